@@ -1,0 +1,50 @@
+# Each target does its own set-up: a virtual environment with pinned, hash-checked packages.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PYTHONPATH := operator
+
+.PHONY: demo test lint format bench locks clean
+
+demo: $(VENV)/.demo
+	$(BIN)/python -m ballast demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/vulture
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m tests.bench
+
+# dev holds everything that demo holds, so that one environment serves both.
+$(VENV)/.demo: requirements/demo.txt | $(VENV)/bin/python
+	test -e $(VENV)/.dev || $(BIN)/python -m pip install -q --require-hashes -r requirements/demo.txt
+	touch $@
+
+$(VENV)/.dev: requirements/dev.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q --require-hashes -r requirements/dev.txt
+	touch $@
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+locks:
+	uv pip compile pyproject.toml --generate-hashes --universal --python-version 3.11 \
+	  --no-emit-index-url --no-header --no-annotate -q -o requirements/base.txt
+	uv pip compile pyproject.toml --extra demo -c requirements/base.txt --generate-hashes --universal \
+	  --python-version 3.11 --no-emit-index-url --no-header --no-annotate -q -o requirements/demo.txt
+	uv pip compile pyproject.toml --extra dev --extra demo -c requirements/base.txt --generate-hashes \
+	  --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate -q -o requirements/dev.txt
+
+clean:
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,81 @@
+"""What the controller tells brokers: the content of LeaderAndIsr, UpdateMetadata, StopReplica."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from ballast.model.brokers import Broker
+from ballast.model.ids import TopicPartition
+from ballast.model.leadership import LeaderAndIsr
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderAndIsrEntry:
+    """How one partition is led from now on."""
+
+    topic_partition: TopicPartition
+    leader_and_isr: LeaderAndIsr
+    replicas: tuple[int, ...]
+    adding_replicas: tuple[int, ...] = ()
+    removing_replicas: tuple[int, ...] = ()
+    is_new: bool = False
+    """The receiver holds no data of this partition yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderAndIsrCommand:
+    """LeaderAndIsr (4): become leader or follower."""
+
+    controller_id: int
+    controller_epoch: int
+    broker_epoch: int
+    entries: tuple[LeaderAndIsrEntry, ...]
+    live_leaders: tuple[Broker, ...]
+    topic_ids: Mapping[str, UUID]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataEntry:
+    """What clients may know of one partition."""
+
+    topic_partition: TopicPartition
+    leader_and_isr: LeaderAndIsr
+    """``leader`` is `LEADER_DURING_DELETE` while the topic is being deleted."""
+    replicas: tuple[int, ...]
+    offline_replicas: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateMetadataCommand:
+    """UpdateMetadata (6): live brokers, and how some partitions are led."""
+
+    controller_id: int
+    controller_epoch: int
+    broker_epoch: int
+    entries: tuple[MetadataEntry, ...]
+    live_brokers: tuple[Broker, ...]
+    topic_ids: Mapping[str, UUID]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopReplicaEntry:
+    """One replica to stop."""
+
+    topic_partition: TopicPartition
+    leader_epoch: int
+    """The partition's epoch; `EPOCH_DURING_DELETE` when the topic is being deleted."""
+    delete: bool
+    """Whether its data is deleted too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopReplicaCommand:
+    """StopReplica (5): stop following or leading, and delete where asked."""
+
+    controller_id: int
+    controller_epoch: int
+    broker_epoch: int
+    entries: tuple[StopReplicaEntry, ...]
+
+
+Command = LeaderAndIsrCommand | UpdateMetadataCommand | StopReplicaCommand

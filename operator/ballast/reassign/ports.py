@@ -1,0 +1,127 @@
+"""The ports of a reassignment: the cluster through Kafka's admin protocol, memory, time.
+
+`ClusterAdmin` is Kafka's own admin API, so that the same procedure drives Apache Kafka as well.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ballast.model.assignments import ReplicaAssignment
+from ballast.model.brokers import Broker
+from ballast.model.ids import TopicPartition
+
+
+class ClusterUnavailable(Exception):
+    """The cluster (or its controller) did not answer in time; nothing is known of the outcome."""
+
+
+class BrokerUnavailable(ClusterUnavailable):
+    """One broker did not answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionView:
+    """One partition as Metadata shows it."""
+
+    topic_partition: TopicPartition
+    leader: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterView:
+    """Live brokers and partitions at one moment."""
+
+    cluster_id: str
+    controller_id: int
+    brokers: Sequence[Broker]
+    """Only live ones; ``broker_epoch`` is unknown (-1)."""
+    partitions: Mapping[TopicPartition, PartitionView]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaSize:
+    """One replica's log on one broker."""
+
+    size_bytes: int
+    offset_lag: int
+    log_dir: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestError:
+    """Kafka's error for one partition or resource: name of the code and the broker's message."""
+
+    error: str
+    message: str
+
+
+class ClusterAdmin(Protocol):
+    """Kafka's admin API. Every method may raise `ClusterUnavailable`."""
+
+    async def describe_cluster(self, topics: Collection[str] | None = None) -> ClusterView:
+        """Metadata (3): the given topics, or all; a topic that does not exist is left out."""
+
+    async def list_reassignments(self) -> Mapping[TopicPartition, ReplicaAssignment]:
+        """ListPartitionReassignments (46): all that are pending."""
+
+    async def alter_reassignments(
+        self, targets: Mapping[TopicPartition, tuple[int, ...] | None]
+    ) -> Mapping[TopicPartition, RequestError]:
+        """AlterPartitionReassignments (45); None cancels. Returns the partitions refused."""
+
+    async def topic_configs(
+        self, topics: Collection[str], names: Collection[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """DescribeConfigs (32): those names that are set *on the topic* (not inherited)."""
+
+    async def broker_configs(self, broker_id: int, names: Collection[str]) -> Mapping[str, str]:
+        """DescribeConfigs (32): those names set dynamically on the broker itself.
+
+        Raises `BrokerUnavailable` when that broker is down.
+        """
+
+    async def alter_topic_configs(
+        self, changes: Mapping[str, Mapping[str, str | None]]
+    ) -> Mapping[str, RequestError]:
+        """IncrementalAlterConfigs (44): set, or delete where the value is None."""
+
+    async def alter_broker_configs(
+        self, broker_id: int, changes: Mapping[str, str | None]
+    ) -> RequestError | None:
+        """IncrementalAlterConfigs (44) on one broker; raises `BrokerUnavailable`."""
+
+    async def replica_sizes(
+        self, broker_id: int, topics: Mapping[str, Collection[int]]
+    ) -> Mapping[TopicPartition, ReplicaSize]:
+        """DescribeLogDirs (35) of one broker; raises `BrokerUnavailable`."""
+
+    async def elect_preferred_leaders(
+        self, partitions: Collection[TopicPartition]
+    ) -> Mapping[TopicPartition, RequestError]:
+        """ElectLeaders (43), preferred; returns the refused, without ELECTION_NOT_NEEDED."""
+
+
+class StateStore(Protocol):
+    """What one reassignment remembers; durable when `save` returns. Documents are JSON objects."""
+
+    async def load(self) -> Mapping[str, object] | None:
+        """Return the document last saved, or None."""
+
+    async def save(self, document: Mapping[str, object]) -> None:
+        """Replace the document atomically and durably."""
+
+
+class Clock(Protocol):
+    """Time, as the reconciler sees it."""
+
+    def now(self) -> float:
+        """Return seconds on a clock that never goes back."""
+
+    def wall_ms(self) -> int:
+        """Return milliseconds since 1970 UTC."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
