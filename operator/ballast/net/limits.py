@@ -1,0 +1,30 @@
+"""What one server of frames allows its clients. Kafka's setting where it has one."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerLimits:
+    """Bounds of one listener."""
+
+    request_max_bytes: int = 100 * 1024 * 1024
+    """socket.request.max.bytes: a longer frame closes the connection."""
+    max_in_flight: int = 32
+    """Unanswered requests of one connection, after which no more of it is read."""
+    connections_max_idle_s: float = 600.0
+    """connections.max.idle.ms: a connection with nothing under way is closed after this."""
+    max_connections: int = 20_000
+    """max.connections: more are closed as they come."""
+    max_connections_per_ip: int = 20_000
+    """max.connections.per.ip."""
+    incomplete_frame_timeout_s: float = 30.0
+    """A frame that began must be complete after this, plus what its bytes take at the rate below:
+    half a header then silence, or a byte now and then, holds nothing for ever."""
+    min_receive_rate: int = 16 * 1024
+    """Bytes per second that a slow but honest sender reaches."""
+    write_stall_timeout_s: float = 60.0
+    """A client that reads nothing of its answers for this long is dropped."""
+    output_high_water: int = 256 * 1024
+    """Unsent bytes above which no further request of the connection is started."""
+    quiet_period_s: float = 15.0
+    """How often a connection is looked at: a receive buffer not used in between is given back."""
