@@ -10,7 +10,7 @@ demo: $(VENV)/.demo
 	$(BIN)/python -m ballast demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -1,0 +1,143 @@
+"""The command line: which words there are. What each of them does is in `ballast.commands`.
+
+A command's module is imported when it is called, so that a broker carries no demo in its memory.
+"""
+
+import importlib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="ballast",
+    help="Runs Kafka-protocol brokers and moves their partitions safely.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+Bootstrap = Annotated[
+    str, typer.Option("--bootstrap-server", metavar="HOST:PORT[,…]", help="Brokers to connect to.")
+]
+Override = Annotated[
+    list[str] | None,
+    typer.Option("--override", metavar="NAME=VALUE", help="Overrides a property; repeatable."),
+]
+
+
+def _call(command: str, **options: Any) -> None:
+    """Run ``ballast.commands.<command>.main`` and exit with what it returns."""
+    module = importlib.import_module(f"ballast.commands.{command}")
+    raise typer.Exit(module.main(**options))
+
+
+@app.command()
+def up(
+    brokers: Annotated[int, typer.Option(min=1, max=50, help="How many brokers.")] = 3,
+    controllers: Annotated[int, typer.Option(min=1, max=9, help="How many candidates.")] = 2,
+    directory: Annotated[Path, typer.Option("--dir", help="The cluster's folder.")] = Path(
+        "ballast-data"
+    ),
+    base_port: Annotated[int, typer.Option(min=1024, max=65000, help="Broker 1's port.")] = 19092,
+    no_restart: Annotated[bool, typer.Option("--no-restart", help="Leave the dead dead.")] = False,
+    override: Override = None,
+) -> None:
+    """Run ZooKeeper, brokers and controller candidates on this machine, in the foreground."""
+    _call(
+        "up",
+        brokers=brokers,
+        controllers=controllers,
+        directory=directory,
+        base_port=base_port,
+        restart=not no_restart,
+        overrides=tuple(override or ()),
+    )
+
+
+@app.command()
+def run(
+    bootstrap_server: Bootstrap,
+    file: Annotated[Path, typer.Option("-f", "--file", help="The PartitionReassignment manifest.")],
+    state_dir: Annotated[
+        Path | None, typer.Option(help="What must be remembered; beside the manifest by default.")
+    ] = None,
+    output: Annotated[str, typer.Option(help="text, or json: one status a line.")] = "text",
+    poll_interval: Annotated[
+        float, typer.Option(min=0.05, max=60, help="Seconds between looks at the cluster.")
+    ] = 1.0,
+) -> None:
+    """Execute a PartitionReassignment manifest: 0 succeeded, 1 failed or cancelled, 2 invalid."""
+    _call(
+        "run",
+        file=file,
+        bootstrap_server=bootstrap_server,
+        state_dir=state_dir,
+        output=output,
+        poll_interval_s=poll_interval,
+    )
+
+
+@app.command()
+def reassign(
+    bootstrap_server: Annotated[str | None, typer.Option("--bootstrap-server")] = None,
+    execute: Annotated[bool, typer.Option("--execute", help="Start the reassignment.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Report; clear throttles.")] = False,
+    cancel: Annotated[bool, typer.Option("--cancel", help="Cancel what is active.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List what is active.")] = False,
+    generate: Annotated[bool, typer.Option("--generate", help="Not available yet.")] = False,
+    reassignment_json_file: Annotated[Path | None, typer.Option()] = None,
+    throttle: Annotated[int | None, typer.Option(help="Bytes/s between brokers.")] = None,
+    additional: Annotated[bool, typer.Option("--additional")] = False,
+    preserve_throttles: Annotated[bool, typer.Option("--preserve-throttles")] = False,
+    timeout: Annotated[int | None, typer.Option(help="Milliseconds.")] = None,
+) -> None:
+    """Do what Kafka's kafka-reassign-partitions does, with its flags, files and messages."""
+    _call(
+        "reassign",
+        bootstrap_server=bootstrap_server,
+        execute=execute,
+        verify=verify,
+        cancel=cancel,
+        list_active=list_,
+        generate=generate,
+        reassignment_json_file=reassignment_json_file,
+        throttle=throttle,
+        additional=additional,
+        preserve_throttles=preserve_throttles,
+        timeout_ms=timeout,
+    )
+
+
+@app.command()
+def broker(
+    properties: Annotated[Path | None, typer.Argument(help="A properties file.")] = None,
+    override: Override = None,
+) -> None:
+    """Run one broker; its configuration has Kafka's names."""
+    _call("broker", properties=properties, overrides=tuple(override or ()))
+
+
+@app.command()
+def controller(
+    properties: Annotated[Path | None, typer.Argument(help="A properties file.")] = None,
+    override: Override = None,
+) -> None:
+    """Run one controller candidate; its configuration has Kafka's names."""
+    _call("controller", properties=properties, overrides=tuple(override or ()))
+
+
+@app.command()
+def demo(
+    directory: Annotated[
+        Path | None, typer.Option("--dir", help="The cluster's folder; a temporary one by default.")
+    ] = None,
+    base_port: Annotated[int, typer.Option(min=1024, max=65000, help="Broker 1's port.")] = 19092,
+) -> None:
+    """Move every partition off a broker while a client writes and the controller is killed."""
+    _call("demo", directory=directory, base_port=base_port)
+
+
+def main() -> None:
+    """Run the program."""
+    app()

@@ -1,0 +1,129 @@
+"""Where a local cluster keeps what, which ports it uses, and how its children are started.
+
+DIR/run/NAME.pid            one pid file per child: zookeeper, controller-1, broker-1, …
+DIR/logs/NAME.log           what each child prints
+DIR/config/NAME.properties  how each child is configured
+DIR/data/NAME/              what each child keeps
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ballast.embedded.processes import ChildSpec
+
+ZOOKEEPER = "zookeeper"
+HOST = "127.0.0.1"
+
+_CONTROLLER_PORT_OFFSET = 60
+_ZOOKEEPER_PORT_OFFSET = 90
+_HTTP_PORT_OFFSET = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterLayout:
+    """A local cluster on one folder and one range of ports."""
+
+    directory: Path
+    brokers: int
+    controllers: int
+    base_port: int
+    """Broker N listens on ``base_port + N - 1``."""
+    overrides: Mapping[str, str]
+    """Properties that take precedence in every broker and controller."""
+
+    @property
+    def broker_ids(self) -> range:
+        """The brokers' ids, from 1."""
+        return range(1, self.brokers + 1)
+
+    @property
+    def controller_ids(self) -> range:
+        """The candidates' ids, from 1."""
+        return range(1, self.controllers + 1)
+
+    @property
+    def zookeeper_port(self) -> int:
+        """ZooKeeper's client port."""
+        return self.base_port + _ZOOKEEPER_PORT_OFFSET
+
+    @property
+    def zookeeper_connect(self) -> str:
+        """The connect string of brokers and controllers."""
+        return f"{HOST}:{self.zookeeper_port}"
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The brokers' addresses, comma-joined."""
+        return ",".join(f"{HOST}:{self.broker_port(broker_id)}" for broker_id in self.broker_ids)
+
+    def broker_port(self, broker_id: int) -> int:
+        """Return the port of a broker's listener."""
+        return self.base_port + broker_id - 1
+
+    def http_port(self, name: str) -> int:
+        """Return the port of a child's health and metrics."""
+        kind, _, number = name.rpartition("-")
+        offset = 0 if kind == "broker" else _CONTROLLER_PORT_OFFSET
+        return self.base_port + _HTTP_PORT_OFFSET + offset + int(number) - 1
+
+    def data(self, name: str) -> Path:
+        """Return a child's data folder."""
+        return self.directory / "data" / name
+
+    def pid_path(self, name: str) -> Path:
+        """Return a child's pid file."""
+        return self.directory / "run" / f"{name}.pid"
+
+    def log_path(self, name: str) -> Path:
+        """Return a child's log."""
+        return self.directory / "logs" / f"{name}.log"
+
+    def child(self, name: str, argv: tuple[str, ...]) -> ChildSpec:
+        """Return what starts a child of that name."""
+        return ChildSpec(
+            name=name,
+            argv=argv,
+            pid_path=self.pid_path(name),
+            log_path=self.log_path(name),
+            environment=os.environ,
+        )
+
+    def broker(self, broker_id: int) -> ChildSpec:
+        """Write a broker's properties and return what starts it."""
+        name = f"broker-{broker_id}"
+        properties = {
+            "broker.id": str(broker_id),
+            "listeners": f"PLAINTEXT://{HOST}:{self.broker_port(broker_id)}",
+            "log.dirs": str(self.data(name).resolve()),
+            "zookeeper.connect": self.zookeeper_connect,
+            "zookeeper.session.timeout.ms": "6000",
+            "default.replication.factor": str(min(3, self.brokers)),
+            "controlled.shutdown.retry.backoff.ms": "500",
+            "ballast.http.listener": f"{HOST}:{self.http_port(name)}",
+            **self.overrides,
+        }
+        return self._ballast(name, "broker", properties)
+
+    def controller(self, candidate_id: int) -> ChildSpec:
+        """Write a controller candidate's properties and return what starts it."""
+        name = f"controller-{candidate_id}"
+        port = self.base_port + _CONTROLLER_PORT_OFFSET + candidate_id - 1
+        properties = {
+            "controller.id": str(candidate_id),
+            "controller.listener": f"{HOST}:{port}",
+            "zookeeper.connect": self.zookeeper_connect,
+            "zookeeper.session.timeout.ms": "4000",
+            "default.replication.factor": str(min(3, self.brokers)),
+            "ballast.http.listener": f"{HOST}:{self.http_port(name)}",
+            **self.overrides,
+        }
+        return self._ballast(name, "controller", properties)
+
+    def _ballast(self, name: str, command: str, properties: Mapping[str, str]) -> ChildSpec:
+        path = self.directory / "config" / f"{name}.properties"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+        return self.child(name, (sys.executable, "-m", "ballast", command, str(path)))

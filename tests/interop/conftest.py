@@ -1,0 +1,21 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.interop.local_cluster import RunningCluster, running_cluster
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep these tests on one worker, so that one cluster serves them all."""
+    for item in items:
+        if "interop" in item.nodeid:
+            item.add_marker(pytest.mark.interop)
+            item.add_marker(pytest.mark.xdist_group("interop"))
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningCluster]:
+    directory: Path = tmp_path_factory.mktemp("cluster")
+    with running_cluster(directory, "--brokers", "3") as running:
+        yield running

@@ -1,0 +1,79 @@
+"""The house keeps its shape: sizes, names, and a test module for every module."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "operator" / "ballast"
+UNIT = ROOT / "tests" / "unit"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+MAX_MODULE_LINES = 400
+MAX_FUNCTION_LINES = 70
+
+WITHOUT_UNIT_TESTS = {
+    # Values and declarations only: whoever uses them tests them.
+    "controller/commands.py",
+    "controller/events.py",
+    "controller/ports.py",
+    "reassign/ports.py",
+}
+
+
+def functions(module: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def relative(module: Path) -> str:
+    return module.relative_to(PACKAGE).as_posix()
+
+
+def test_source_root_is_no_package() -> None:
+    """A package named ``operator`` would shadow the standard library's."""
+    assert not (ROOT / "operator" / "__init__.py").exists()
+
+
+@pytest.mark.parametrize("module", MODULES, ids=relative)
+def test_module_is_small(module: Path) -> None:
+    assert len(module.read_text().splitlines()) <= MAX_MODULE_LINES
+
+
+@pytest.mark.parametrize("module", MODULES, ids=relative)
+def test_functions_are_short(module: Path) -> None:
+    long = {
+        function.name: lines
+        for function in functions(module)
+        if (lines := (function.end_lineno or 0) - function.lineno + 1) > MAX_FUNCTION_LINES
+    }
+    assert long == {}
+
+
+@pytest.mark.parametrize("package", sorted(PACKAGE.rglob("__init__.py")), ids=relative)
+def test_package_says_what_it_holds(package: Path) -> None:
+    tree = ast.parse(package.read_text())
+    assert len((ast.get_docstring(tree) or "").split()) > 10
+    assert len(tree.body) == 1, "a package's __init__ holds its docstring only"
+
+
+def test_every_module_has_its_test_module() -> None:
+    untested = {
+        relative(module)
+        for module in MODULES
+        if module.name not in ("__init__.py", "__main__.py")
+        and not (UNIT / module.relative_to(PACKAGE).parent / f"test_{module.name}").exists()
+    }
+    assert untested == WITHOUT_UNIT_TESTS
+
+
+def test_every_test_module_has_its_module() -> None:
+    orphans = {
+        test.relative_to(UNIT).as_posix()
+        for test in UNIT.rglob("test_*.py")
+        if not (PACKAGE / test.relative_to(UNIT).parent / test.name.removeprefix("test_")).exists()
+    }
+    assert orphans == set()

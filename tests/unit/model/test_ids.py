@@ -1,0 +1,10 @@
+from ballast.model.ids import TopicPartition
+
+
+def test_named_as_kafka_names_it() -> None:
+    assert str(TopicPartition("orders-eu", 12)) == "orders-eu-12"
+
+
+def test_ordered_by_topic_then_number() -> None:
+    unordered = [TopicPartition("b", 0), TopicPartition("a", 10), TopicPartition("a", 9)]
+    assert sorted(unordered) == [("a", 9), ("a", 10), ("b", 0)]
