@@ -1,0 +1,60 @@
+"""An operation that completes exactly once: when its condition holds, or when its time is up."""
+
+from abc import ABC, abstractmethod
+
+from ballast.purgatory.timing_wheel import WheelEntry
+
+
+class DelayedOperation(ABC):
+    """Something that waits (Kafka ``DelayedOperation``).
+
+    Subclasses say when it is done (`try_complete`), what is done then (`on_complete`: the only way
+    out to the client), and what is counted when time runs out (`on_expiration`).
+    Invariant: `on_complete` runs at most once, whoever comes first.
+    """
+
+    def __init__(self, timeout_ms: int) -> None:
+        """Make an operation that may wait ``timeout_ms`` from when it is watched."""
+        self.timeout_ms = timeout_ms
+        self._completed = False
+        self._timer: WheelEntry[DelayedOperation] | None = None
+
+    @property
+    def is_completed(self) -> bool:
+        """Whether `on_complete` has run (or is running)."""
+        return self._completed
+
+    @abstractmethod
+    def try_complete(self) -> bool:
+        """Check the condition; if it holds return ``self.force_complete()``, else False."""
+
+    @abstractmethod
+    def on_complete(self) -> None:
+        """Do what was waited for: answer with what is there. Called exactly once."""
+
+    def on_expiration(self) -> None:  # noqa: B027  # most operations have nothing to add
+        """Note that time ran out; called after `on_complete`."""
+
+    def force_complete(self) -> bool:
+        """Complete now, whatever the condition; return False if that had happened already."""
+        if self._completed:
+            return False
+        self._completed = True
+        self.stop_timer()
+        self.on_complete()
+        return True
+
+    def expire(self) -> None:
+        """Complete because time is up, unless it is completed already."""
+        if self.force_complete():
+            self.on_expiration()
+
+    def start_timer(self, timer: WheelEntry["DelayedOperation"]) -> None:
+        """Hold the timer, so that completion cancels it. For the purgatory."""
+        self._timer = timer
+
+    def stop_timer(self) -> None:
+        """Cancel the timer, if one is held."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,53 @@
+"""What can go wrong in replication.
+
+ReplicationError
+├── FencedLeaderEpoch         the sender's leader epoch is older than ours
+├── UnknownLeaderEpoch        the sender's leader epoch is newer than ours
+├── NotAReplica               a fetch from a broker that the assignment does not name
+├── NotEnoughReplicas         acks=all refused before anything was appended
+├── FetchOffsetOutOfRange     a fetch position that the leader's log or epochs do not cover
+├── NoIsrChangeInFlight      an outcome was reported of a change that was never proposed
+├── OutOfOrderSequence        an idempotent producer's batch leaves a gap
+├── InvalidProducerEpoch      an idempotent producer's batch is of a fenced epoch
+└── InvalidThrottledReplicas  a value that is not Kafka's throttled replica list
+"""
+
+
+class ReplicationError(Exception):
+    """Root of replication's errors."""
+
+
+class FencedLeaderEpoch(ReplicationError):
+    """The request was made in an older leader epoch: its sender must learn of the newer one."""
+
+
+class UnknownLeaderEpoch(ReplicationError):
+    """The request was made in a newer leader epoch than this broker has heard of: retry later."""
+
+
+class NotAReplica(ReplicationError):
+    """The broker that fetched is not among the partition's replicas."""
+
+
+class NotEnoughReplicas(ReplicationError):
+    """The in-sync replicas are fewer than ``min.insync.replicas``; nothing was appended."""
+
+
+class FetchOffsetOutOfRange(ReplicationError):
+    """The fetch position lies outside the leader's log, or its epoch has left no trace there."""
+
+
+class NoIsrChangeInFlight(ReplicationError):
+    """An outcome was reported, but no ISR change is pending: the caller lost count."""
+
+
+class OutOfOrderSequence(ReplicationError):
+    """A batch's base sequence does not follow its producer's last one."""
+
+
+class InvalidProducerEpoch(ReplicationError):
+    """A batch carries an epoch below the one its producer id was last seen with."""
+
+
+class InvalidThrottledReplicas(ReplicationError):
+    """A throttled replica list is neither ``*`` nor a list of ``partition:broker``."""

@@ -1,0 +1,308 @@
+"""A partition as its leader sees it: followers' progress, ISR changes, the high watermark.
+
+One `LeaderView` per leader epoch: becoming leader again makes a new one, so that nothing learnt in
+an older epoch survives into it (KIP-320; reliability predicate P7).
+
+A change of the ISR goes like this::
+
+    proposed = view.propose_expand(follower_id) or view.propose_shrink(...)
+    IsrCommitted(state)            -> view.isr_committed(state)
+    IsrConflict(state)             -> view.isr_conflict(state)
+    connection lost                -> view.isr_unknown(), read the znode again,
+                                      view.isr_read(state) -> None when settled, else write it again
+
+After each of them, and after each append and fetch, call `LeaderView.advance_high_watermark`.
+"""
+
+from dataclasses import replace
+from enum import Enum
+
+from ballast.model.assignments import ReplicaAssignment
+from ballast.model.leadership import LeaderAndIsr
+from ballast.replication.errors import NoIsrChangeInFlight, NotAReplica, NotEnoughReplicas
+from ballast.replication.isr import (
+    Committed,
+    IsrState,
+    PendingExpand,
+    PendingShrink,
+    expanding,
+    settled_by,
+    shrinking,
+)
+from ballast.replication.progress import FollowerProgress
+
+
+class AcksAll(Enum):
+    """Where an acks=all append stands."""
+
+    WAITING = "waiting"
+    """Not all of the ISR have it yet."""
+    DONE = "done"
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND = "not enough replicas after append"
+    """All of the ISR have it, but they have become fewer than ``min.insync.replicas``."""
+
+
+class LeaderView:
+    """One partition, led by this broker in one leader epoch.
+
+    Invariants: the high watermark never decreases and never passes the log end offset; it advances
+    only over what every member of the maximal ISR has acknowledged in this leader epoch.
+    """
+
+    __slots__ = (
+        "_assignment",
+        "_followers",
+        "_isr_state",
+        "_superseded",
+        "broker_id",
+        "high_watermark",
+        "leader_epoch",
+        "leader_epoch_start_offset",
+    )
+
+    def __init__(
+        self,
+        broker_id: int,
+        leader_and_isr: LeaderAndIsr,
+        assignment: ReplicaAssignment,
+        *,
+        log_end_offset: int,
+        high_watermark: int,
+        now: float,
+    ) -> None:
+        """Begin to lead: ``log_end_offset`` is where the leader epoch starts.
+
+        ``high_watermark`` is the replica's own from before (checkpoint or follower's).
+        """
+        assert leader_and_isr.leader == broker_id, "only the leader has this view"
+        self.broker_id = broker_id
+        self.leader_epoch = leader_and_isr.leader_epoch
+        self.leader_epoch_start_offset = log_end_offset
+        self.high_watermark = min(high_watermark, log_end_offset)
+        self._assignment = assignment
+        self._isr_state: IsrState = Committed(leader_and_isr=leader_and_isr)
+        self._superseded = False
+        self._followers = {
+            replica: FollowerProgress.at_epoch_start(in_sync=replica in leader_and_isr.isr, now=now)
+            for replica in assignment.replicas
+            if replica != broker_id
+        }
+
+    # -- what can be seen -----------------------------------------------------------------------
+
+    @property
+    def assignment(self) -> ReplicaAssignment:
+        """The partition's replicas."""
+        return self._assignment
+
+    @property
+    def isr_state(self) -> IsrState:
+        """The ISR and the change to it that is under way."""
+        return self._isr_state
+
+    @property
+    def isr(self) -> frozenset[int]:
+        """The in-sync replicas as last read from the state znode."""
+        return self._isr_state.isr
+
+    @property
+    def maximal_isr(self) -> frozenset[int]:
+        """Every broker that may be in the ISR by now."""
+        return self._isr_state.maximal_isr
+
+    @property
+    def leader_and_isr(self) -> LeaderAndIsr:
+        """The state znode as last read."""
+        return self._isr_state.leader_and_isr
+
+    @property
+    def is_superseded(self) -> bool:
+        """Whether the znode shows a newer leader epoch: no ISR change is proposed any more."""
+        return self._superseded
+
+    @property
+    def is_under_replicated(self) -> bool:
+        """Whether a replica is missing from the ISR; those being added do not count (KIP-352)."""
+        return not self.isr.issuperset(self._assignment.origin_replicas)
+
+    def is_under_min_isr(self, min_insync_replicas: int) -> bool:
+        """Whether acks=all would be refused."""
+        return len(self.isr) < min_insync_replicas
+
+    def progress(self, follower_id: int) -> FollowerProgress:
+        """Return what is known of a follower; raises `NotAReplica`."""
+        try:
+            return self._followers[follower_id]
+        except KeyError:
+            raise NotAReplica(f"broker {follower_id} has no replica here") from None
+
+    # -- fetches and acknowledgements -----------------------------------------------------------
+
+    def record_fetch(
+        self,
+        follower_id: int,
+        fetch_offset: int,
+        log_start_offset: int,
+        now: float,
+        leader_log_end_offset: int,
+    ) -> None:
+        """Take a follower's fetch as its acknowledgement of everything below ``fetch_offset``.
+
+        Call it only for fetches that passed `fencing.check_leader_epoch`, did not diverge and were
+        in range. Raises `NotAReplica`.
+        """
+        assert fetch_offset <= leader_log_end_offset, "a fetch beyond the end is out of range"
+        self._followers[follower_id] = self.progress(follower_id).after_fetch(
+            fetch_offset, log_start_offset, now, leader_log_end_offset
+        )
+
+    def advance_high_watermark(
+        self, log_end_offset: int, now: float, replica_lag_time_max_ms: int
+    ) -> bool:
+        """Raise the high watermark as far as the rule allows; return whether it moved.
+
+        The minimum of the end offsets of the leader, of the maximal ISR, and of those replicas that
+        were caught up within the allowed lag (they are about to join; waiting for them keeps them
+        from chasing a moving mark; Kafka ``maybeIncrementLeaderHW``). An end offset not learnt in
+        this leader epoch is unknown, and holds the mark where it is.
+        """
+        high_watermark = min(
+            [log_end_offset, *self._end_offsets_waited_for(now, replica_lag_time_max_ms)]
+        )
+        if high_watermark <= self.high_watermark:
+            return False
+        self.high_watermark = high_watermark
+        return True
+
+    def _end_offsets_waited_for(self, now: float, replica_lag_time_max_ms: int) -> list[int]:
+        required = self.required_replicas()
+        offsets = [
+            progress.log_end_offset
+            for follower_id, progress in self._followers.items()
+            if follower_id in required
+            or progress.was_caught_up_within(replica_lag_time_max_ms, now)
+        ]
+        # An ISR member that the assignment no longer names never fetches here; it cannot be passed.
+        if not required <= self._followers.keys() | {self.broker_id}:
+            offsets.append(self.high_watermark)
+        return offsets
+
+    def required_replicas(self) -> frozenset[int]:
+        """Return the replicas that must have a record before it is committed: the maximal ISR."""
+        return self._isr_state.maximal_isr
+
+    def check_enough_replicas(self, min_insync_replicas: int) -> None:
+        """Raise `NotEnoughReplicas` if acks=all must be refused; call it before the append."""
+        if self.is_under_min_isr(min_insync_replicas):
+            raise NotEnoughReplicas(
+                f"{len(self.isr)} in-sync replicas, min.insync.replicas is {min_insync_replicas}"
+            )
+
+    def acks_all(self, required_offset: int, min_insync_replicas: int) -> AcksAll:
+        """Return where an append that ends before ``required_offset`` stands."""
+        if self.high_watermark < required_offset:
+            return AcksAll.WAITING
+        if len(self.maximal_isr) < min_insync_replicas:
+            return AcksAll.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+        return AcksAll.DONE
+
+    # -- changes of the ISR ---------------------------------------------------------------------
+
+    def propose_expand(self, follower_id: int, *, eligible: bool = True) -> LeaderAndIsr | None:
+        """Return the state to write if ``follower_id`` may join the ISR, and hold it as pending.
+
+        It joins when it has everything that may be committed: up to the high watermark and up to
+        the start of this leader epoch (KAFKA-7128), and once the high watermark itself has reached
+        this epoch. ``eligible`` is the caller's word that the broker is alive and not shutting down
+        (KIP-841). None when it may not, or while another change is in flight.
+        """
+        state = self._isr_state
+        if not isinstance(state, Committed) or self._superseded or not eligible:
+            return None
+        if follower_id in state.isr or not self._is_caught_up_for_isr(follower_id):
+            return None
+        self._isr_state = expanding(state, follower_id)
+        return self._isr_state.proposed
+
+    def _is_caught_up_for_isr(self, follower_id: int) -> bool:
+        progress = self._followers.get(follower_id)
+        return (
+            progress is not None
+            and progress.log_end_offset >= self.high_watermark
+            and progress.log_end_offset >= self.leader_epoch_start_offset
+            and self.high_watermark >= self.leader_epoch_start_offset
+        )
+
+    def propose_shrink(
+        self, log_end_offset: int, now: float, replica_lag_time_max_ms: int
+    ) -> LeaderAndIsr | None:
+        """Return the state to write if followers must leave the ISR, and hold it as pending.
+
+        Call it every half of ``replica.lag.time.max.ms``. None when none lags too long, or while
+        another change is in flight.
+        """
+        state = self._isr_state
+        if not isinstance(state, Committed) or self._superseded:
+            return None
+        leaving = frozenset(
+            follower_id
+            for follower_id in state.isr - {self.broker_id}
+            if self._is_out_of_sync(follower_id, log_end_offset, now, replica_lag_time_max_ms)
+        )
+        if not leaving:
+            return None
+        self._isr_state = shrinking(state, leaving)
+        return self._isr_state.proposed
+
+    def _is_out_of_sync(
+        self, follower_id: int, log_end_offset: int, now: float, replica_lag_time_max_ms: int
+    ) -> bool:
+        progress = self._followers.get(follower_id)
+        return progress is None or progress.is_out_of_sync(
+            log_end_offset, replica_lag_time_max_ms, now
+        )
+
+    def isr_committed(self, written: LeaderAndIsr) -> None:
+        """Take the proposed state as written; ``written`` carries the znode's new version."""
+        state = self._pending()
+        assert set(written.isr) == set(state.proposed.isr), "another state than was proposed"
+        self._isr_state = Committed(leader_and_isr=written)
+
+    def isr_conflict(self, read: LeaderAndIsr) -> None:
+        """Take up the znode's state, which somebody changed before the proposed write.
+
+        A newer leader epoch means that a controller has decided anew: this view then proposes
+        nothing more and keeps the union as its maximal ISR until the controller's word arrives.
+        """
+        state = self._pending()
+        if read.leader_epoch != self.leader_epoch or read.leader != self.broker_id:
+            self._superseded = True
+            return
+        settled = settled_by(state, read)
+        # The write was refused for good, so even an equal version leaves nothing pending.
+        self._isr_state = (
+            settled if isinstance(settled, Committed) else Committed(leader_and_isr=read)
+        )
+
+    def isr_unknown(self) -> None:
+        """Keep the union: the connection was lost, the write may or may not have been applied."""
+        self._isr_state = replace(self._pending(), outcome_unknown=True)
+
+    def isr_read(self, read: LeaderAndIsr) -> LeaderAndIsr | None:
+        """Settle an unknown outcome by what the znode shows now.
+
+        Returns None when settled (or superseded); else the same state again, to be written again:
+        the znode still has the version that the lost write expects, so it may yet be applied.
+        """
+        state = self._pending()
+        if read.leader_epoch != self.leader_epoch or read.leader != self.broker_id:
+            self._superseded = True
+            return None
+        self._isr_state = settled_by(state, read)
+        return None if isinstance(self._isr_state, Committed) else state.proposed
+
+    def _pending(self) -> PendingExpand | PendingShrink:
+        state = self._isr_state
+        if isinstance(state, Committed):
+            raise NoIsrChangeInFlight("no ISR change is in flight")
+        return state

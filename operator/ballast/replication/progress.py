@@ -1,0 +1,66 @@
+"""How far one follower has come, as its leader knows it (Kafka's ``Replica``)."""
+
+import math
+from dataclasses import dataclass, replace
+
+UNKNOWN_OFFSET = -1
+"""The follower has not fetched in this leader epoch yet."""
+
+NEVER = -math.inf
+"""A moment before every other: the follower has not been caught up as far as anyone knows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowerProgress:
+    """What a follower's fetches *in the current leader epoch* have told its leader.
+
+    Invariant: ``log_end_offset`` is `UNKNOWN_OFFSET` until the first fetch of the epoch, so that
+    nothing fetched under an older epoch counts towards the high watermark (KIP-320).
+    """
+
+    log_end_offset: int = UNKNOWN_OFFSET
+    """The offset last fetched from: the follower has everything below it."""
+    log_start_offset: int = UNKNOWN_OFFSET
+    last_caught_up_time: float = NEVER
+    """Seconds; when the follower was last known to have all that the leader had."""
+    last_fetch_time: float = NEVER
+    last_fetch_leader_log_end_offset: int = UNKNOWN_OFFSET
+    """The leader's end offset at the follower's previous fetch."""
+
+    @classmethod
+    def at_epoch_start(cls, *, in_sync: bool, now: float) -> "FollowerProgress":
+        """Return what a new leader assumes: ISR members were in sync at ``now``, others never."""
+        return cls(last_caught_up_time=now if in_sync else NEVER)
+
+    def after_fetch(
+        self, fetch_offset: int, log_start_offset: int, now: float, leader_log_end_offset: int
+    ) -> "FollowerProgress":
+        """Return the progress after a fetch from ``fetch_offset`` (Kafka ``Replica.scala``).
+
+        Caught up now when it asks for what the leader does not have yet; caught up at its previous
+        fetch when it now has all that the leader had then. The second rule keeps a follower in sync
+        that never quite reaches a leader under constant load.
+        """
+        caught_up_time = self.last_caught_up_time
+        if fetch_offset >= leader_log_end_offset:
+            caught_up_time = max(caught_up_time, now)
+        elif fetch_offset >= self.last_fetch_leader_log_end_offset:
+            caught_up_time = max(caught_up_time, self.last_fetch_time)
+        return replace(
+            self,
+            log_end_offset=fetch_offset,
+            log_start_offset=log_start_offset,
+            last_caught_up_time=caught_up_time,
+            last_fetch_time=now,
+            last_fetch_leader_log_end_offset=leader_log_end_offset,
+        )
+
+    def was_caught_up_within(self, lag_time_max_ms: int, now: float) -> bool:
+        """Whether the follower was caught up at most ``lag_time_max_ms`` ago."""
+        return (now - self.last_caught_up_time) * 1000 <= lag_time_max_ms
+
+    def is_out_of_sync(self, leader_log_end_offset: int, lag_time_max_ms: int, now: float) -> bool:
+        """Whether the follower must leave the ISR (KIP-16: by time, never by count)."""
+        return self.log_end_offset != leader_log_end_offset and not self.was_caught_up_within(
+            lag_time_max_ms, now
+        )

@@ -1,0 +1,114 @@
+"""The replication quota (KIP-73): measured rate, throttled replica lists, and who holds back what.
+
+A limit below the rate of new data never lets a reassignment end; brokers do not judge it.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ballast.replication.errors import InvalidThrottledReplicas
+
+QUOTA_WINDOW_NUM = 11
+"""Samples held (``replication.quota.window.num``)."""
+
+QUOTA_WINDOW_SIZE_SECONDS = 1
+"""Length of one sample (``replication.quota.window.size.seconds``)."""
+
+_ITEM = re.compile(r"(?:([0-9]+):([0-9]+))?")
+
+
+class ReplicationQuota:
+    """A byte rate over the last samples against a limit (Kafka ``ReplicationQuotaManager``)."""
+
+    __slots__ = ("_samples", "limit_bytes_per_second")
+
+    def __init__(self, limit_bytes_per_second: int | None = None) -> None:
+        """Make a quota; None is unlimited. The limit may be set anew at any time."""
+        self.limit_bytes_per_second = limit_bytes_per_second
+        self._samples: deque[list[float]] = deque(maxlen=QUOTA_WINDOW_NUM)
+
+    def record(self, size_bytes: int, now: float) -> None:
+        """Count bytes of throttled replicas, whether or not they were held back."""
+        start = now // QUOTA_WINDOW_SIZE_SECONDS * QUOTA_WINDOW_SIZE_SECONDS
+        if self._samples and self._samples[-1][0] >= start:
+            self._samples[-1][1] += size_bytes
+        else:
+            self._samples.append([start, float(size_bytes)])
+
+    def rate(self, now: float) -> float:
+        """Return bytes per second; short histories count as spread over the full window.
+
+        So a burst after a quiet time is allowed up to a window's worth (Kafka ``Rate``).
+        """
+        full_windows = (QUOTA_WINDOW_NUM - 1) * QUOTA_WINDOW_SIZE_SECONDS
+        oldest = now - QUOTA_WINDOW_NUM * QUOTA_WINDOW_SIZE_SECONDS
+        while self._samples and self._samples[0][0] <= oldest:
+            self._samples.popleft()
+        if not self._samples:
+            return 0.0
+        elapsed = max(now - self._samples[0][0], full_windows)
+        return sum(size for _, size in self._samples) / elapsed
+
+    def is_exceeded(self, now: float) -> bool:
+        """Whether throttled replicas must be held back for now."""
+        limit = self.limit_bytes_per_second
+        return limit is not None and self.rate(now) > limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThrottledReplicas:
+    """A topic's ``leader.`` or ``follower.replication.throttled.replicas``."""
+
+    all_replicas: bool = False
+    """The list was ``*``."""
+    replicas: frozenset[tuple[int, int]] = field(default_factory=frozenset)
+    """(partition, broker id)."""
+
+    def covers(self, partition: int, broker_id: int) -> bool:
+        """Whether the broker's replica of the partition is throttled."""
+        return self.all_replicas or (partition, broker_id) in self.replicas
+
+
+NOT_THROTTLED = ThrottledReplicas()
+"""The value of an absent or empty list."""
+
+
+def parse_throttled_replicas(text: str) -> ThrottledReplicas:
+    """Parse ``*`` or comma-separated ``partition:broker`` (empty items allowed, as in Kafka).
+
+    Raises `InvalidThrottledReplicas`.
+    """
+    if text.strip() == "*":
+        return ThrottledReplicas(all_replicas=True)
+    replicas = set()
+    for item in text.split(","):
+        match = _ITEM.fullmatch(item.strip())
+        if match is None:
+            raise InvalidThrottledReplicas(f"{item.strip()!r} is not partition:broker")
+        if match[1] is not None:
+            replicas.add((int(match[1]), int(match[2])))
+    return ThrottledReplicas(replicas=frozenset(replicas))
+
+
+def format_throttled_replicas(replicas: Iterable[tuple[int, int]]) -> str:
+    """Return the list's text for (partition, broker id) pairs, sorted."""
+    return ",".join(f"{partition}:{broker}" for partition, broker in sorted(replicas))
+
+
+def leader_holds_back(*, throttled: bool, exceeded: bool, follower_in_sync: bool) -> bool:
+    """Whether a leader leaves a partition's data out of a follower's fetch answer.
+
+    An in-sync follower always gets its data (its bytes are counted all the same): a throttle must
+    not push replicas out of the ISR.
+    """
+    return throttled and exceeded and not follower_in_sync
+
+
+def follower_holds_back(*, throttled: bool, exceeded: bool, lag: int | None) -> bool:
+    """Whether a follower leaves a partition out of its fetch request.
+
+    A replica known to have caught up goes on, so that it can stay in the ISR.
+    """
+    return throttled and exceeded and lag != 0
