@@ -1,7 +1,376 @@
 """One client's connection: frames in, answers out, in order and within limits."""
 
 import asyncio
+import logging
+from collections import deque
+from collections.abc import Coroutine
+from typing import Any, Protocol
+
+from ballast.net.counters import ServerCounters
+from ballast.net.errors import MalformedFrame
+from ballast.net.frame_buffer import FrameBuffer
+from ballast.net.limits import ServerLimits
+from ballast.net.requests import Handler, LaterAnswer, RequestContext, ResponseParts
+from ballast.protocol.errors import ProtocolError
+from ballast.protocol.frames import decode_request_header
+
+log = logging.getLogger(__name__)
+
+REQUESTS_PER_TURN = 128
+"""Requests of one connection handled before the other connections get their turn."""
+
+
+class ConnectionOwner(Protocol):
+    """What a connection needs of its server."""
+
+    handler: Handler
+    tasks: asyncio.TaskGroup
+    limits: ServerLimits
+    counters: ServerCounters
+
+    def admit(self, connection: "Connection") -> str | None:
+        """Register a new connection, or say why it is refused."""
+
+    def forget(self, connection: "Connection") -> None:
+        """Take note that a connection was lost."""
+
+
+class _Unanswered:
+    """One request whose answer, or whose turn to be answered, is still to come."""
+
+    __slots__ = ("connection", "coroutine", "future", "is_done", "parts")
+
+    def __init__(self, connection: "Connection", parts: ResponseParts | None = None) -> None:
+        self.connection = connection
+        self.parts = parts
+        self.is_done = parts is not None
+        self.future: asyncio.Future[ResponseParts | Exception | None] | None = None
+        self.coroutine: Coroutine[Any, Any, ResponseParts | None] | None = None
+
+    def wait_for(self, answer: LaterAnswer, tasks: asyncio.TaskGroup) -> None:
+        """Have the answer taken when it is there."""
+        if isinstance(answer, asyncio.Future):
+            self.future = answer
+        else:
+            self.coroutine = answer
+            self.future = tasks.create_task(self._contained(answer))
+        self.future.add_done_callback(self._complete)
+
+    def cancel(self) -> None:
+        """Nobody will read the answer any more."""
+        if self.future is not None:
+            self.future.cancel()
+
+    @staticmethod
+    async def _contained(
+        answer: Coroutine[Any, Any, ResponseParts | None],
+    ) -> ResponseParts | Exception | None:
+        """Keep a failure from ending the whole group of tasks: it is one connection's own."""
+        try:
+            return await answer
+        except Exception as error:  # noqa: BLE001 - logged by the connection
+            return error
+
+    def _complete(self, future: "asyncio.Future[ResponseParts | Exception | None]") -> None:
+        self.future = None
+        if self.coroutine is not None:
+            self.coroutine.close()  # a task cancelled before its first step never started it
+            self.coroutine = None
+        if future.cancelled():
+            self.connection.fail("a request was cancelled")
+            return
+        outcome = future.exception() or future.result()
+        if isinstance(outcome, BaseException):
+            self.connection.fail_handler(outcome)
+            return
+        self.parts = outcome
+        self.is_done = True
+        self.connection.send_answers()
 
 
 class Connection(asyncio.BufferedProtocol):
-    """The protocol of one accepted connection (see `ballast.net.server.Server`)."""
+    """The protocol of one accepted connection (see `ballast.net.server.Server`).
+
+    Reading goes on while fewer than ``max_in_flight`` requests are unanswered and the transport
+    takes what is written; otherwise neither the socket nor the buffer is read any further.
+    """
+
+    def __init__(self, owner: ConnectionOwner, loop: asyncio.AbstractEventLoop) -> None:
+        self.connection_id = 0
+        self.peer_host = ""
+        self._owner = owner
+        self._loop = loop
+        self._limits = owner.limits
+        self._buffer = FrameBuffer(owner.limits.request_max_bytes)
+        self._transport: asyncio.Transport | None = None
+        self._unanswered: deque[_Unanswered] = deque()
+        self._outgoing: ResponseParts = []
+        self._outgoing_bytes = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._write_paused = False
+        self._reading_paused = False
+        self._yielded = False
+        self._closing = False
+        self._active_at = 0.0
+        self._frame_began_at = -1.0
+        self._stalled_bytes = 0
+        self._stalled_at = 0.0
+
+    # -- called by the transport ---------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Register with the server, or close at once when the house is full."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        peer = transport.get_extra_info("peername")
+        self.peer_host = str(peer[0]) if peer else ""
+        refusal = self._owner.admit(self)
+        if refusal is not None:
+            log.warning("refused a connection from %s: %s", self.peer_host, refusal)
+            self._closing = True
+            transport.abort()
+            return
+        transport.set_write_buffer_limits(high=self._limits.output_high_water)
+        self._active_at = self._loop.time()
+        self._arm_timer()
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the frame knows better
+        """Return where the next bytes go."""
+        return self._buffer.writable()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Handle every request that is now complete."""
+        self._buffer.received(nbytes)
+        if not self._closing and not self._yielded:
+            self._start_requests()
+
+    def pause_writing(self) -> None:
+        """Stop starting requests: the client does not read its answers."""
+        self._write_paused = True
+        self._stalled_at = self._loop.time()
+        self._stalled_bytes = 1 << 62
+        self._pause_reading()
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        self._write_paused = False
+        self._go_on()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - every end is alike
+        """Cancel what nobody will read any more."""
+        self._closing = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        unanswered, self._unanswered = self._unanswered, deque()
+        for request in unanswered:
+            request.cancel()
+        self._outgoing = []
+        self._owner.forget(self)
+
+    # -- called by the server and by answers ---------------------------------------------------
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether requests that were started are unanswered."""
+        return bool(self._unanswered)
+
+    def close_when_answered(self) -> None:
+        """Read no more; close once everything that was started is answered and sent."""
+        self._closing = True
+        self._pause_reading()
+        if not self._unanswered and self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Close at once, without sending what is buffered."""
+        self._closing = True
+        if self._transport is not None:
+            self._transport.abort()
+
+    def fail(self, reason: str) -> None:
+        """Close because of ``reason``, with one line in the log."""
+        self._fail(logging.WARNING, reason, None)
+
+    def fail_handler(self, error: BaseException) -> None:
+        """Close because the handler could not answer."""
+        if isinstance(error, ProtocolError):
+            self._owner.counters.malformed += 1
+            self._fail(logging.WARNING, f"malformed request: {error}", None)
+        else:
+            self._owner.counters.handler_errors += 1
+            self._fail(logging.ERROR, "a request failed", error)
+
+    def _fail(self, level: int, reason: str, error: BaseException | None) -> None:
+        assert self._transport is not None
+        if self._transport.is_closing():
+            return
+        log.log(
+            level,
+            "closing connection %d of %s: %s",
+            self.connection_id,
+            self.peer_host,
+            reason,
+            exc_info=error,
+        )
+        self._closing = True
+        self._flush()
+        self._transport.close()
+
+    def send_answers(self) -> None:
+        """Send the answers whose turn has come; go on with requests that had to wait for it."""
+        unanswered = self._unanswered
+        while unanswered and unanswered[0].is_done:
+            parts = unanswered.popleft().parts
+            if parts is not None:
+                self._put(parts)
+        self._flush()
+        if self._closing:
+            if not unanswered and self._transport is not None:
+                self._transport.close()
+        else:
+            self._go_on()
+
+    # -- requests ------------------------------------------------------------------------------
+
+    def _start_requests(self) -> None:
+        """Start the complete requests in the buffer, as far as the limits allow."""
+        now = self._active_at = self._loop.time()
+        started = 0
+        while not self._closing and not self._is_held():
+            if started == REQUESTS_PER_TURN:
+                self._yielded = True
+                self._loop.call_soon(self._take_turn)
+                break
+            try:
+                frame = self._buffer.next_frame()
+            except MalformedFrame as error:
+                self._owner.counters.malformed += 1
+                self.fail(f"malformed frame: {error}")
+                break
+            if frame is None:
+                break
+            started += 1
+            self._start(frame, now)
+        self._owner.counters.requests += started
+        self._flush()
+        if self._yielded or self._is_held():
+            self._pause_reading()
+        self._note_incomplete_frame(started, now)
+
+    def _start(self, frame: memoryview, now: float) -> None:
+        try:
+            header, body_at = decode_request_header(frame)
+            answer = self._owner.handler(
+                RequestContext(header, frame[body_at:], self.peer_host, self.connection_id, now)
+            )
+        except Exception as error:  # noqa: BLE001 - logged; one connection's failure stays its own
+            self.fail_handler(error)
+            return
+        if answer is None:
+            return
+        if not isinstance(answer, list):
+            request = _Unanswered(self)
+            self._unanswered.append(request)
+            request.wait_for(answer, self._owner.tasks)
+        elif self._unanswered:
+            self._unanswered.append(_Unanswered(self, answer))
+        else:
+            self._put(answer)
+
+    def _is_held(self) -> bool:
+        return self._write_paused or len(self._unanswered) >= self._limits.max_in_flight
+
+    def _take_turn(self) -> None:
+        self._yielded = False
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Handle what is in the buffer, then read on, unless something still holds requests."""
+        if not self._reading_paused or self._closing or self._yielded or self._is_held():
+            return
+        self._start_requests()
+        if self._closing or self._yielded or self._is_held():
+            return
+        self._reading_paused = False
+        assert self._transport is not None
+        self._transport.resume_reading()
+
+    def _pause_reading(self) -> None:
+        if not self._reading_paused and self._transport is not None:
+            self._reading_paused = True
+            self._frame_began_at = -1.0
+            if not self._transport.is_closing():
+                self._transport.pause_reading()
+
+    # -- answers -------------------------------------------------------------------------------
+
+    def _put(self, parts: ResponseParts) -> None:
+        self._outgoing += parts
+        for part in parts:
+            self._outgoing_bytes += len(part)
+        if self._outgoing_bytes >= self._limits.output_high_water:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._outgoing:
+            return
+        outgoing, self._outgoing = self._outgoing, []
+        self._outgoing_bytes = 0
+        assert self._transport is not None
+        if len(outgoing) == 1:
+            self._transport.write(outgoing[0])
+        else:
+            self._transport.writelines(outgoing)
+
+    # -- time ----------------------------------------------------------------------------------
+
+    def _note_incomplete_frame(self, started: int, now: float) -> None:
+        if self._reading_paused or not self._buffer.pending:
+            self._frame_began_at = -1.0
+        elif started or self._frame_began_at < 0:
+            self._frame_began_at = now
+
+    def _arm_timer(self) -> None:
+        limits = self._limits
+        period_s = min(
+            limits.quiet_period_s,
+            limits.incomplete_frame_timeout_s,
+            limits.connections_max_idle_s,
+            limits.write_stall_timeout_s,
+        )
+        self._timer = self._loop.call_later(period_s, self._look)
+
+    def _look(self) -> None:
+        """Close what does not move; give back a receive buffer that is not used."""
+        reason = self._overdue(self._loop.time())
+        if reason is None:
+            self._buffer.trim()
+            self._arm_timer()
+            return
+        self._timer = None
+        self._owner.counters.timed_out += 1
+        log.info("closing connection %d of %s: %s", self.connection_id, self.peer_host, reason)
+        self.abort()
+
+    def _overdue(self, now: float) -> str | None:
+        limits = self._limits
+        if self._write_paused:
+            return self._stalled(now)
+        if self._frame_began_at >= 0:
+            allowed_s = self._buffer.pending / limits.min_receive_rate
+            if now - self._frame_began_at >= limits.incomplete_frame_timeout_s + allowed_s:
+                return "a request stayed incomplete"
+        elif not self._unanswered and now - self._active_at >= limits.connections_max_idle_s:
+            return "idle"
+        return None
+
+    def _stalled(self, now: float) -> str | None:
+        assert self._transport is not None
+        unsent = self._transport.get_write_buffer_size()
+        if unsent < self._stalled_bytes:
+            self._stalled_bytes = unsent
+            self._stalled_at = now
+        elif now - self._stalled_at >= self._limits.write_stall_timeout_s:
+            return "the client does not read its answers"
+        return None

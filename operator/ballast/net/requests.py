@@ -1,16 +1,20 @@
 """The contract between the server of frames and whoever answers the requests."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from asyncio import Future
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import msgspec
 
 from ballast.protocol.frames import RequestHeader
 
-ResponseParts = Sequence[bytes | bytearray | memoryview]
+ResponseParts = list[bytes | memoryview]
 """One whole response, size and header included, as `frames.encode_response_parts` returns it.
 
 Parts are handed to the transport as they are: they must not change after they were returned.
 """
+
+LaterAnswer = Future[ResponseParts | None] | Coroutine[Any, Any, ResponseParts | None]
 
 
 class RequestContext(msgspec.Struct, frozen=True, gc=False):
@@ -19,15 +23,15 @@ class RequestContext(msgspec.Struct, frozen=True, gc=False):
     header: RequestHeader
     body: memoryview
     """The request after its header, in the connection's own buffer, writable (produce patches
-    offsets in place). Valid only until the handler returns, or first awaits, when it is a
-    coroutine function: what is needed later must be copied."""
+    offsets in place). Valid only until the handler returns: a coroutine that it returns runs
+    later and must own copies of what it needs."""
     peer_host: str
     connection_id: int
     received_at: float
     """Seconds on the loop's clock."""
 
 
-Handler = Callable[[RequestContext], ResponseParts | Awaitable[ResponseParts | None] | None]
+Handler = Callable[[RequestContext], ResponseParts | LaterAnswer | None]
 """Answers one request.
 
 Called in the order in which a connection's requests came, and never awaited before the next one is

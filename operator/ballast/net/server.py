@@ -2,35 +2,20 @@
 
 import asyncio
 import logging
-from dataclasses import dataclass
 
 from ballast.net.connection import Connection
+from ballast.net.counters import ServerCounters
 from ballast.net.limits import ServerLimits
 from ballast.net.requests import Handler
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class ServerCounters:
-    """What a server has seen since it started; only ever counts up."""
-
-    accepted: int = 0
-    refused: int = 0
-    """Closed at once because of max_connections or max_connections_per_ip."""
-    requests: int = 0
-    malformed: int = 0
-    """Connections closed for a frame or request that cannot be read."""
-    handler_errors: int = 0
-    timed_out: int = 0
-    """Connections closed for idleness, a stalled frame or a stalled reader."""
-
-
 class Server:
     """Serves Kafka-protocol frames on one listening address.
 
     ``tasks`` is the group in which coroutines returned by ``handler`` run; it must outlive the
-    server. Close the server (or cancel the group) before leaving the group.
+    server: close the server before leaving the group.
     """
 
     def __init__(
@@ -43,12 +28,18 @@ class Server:
         self._connections: dict[int, Connection] = {}
         self._connections_of: dict[str, int] = {}
         self._last_connection_id = 0
-        self._listener: asyncio.Server | None = None
+        self._listener: asyncio.AbstractServer | None = None
         self._port = 0
-        self._empty: asyncio.Event = asyncio.Event()
+        self._all_gone = asyncio.Event()
 
     async def start(self, host: str, port: int) -> None:
         """Listen on host and port (0 = any free one); raises `OSError`."""
+        loop = asyncio.get_running_loop()
+        self._listener = await loop.create_server(
+            lambda: Connection(self, loop), host, port, backlog=1024
+        )
+        sockets = getattr(self._listener, "sockets", None)
+        self._port = sockets[0].getsockname()[1] if sockets else port
 
     @property
     def port(self) -> int:
@@ -62,3 +53,52 @@ class Server:
 
     async def close(self, grace_s: float = 5.0) -> None:
         """Stop listening; let requests under way be answered for ``grace_s``, then drop the rest."""
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        for connection in list(self._connections.values()):
+            connection.close_when_answered()
+        try:
+            async with asyncio.timeout(grace_s):
+                while self._connections:
+                    self._all_gone.clear()
+                    await self._all_gone.wait()
+        except TimeoutError:
+            log.warning("dropping %d connections that did not end", len(self._connections))
+        finally:
+            for connection in list(self._connections.values()):
+                connection.abort()
+
+    # -- called by connections (ConnectionOwner) -----------------------------------------------
+
+    def admit(self, connection: Connection) -> str | None:
+        """Register a new connection, or say why it is refused."""
+        here = self._connections_of.get(connection.peer_host, 0)
+        refusal = None
+        if self._listener is None:
+            refusal = "shutting down"
+        elif len(self._connections) >= self.limits.max_connections:
+            refusal = f"max.connections {self.limits.max_connections}"
+        elif here >= self.limits.max_connections_per_ip:
+            refusal = f"max.connections.per.ip {self.limits.max_connections_per_ip}"
+        if refusal is not None:
+            self.counters.refused += 1
+            return refusal
+        self._last_connection_id += 1
+        connection.connection_id = self._last_connection_id
+        self._connections[connection.connection_id] = connection
+        self._connections_of[connection.peer_host] = here + 1
+        self.counters.accepted += 1
+        return None
+
+    def forget(self, connection: Connection) -> None:
+        """Take note that a connection was lost."""
+        if self._connections.pop(connection.connection_id, None) is None:
+            return
+        left = self._connections_of[connection.peer_host] - 1
+        if left:
+            self._connections_of[connection.peer_host] = left
+        else:
+            del self._connections_of[connection.peer_host]
+        if not self._connections:
+            self._all_gone.set()
