@@ -2,15 +2,22 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL_BALLAST := $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 export PYTHONPATH := operator
 
-.PHONY: demo test lint format bench locks clean
+.PHONY: venv demo test chaos lint format bench locks clean
+
+# The environment with everything that `ballast` needs, and the `ballast` script in it.
+venv: $(VENV)/.demo
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m ballast demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+chaos: $(VENV)/.dev
+	$(BIN)/python -m pytest -m chaos -s tests/faults $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -27,12 +34,14 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench
 
 # dev holds everything that demo holds, so that one environment serves both.
-$(VENV)/.demo: requirements/demo.txt | $(VENV)/bin/python
+$(VENV)/.demo: requirements/demo.txt pyproject.toml | $(VENV)/bin/python
 	test -e $(VENV)/.dev || $(BIN)/python -m pip install -q --require-hashes -r requirements/demo.txt
+	$(INSTALL_BALLAST)
 	touch $@
 
-$(VENV)/.dev: requirements/dev.txt | $(VENV)/bin/python
+$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/dev.txt
+	$(INSTALL_BALLAST)
 	touch $@
 
 $(VENV)/bin/python:

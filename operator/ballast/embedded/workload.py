@@ -1,0 +1,198 @@
+"""A client that writes numbered records with acks=all, reads along, and tells what was lost.
+
+It is a client like any other (librdkafka), in threads of its own, so that nothing of Ballast
+judges itself. A record's value begins with its number; every number is written once.
+"""
+
+import struct
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+
+from ballast.embedded.errors import EmbeddedError
+
+_NUMBER = struct.Struct(">q")
+_FETCH_SIZE = 1000
+_FLUSH_TIMEOUT_S = 60.0
+_SILENCE_MAX_S = 30.0
+
+
+class WorkloadFailed(EmbeddedError):
+    """The client gave up on a record or could not read to the end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What became of the records."""
+
+    acknowledged: int
+    lost: int
+    """Acknowledged, and not there at the end."""
+    duplicated: int
+    """There more than once."""
+
+
+class Workload:
+    """Writes to every partition of one topic in turn, and reads all of them from the start."""
+
+    def __init__(
+        self, bootstrap_servers: str, topic: str, partitions: int, *, record_bytes: int = 1024
+    ) -> None:
+        self._servers = bootstrap_servers
+        self._topic = topic
+        self._partitions = partitions
+        self._padding = bytes(range(32, 127)) * (record_bytes // 95 + 1)
+        self._padding = self._padding[: record_bytes - _NUMBER.size]
+        self._acknowledged = bytearray()
+        self._failed: list[KafkaError] = []
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._producer = Producer(
+            {
+                "bootstrap.servers": bootstrap_servers,
+                "acks": "all",
+                "enable.idempotence": True,
+                "linger.ms": 5,
+                "batch.size": 256 * 1024,
+                "queue.buffering.max.messages": 200_000,
+                "log_level": 2,
+            }
+        )
+        self.written = 0
+        self.acknowledged = 0
+        self.consumed = 0
+
+    def preload(self, total_bytes: int) -> None:
+        """Write that many bytes as fast as they are taken and wait for every acknowledgement."""
+        self._write(total_bytes // (len(self._padding) + _NUMBER.size))
+        self._flush()
+
+    def start(self, *, records_per_second: int) -> None:
+        """Write at a rate, and read along, until `stop`."""
+        self._threads = [
+            threading.Thread(target=self._keep_writing, args=(records_per_second,)),
+            threading.Thread(target=self._keep_reading),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Stop writing and reading; wait for the last acknowledgements."""
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+        self._flush()
+
+    def verify(self) -> Verdict:
+        """Read everything back with a fresh client and compare."""
+        seen = bytearray(self.written)
+        consumer = self._consumer()
+        try:
+            remaining = self._end_offsets(consumer)
+            silent_since = time.monotonic()
+            while remaining:
+                for message in self._consume(consumer):
+                    silent_since = time.monotonic()
+                    number = _NUMBER.unpack_from(message.value() or b"")[0]
+                    seen[number] = min(seen[number] + 1, 2)
+                    if message.offset() + 1 >= remaining.get(message.partition(), 0):
+                        remaining.pop(message.partition(), None)
+                if time.monotonic() - silent_since > _SILENCE_MAX_S:
+                    raise WorkloadFailed(
+                        f"partitions {sorted(remaining)} cannot be read to the end"
+                    )
+        finally:
+            consumer.close()
+        lost = sum(
+            acknowledged and not count
+            for acknowledged, count in zip(self._acknowledged, seen, strict=False)
+        )
+        return Verdict(
+            acknowledged=self.acknowledged, lost=lost, duplicated=sum(count > 1 for count in seen)
+        )
+
+    def _write(self, records: int) -> None:
+        for _ in range(records):
+            number = self.written
+            self.written += 1
+            self._acknowledged.append(0)
+            self._produce(number)
+            self._producer.poll(0)
+
+    def _produce(self, number: int) -> None:
+        while True:
+            try:
+                self._producer.produce(
+                    self._topic,
+                    _NUMBER.pack(number) + self._padding,
+                    partition=number % self._partitions,
+                    on_delivery=lambda error, _, n=number: self._delivered(n, error),
+                )
+            except BufferError:
+                # The client's bounded queue is full: wait until something is acknowledged.
+                self._producer.poll(0.1)
+            else:
+                return
+
+    def _delivered(self, number: int, error: KafkaError | None) -> None:
+        if error is None:
+            self._acknowledged[number] = 1
+            self.acknowledged += 1
+        else:
+            self._failed.append(error)
+
+    def _flush(self) -> None:
+        if self._producer.flush(_FLUSH_TIMEOUT_S) or self._failed:
+            raise WorkloadFailed(f"records were not acknowledged: {self._failed[:3]}")
+
+    def _keep_writing(self, records_per_second: int) -> None:
+        tick_s = 0.02
+        while not self._stopping.wait(tick_s):
+            self._write(max(1, int(records_per_second * tick_s)))
+
+    def _keep_reading(self) -> None:
+        consumer = self._consumer()
+        try:
+            while not self._stopping.is_set():
+                self.consumed += sum(1 for _ in self._consume(consumer))
+        finally:
+            consumer.close()
+
+    def _consumer(self) -> Consumer:
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self._servers,
+                "group.id": "ballast-demo",
+                "enable.auto.commit": False,
+                "check.crcs": True,
+                "log_level": 2,
+            }
+        )
+        consumer.assign(
+            [TopicPartition(self._topic, number, 0) for number in range(self._partitions)]
+        )
+        return consumer
+
+    def _consume(self, consumer: Consumer) -> Iterable[Message]:
+        for message in consumer.consume(_FETCH_SIZE, 0.5):
+            if (error := message.error()) is None:
+                yield message
+            elif error.fatal():
+                raise WorkloadFailed(f"the consumer gave up: {error.str()}")
+
+    def _end_offsets(self, consumer: Consumer) -> dict[int, int]:
+        """Return the end offset of every partition that is not empty."""
+        ends = {}
+        for number in range(self._partitions):
+            try:
+                _, end = consumer.get_watermark_offsets(
+                    TopicPartition(self._topic, number), timeout=_SILENCE_MAX_S
+                )
+            except KafkaException as error:
+                raise WorkloadFailed(f"partition {number} has no end offset: {error}") from error
+            if end:
+                ends[number] = end
+        return ends
