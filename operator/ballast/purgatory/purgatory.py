@@ -127,10 +127,9 @@ class Purgatory(Generic[Key]):
 
     def shut_down(self) -> None:
         """Expire every operation that waits, so that each is answered; the purgatory is empty."""
-        watchers, self._watchers = self._watchers, {}
-        for operations in watchers.values():
-            for operation in operations:
-                operation.expire()
+        self._watchers.clear()
+        for operation in self._wheel.drain():
+            operation.expire()
 
     def _purge_if_due(self) -> None:
         # Every watched operation either waits in the wheel or has completed.

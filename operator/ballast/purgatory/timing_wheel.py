@@ -1,6 +1,6 @@
 """A hierarchical timing wheel (Varghese and Lauck; Kafka's ``kafka.utils.timer``).
 
-Goals: insert and cancel in O(1) whatever the number of timers; never early, at most a tick late.
+Goals: insert and cancel in O(1) whatever the number of timers; never early.
 
 Algorithm: a wheel has ``wheel_size`` buckets of one tick each and covers ``tick * wheel_size`` ms
 from its current time. What lies beyond goes into the overflow wheel, made on demand, whose tick is
@@ -93,13 +93,12 @@ class TimingWheel(Generic[T]):
 
     __slots__ = ("_counter", "_heap", "_lowest", "_sequence", "_size")
 
-    def __init__(self, now_ms: int, *, tick_ms: int = 1, wheel_size: int = 20) -> None:
-        """Make an empty wheel whose time begins at ``now_ms``."""
-        assert tick_ms > 0
+    def __init__(self, now_ms: int, *, wheel_size: int = 20) -> None:
+        """Make an empty wheel whose time begins at ``now_ms``; its tick is one millisecond."""
         assert wheel_size > 1
         self._size = wheel_size
         self._counter = _Counter()
-        self._lowest: _Wheel[T] = _Wheel(tick_ms, wheel_size, now_ms, self._counter)
+        self._lowest: _Wheel[T] = _Wheel(1, wheel_size, now_ms, self._counter)
         self._heap: list[tuple[int, int, _Bucket[T]]] = []
         self._sequence = 0
 
@@ -154,6 +153,15 @@ class TimingWheel(Generic[T]):
             expired.extend(entry.item for entry in bucket.drain() if not self._insert(entry))
         self._advance_clock(now_ms)
         return expired
+
+    def drain(self) -> list[T]:
+        """Take out and return every item, by bucket; the clock stays."""
+        heap, self._heap = sorted(self._heap), []
+        items: list[T] = []
+        for _, _, bucket in heap:
+            bucket.expiry_ms = -1
+            items.extend(entry.item for entry in bucket.drain())
+        return items
 
     def _advance_clock(self, now_ms: int) -> None:
         wheel: _Wheel[T] | None = self._lowest
