@@ -1,0 +1,141 @@
+"""The APIs that are served: key, classes and versions (the 2.8.2 column, from version 0 on).
+
+Old clients look for exact versions in what a broker advertises (librdkafka before 2.11.1), so the
+minimum is 0 everywhere. Fetch ends at 12: from 13 on it needs topic ids.
+"""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ballast.protocol.messages import (
+    alter_partition_reassignments,
+    api_versions,
+    controlled_shutdown,
+    create_topics,
+    delete_topics,
+    describe_cluster,
+    describe_configs,
+    describe_log_dirs,
+    elect_leaders,
+    fetch,
+    incremental_alter_configs,
+    init_producer_id,
+    leader_and_isr,
+    list_offsets,
+    list_partition_reassignments,
+    metadata,
+    offset_for_leader_epoch,
+    produce,
+    stop_replica,
+    update_metadata,
+)
+from ballast.protocol.schema import Message
+
+
+class ApiKey(IntEnum):
+    """Kafka's API keys."""
+
+    PRODUCE = 0
+    FETCH = 1
+    LIST_OFFSETS = 2
+    METADATA = 3
+    LEADER_AND_ISR = 4
+    STOP_REPLICA = 5
+    UPDATE_METADATA = 6
+    CONTROLLED_SHUTDOWN = 7
+    API_VERSIONS = 18
+    CREATE_TOPICS = 19
+    DELETE_TOPICS = 20
+    INIT_PRODUCER_ID = 22
+    OFFSET_FOR_LEADER_EPOCH = 23
+    DESCRIBE_CONFIGS = 32
+    DESCRIBE_LOG_DIRS = 35
+    ELECT_LEADERS = 43
+    INCREMENTAL_ALTER_CONFIGS = 44
+    ALTER_PARTITION_REASSIGNMENTS = 45
+    LIST_PARTITION_REASSIGNMENTS = 46
+    DESCRIBE_CLUSTER = 60
+
+
+class Api(NamedTuple):
+    """One API: its two classes and the versions served."""
+
+    request: type[Message]
+    response: type[Message]
+
+    @property
+    def min_version(self) -> int:
+        """The oldest version."""
+        return self.request.VERSIONS.first
+
+    @property
+    def max_version(self) -> int:
+        """The newest version."""
+        return self.request.VERSIONS.last
+
+    @property
+    def flexible_from(self) -> int:
+        """The first version with compact lengths and tagged fields (KIP-482)."""
+        return self.request.FLEXIBLE_FROM
+
+
+APIS: Mapping[ApiKey, Api] = MappingProxyType(
+    {
+        ApiKey.PRODUCE: Api(produce.ProduceRequest, produce.ProduceResponse),
+        ApiKey.FETCH: Api(fetch.FetchRequest, fetch.FetchResponse),
+        ApiKey.LIST_OFFSETS: Api(list_offsets.ListOffsetsRequest, list_offsets.ListOffsetsResponse),
+        ApiKey.METADATA: Api(metadata.MetadataRequest, metadata.MetadataResponse),
+        ApiKey.LEADER_AND_ISR: Api(
+            leader_and_isr.LeaderAndIsrRequest, leader_and_isr.LeaderAndIsrResponse
+        ),
+        ApiKey.STOP_REPLICA: Api(stop_replica.StopReplicaRequest, stop_replica.StopReplicaResponse),
+        ApiKey.UPDATE_METADATA: Api(
+            update_metadata.UpdateMetadataRequest, update_metadata.UpdateMetadataResponse
+        ),
+        ApiKey.CONTROLLED_SHUTDOWN: Api(
+            controlled_shutdown.ControlledShutdownRequest,
+            controlled_shutdown.ControlledShutdownResponse,
+        ),
+        ApiKey.API_VERSIONS: Api(api_versions.ApiVersionsRequest, api_versions.ApiVersionsResponse),
+        ApiKey.CREATE_TOPICS: Api(
+            create_topics.CreateTopicsRequest, create_topics.CreateTopicsResponse
+        ),
+        ApiKey.DELETE_TOPICS: Api(
+            delete_topics.DeleteTopicsRequest, delete_topics.DeleteTopicsResponse
+        ),
+        ApiKey.INIT_PRODUCER_ID: Api(
+            init_producer_id.InitProducerIdRequest, init_producer_id.InitProducerIdResponse
+        ),
+        ApiKey.OFFSET_FOR_LEADER_EPOCH: Api(
+            offset_for_leader_epoch.OffsetForLeaderEpochRequest,
+            offset_for_leader_epoch.OffsetForLeaderEpochResponse,
+        ),
+        ApiKey.DESCRIBE_CONFIGS: Api(
+            describe_configs.DescribeConfigsRequest, describe_configs.DescribeConfigsResponse
+        ),
+        ApiKey.DESCRIBE_LOG_DIRS: Api(
+            describe_log_dirs.DescribeLogDirsRequest, describe_log_dirs.DescribeLogDirsResponse
+        ),
+        ApiKey.ELECT_LEADERS: Api(
+            elect_leaders.ElectLeadersRequest, elect_leaders.ElectLeadersResponse
+        ),
+        ApiKey.INCREMENTAL_ALTER_CONFIGS: Api(
+            incremental_alter_configs.IncrementalAlterConfigsRequest,
+            incremental_alter_configs.IncrementalAlterConfigsResponse,
+        ),
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS: Api(
+            alter_partition_reassignments.AlterPartitionReassignmentsRequest,
+            alter_partition_reassignments.AlterPartitionReassignmentsResponse,
+        ),
+        ApiKey.LIST_PARTITION_REASSIGNMENTS: Api(
+            list_partition_reassignments.ListPartitionReassignmentsRequest,
+            list_partition_reassignments.ListPartitionReassignmentsResponse,
+        ),
+        ApiKey.DESCRIBE_CLUSTER: Api(
+            describe_cluster.DescribeClusterRequest, describe_cluster.DescribeClusterResponse
+        ),
+    }
+)
+"""Every API served."""

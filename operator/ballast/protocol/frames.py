@@ -1,0 +1,177 @@
+"""Frames: a size of four bytes, a header, a body.
+
+Request headers are of version 0 (ControlledShutdown v0: no client id), 1, or 2 (flexible: tagged
+fields); response headers of version 0, or 1 for flexible versions, except ApiVersions, whose
+response must be readable by a client that does not know the version yet (KIP-511).
+Functions take and return bytes only; splitting a stream into frames is the connection's task.
+"""
+
+from struct import Struct
+from typing import NamedTuple, TypeVar
+
+from ballast.protocol.api_keys import APIS, Api, ApiKey
+from ballast.protocol.codec import decode, encode_parts
+from ballast.protocol.errors import (
+    DecodeError,
+    InvalidFrameSize,
+    UnknownApiKey,
+    UnsupportedVersion,
+)
+from ballast.protocol.primitives import refused_length, skip_tags
+from ballast.protocol.schema import Message, Records
+
+MessageT = TypeVar("MessageT", bound=Message)
+
+SIZE_BYTES = 4
+"""Bytes of the size before each frame; the size does not count them."""
+
+LEAST_REQUEST_SIZE = 8
+"""Key, version and correlation id."""
+
+MAX_FRAME_SIZE = 104_857_600
+"""Kafka's default for ``socket.request.max.bytes``."""
+
+_KEY_VERSION_CORRELATION = Struct(">hhi")
+_INT16 = Struct(">h")
+_INT32 = Struct(">i")
+_NO_TAGS = b"\0"
+
+
+class RequestHeader(NamedTuple):
+    """What stands before a request's body."""
+
+    api_key: int
+    api_version: int
+    correlation_id: int
+    client_id: str | None
+
+
+def check_frame_size(size: int, limit: int = MAX_FRAME_SIZE, *, least: int = SIZE_BYTES) -> int:
+    """Return ``size`` as read from the wire (signed); raise `InvalidFrameSize` if out of bounds.
+
+    A server's ``least`` is `LEAST_REQUEST_SIZE`; a response has a correlation id at least.
+    """
+    if not least <= size <= limit:
+        raise InvalidFrameSize(f"a frame of {size} bytes is not within {least} to {limit}")
+    return size
+
+
+def decode_request_header(frame: Records) -> tuple[RequestHeader, int]:
+    """Return the header of a request ``frame`` (without its size) and where the body begins.
+
+    Raise `UnknownApiKey` or `UnsupportedVersion` before anything that depends on the version is
+    read (the latter carries the correlation id, to answer ApiVersions), `DecodeError` otherwise.
+    """
+    if len(frame) < LEAST_REQUEST_SIZE:
+        raise DecodeError(f"a request of {len(frame)} bytes is too short for a header")
+    key, version, correlation_id = _KEY_VERSION_CORRELATION.unpack_from(frame)
+    api = api_of(key)
+    if not api.min_version <= version <= api.max_version:
+        raise UnsupportedVersion(key, version, correlation_id)
+    position = LEAST_REQUEST_SIZE
+    if key == ApiKey.CONTROLLED_SHUTDOWN and version == 0:
+        return RequestHeader(key, version, correlation_id, None), position
+    client_id, position = _read_client_id(frame, position)
+    if version >= api.flexible_from:
+        try:
+            position = skip_tags(frame, position, len(frame))
+        except IndexError as error:
+            raise DecodeError("the header's tagged fields are cut off") from error
+    return RequestHeader(key, version, correlation_id, client_id), position
+
+
+def api_of(key: int) -> Api:
+    """Return the API of ``key``; raise `UnknownApiKey`."""
+    try:
+        return APIS[ApiKey(key)]
+    except ValueError:
+        raise UnknownApiKey(key) from None
+
+
+def _read_client_id(frame: Records, position: int) -> tuple[str | None, int]:
+    """Read the client id: a plain nullable string in every header version that has one."""
+    begin = position + 2
+    if begin > len(frame):
+        raise DecodeError("the header ends before the client id")
+    (length,) = _INT16.unpack_from(frame, position)
+    if length == -1:
+        return None, begin
+    end = begin + length
+    if length < 0 or end > len(frame):
+        raise refused_length(length, len(frame) - begin)
+    try:
+        return str(frame[begin:end], "utf-8"), end
+    except UnicodeDecodeError as error:
+        raise DecodeError("the client id is no UTF-8") from error
+
+
+def decode_request(frame: Records) -> tuple[RequestHeader, Message]:
+    """Return header and message of a whole request ``frame`` (without its size)."""
+    header, position = decode_request_header(frame)
+    view = memoryview(frame)[position:]
+    return header, decode(api_of(header.api_key).request, header.api_version, view)
+
+
+def encode_request(
+    correlation_id: int, client_id: str | None, message: Message, version: int
+) -> bytes:
+    """Return a request with its size; raise `EncodeError` or `UnsupportedVersion`."""
+    return b"".join(encode_request_parts(correlation_id, client_id, message, version))
+
+
+def encode_request_parts(
+    correlation_id: int, client_id: str | None, message: Message, version: int
+) -> list[Records]:
+    """Return what `encode_request` returns, in parts; records are passed by reference."""
+    header = _KEY_VERSION_CORRELATION.pack(message.API_KEY, version, correlation_id)
+    if message.API_KEY != ApiKey.CONTROLLED_SHUTDOWN or version > 0:
+        header += _client_id_bytes(client_id)
+    if version >= message.FLEXIBLE_FROM:
+        header += _NO_TAGS
+    return _with_size(header, encode_parts(message, version))
+
+
+def _client_id_bytes(client_id: str | None) -> bytes:
+    if client_id is None:
+        return _INT16.pack(-1)
+    encoded = client_id.encode()
+    return _INT16.pack(len(encoded)) + encoded
+
+
+def encode_response_parts(correlation_id: int, message: Message, version: int) -> list[Records]:
+    """Return a response with its size, in parts; records are passed by reference."""
+    header = _INT32.pack(correlation_id)
+    if _has_response_tags(message.API_KEY, message.FLEXIBLE_FROM, version):
+        header += _NO_TAGS
+    return _with_size(header, encode_parts(message, version))
+
+
+def encode_response(correlation_id: int, message: Message, version: int) -> bytes:
+    """Return a response with its size."""
+    return b"".join(encode_response_parts(correlation_id, message, version))
+
+
+def _with_size(header: bytes, parts: list[Records]) -> list[Records]:
+    """Put size and header before ``parts``; a first part of plain bytes is joined to them."""
+    size = len(header) + sum(map(len, parts))
+    return [b"".join((_INT32.pack(size), header, parts[0])), *parts[1:]]
+
+
+def decode_response(
+    message_class: type[MessageT], version: int, frame: Records
+) -> tuple[int, MessageT]:
+    """Return correlation id and message of a response ``frame`` (without its size)."""
+    if len(frame) < SIZE_BYTES:
+        raise DecodeError(f"a response of {len(frame)} bytes has no correlation id")
+    (correlation_id,) = _INT32.unpack_from(frame)
+    position = SIZE_BYTES
+    if _has_response_tags(message_class.API_KEY, message_class.FLEXIBLE_FROM, version):
+        try:
+            position = skip_tags(frame, position, len(frame))
+        except IndexError as error:
+            raise DecodeError("the header's tagged fields are cut off") from error
+    return correlation_id, decode(message_class, version, memoryview(frame)[position:])
+
+
+def _has_response_tags(api_key: int, flexible_from: int, version: int) -> bool:
+    return version >= flexible_from and api_key != ApiKey.API_VERSIONS
