@@ -1,0 +1,32 @@
+"""What every test gets: coroutine tests run on an event loop of their own; Hypothesis repeats."""
+
+import asyncio
+import inspect
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Every run tries the same examples; `HYPOTHESIS_PROFILE=explore` looks for new ones.
+settings.register_profile(
+    "repeat",
+    derandomize=True,
+    max_examples=50,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("explore", max_examples=2000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object | None:
+    """Run ``async def`` tests with `asyncio.run`; fixtures are ordinary ones."""
+    function: Any = pyfuncitem.obj
+    if not inspect.iscoroutinefunction(function):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    asyncio.run(function(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
