@@ -1,0 +1,104 @@
+"""Which leader wrote which offsets: the rules of Kafka's LeaderEpochFileCache (KIP-101, KIP-279).
+
+Pure: the storage keeps the entries in ``leader-epoch-checkpoint``.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+UNDEFINED_EPOCH = -1
+UNDEFINED_OFFSET = -1
+
+
+class EpochEntry(NamedTuple):
+    """A leader epoch and the first offset written under it."""
+
+    epoch: int
+    start_offset: int
+
+
+class LeaderEpochCache:
+    """Leader epochs of one log, oldest first.
+
+    Invariant: epochs and start offsets both strictly increase (KAFKA-7415).
+    """
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Sequence[EpochEntry] = ()) -> None:
+        self._entries: list[EpochEntry] = []
+        for entry in entries:
+            self.assign(entry.epoch, entry.start_offset)
+
+    @property
+    def entries(self) -> tuple[EpochEntry, ...]:
+        """All entries, oldest first."""
+        return tuple(self._entries)
+
+    @property
+    def latest_epoch(self) -> int:
+        """The newest epoch; -1 if there is none."""
+        return self._entries[-1].epoch if self._entries else UNDEFINED_EPOCH
+
+    def assign(self, epoch: int, start_offset: int) -> bool:
+        """Note that ``epoch`` begins at ``start_offset``; return whether that changed anything.
+
+        Entries that the new one contradicts (an epoch or a start offset not below it) are dropped.
+        """
+        if epoch < 0 or start_offset < 0:
+            raise ValueError(f"no leader epoch: {epoch} at {start_offset}")
+        entries = self._entries
+        if entries and entries[-1].epoch == epoch and start_offset >= entries[-1].start_offset:
+            return False
+        while entries and (entries[-1].epoch >= epoch or entries[-1].start_offset >= start_offset):
+            entries.pop()
+        entries.append(EpochEntry(epoch, start_offset))
+        return True
+
+    def epoch_at(self, offset: int) -> int:
+        """Return the epoch under which ``offset`` is or will be written; -1 below the first."""
+        index = bisect_right(self._entries, offset, key=lambda entry: entry.start_offset)
+        return self._entries[index - 1].epoch if index else UNDEFINED_EPOCH
+
+    def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
+        """Return the greatest known epoch <= ``epoch`` and where it ends: OffsetForLeaderEpoch.
+
+        | asked                        | answer                                          |
+        |------------------------------|-------------------------------------------------|
+        | undefined, or above the last | (-1, -1)                                        |
+        | the last                     | (it, the log's end)                             |
+        | below the first              | (it, the first one's start)                     |
+        | any other                    | (greatest epoch <= asked, the next one's start) |
+        """
+        entries = self._entries
+        if epoch == UNDEFINED_EPOCH or not entries or epoch > entries[-1].epoch:
+            return UNDEFINED_EPOCH, UNDEFINED_OFFSET
+        if epoch == entries[-1].epoch:
+            return epoch, log_end_offset
+        above = bisect_right(entries, epoch, key=lambda entry: entry.epoch)
+        if above == 0:
+            return epoch, entries[0].start_offset
+        return entries[above - 1].epoch, entries[above].start_offset
+
+    def truncate_from_end(self, offset: int) -> bool:
+        """Drop the epochs that begin at or above ``offset``; return whether there were any."""
+        keep = bisect_left(self._entries, offset, key=lambda entry: entry.start_offset)
+        changed = keep < len(self._entries)
+        del self._entries[keep:]
+        return changed
+
+    def truncate_from_start(self, offset: int) -> bool:
+        """Let the epoch that covers ``offset`` begin there, and drop the older ones."""
+        covering = bisect_right(self._entries, offset, key=lambda entry: entry.start_offset)
+        if covering == 0 or (self._entries[covering - 1].start_offset == offset and covering == 1):
+            return False
+        epoch = self._entries[covering - 1].epoch
+        self._entries[:covering] = [EpochEntry(epoch, offset)]
+        return True
+
+    def clear(self) -> bool:
+        """Forget everything; return whether there was anything."""
+        changed = bool(self._entries)
+        self._entries.clear()
+        return changed

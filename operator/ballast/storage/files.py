@@ -1,0 +1,326 @@
+"""The door to the disk: all file access of a broker goes through `Files`.
+
+Goals: nothing outside the log directories is ever opened, whatever names reach the storage; no
+symbolic link below a log directory is followed; the simulator replaces this one object.
+
+Paths are ``root``, ``root/name`` or ``root/directory/name``. `RealFiles` holds a descriptor of each
+root and opens every component below it by descriptor with ``O_NOFOLLOW``, so that a folder swapped
+for a link between check and use is refused as well.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+from ballast.storage.errors import DiskError, UnsafePath
+
+Buffer = bytes | bytearray | memoryview
+
+_SAFE_NAME = re.compile(r"[a-zA-Z0-9._-]{1,255}")
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_TEMPORARY_SUFFIX = ".tmp"
+
+
+class File(Protocol):
+    """One open file. Every method raises `DiskError`."""
+
+    def pread(self, size: int, position: int) -> bytes:
+        """Return up to ``size`` bytes from ``position``; fewer only at the end of the file."""
+        ...
+
+    def pwrite(self, data: Buffer, position: int) -> None:
+        """Write all of ``data`` at ``position``."""
+        ...
+
+    def truncate(self, size: int) -> None:
+        """Cut the file at ``size`` bytes."""
+        ...
+
+    def flush(self) -> None:
+        """Return when content and size are durable (fdatasync)."""
+        ...
+
+    def size(self) -> int:
+        """Return the length in bytes."""
+        ...
+
+    def close(self) -> None:
+        """Give the descriptor back; closing twice is allowed."""
+        ...
+
+
+class Files(Protocol):
+    """The file system below the log directories. Every method raises `DiskError`, `UnsafePath`."""
+
+    def open(self, path: str, *, create: bool = False) -> File:
+        """Open for reading and writing; ``create`` makes a missing file."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or directory of that name (a link counts as neither)."""
+        ...
+
+    def size(self, path: str) -> int:
+        """Return a file's length in bytes."""
+        ...
+
+    def list(self, directory: str) -> list[str]:
+        """Return the names in a directory, sorted."""
+        ...
+
+    def make_directory(self, path: str) -> None:
+        """Make a directory; one that exists is left alone."""
+        ...
+
+    def rename(self, source: str, target: str) -> None:
+        """Rename a file or directory within its parent, replacing a file of the new name."""
+        ...
+
+    def remove(self, path: str) -> None:
+        """Remove a file."""
+        ...
+
+    def remove_directory(self, path: str) -> None:
+        """Remove an empty directory."""
+        ...
+
+    def flush_directory(self, path: str) -> None:
+        """Return when the names in a directory are durable."""
+        ...
+
+    def read_whole(self, path: str) -> bytes:
+        """Return a small file's content."""
+        ...
+
+    def write_whole(self, path: str, data: bytes) -> None:
+        """Replace a small file's content atomically and durably."""
+        ...
+
+
+class RealFiles:
+    """The operating system's files below ``roots`` (the broker's ``log.dirs``).
+
+    A root is the administrator's own path and may be a link; it is made if it is missing.
+    A root that cannot be opened fails each access below it with `DiskError`, not the others.
+    """
+
+    def __init__(self, roots: Sequence[str]) -> None:
+        self._roots = tuple(root.rstrip("/") for root in roots)
+        self._descriptors: dict[str, int] = {}
+
+    def close(self) -> None:
+        """Give the roots' descriptors back."""
+        while self._descriptors:
+            os.close(self._descriptors.popitem()[1])
+
+    def open(self, path: str, *, create: bool = False) -> "RealFile":
+        """Open for reading and writing; ``create`` makes a missing file."""
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        with _disk_errors("open", path), self._parent(path) as (parent, name):
+            return RealFile(path, os.open(name, flags, 0o640, dir_fd=parent))
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or directory of that name (a link counts as neither)."""
+        try:
+            with _disk_errors("stat", path), self._parent(path) as (parent, name):
+                status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        except DiskError as error:
+            if error.errno in (2, 20):  # ENOENT, ENOTDIR
+                return False
+            raise
+        return (status.st_mode & 0o170000) in (0o100000, 0o040000)
+
+    def size(self, path: str) -> int:
+        """Return a file's length in bytes."""
+        with _disk_errors("stat", path), self._parent(path) as (parent, name):
+            return os.stat(name, dir_fd=parent, follow_symlinks=False).st_size
+
+    def list(self, directory: str) -> list[str]:
+        """Return the names in a directory, sorted."""
+        with _disk_errors("list", directory), self._directory(directory) as descriptor:
+            return sorted(os.listdir(descriptor))
+
+    def make_directory(self, path: str) -> None:
+        """Make a directory; one that exists is left alone."""
+        with _disk_errors("mkdir", path):
+            if path in self._roots:
+                self._root(path)
+                return
+            with self._parent(path) as (parent, name):
+                try:
+                    os.mkdir(name, 0o750, dir_fd=parent)
+                except FileExistsError:
+                    os.close(os.open(name, _DIRECTORY, dir_fd=parent))
+
+    def rename(self, source: str, target: str) -> None:
+        """Rename a file or directory within its parent, replacing a file of the new name."""
+        if source.rpartition("/")[0] != target.rpartition("/")[0]:
+            raise UnsafePath(f"{source} and {target} have different parents")
+        _check_name(target.rpartition("/")[2])
+        with _disk_errors("rename", source), self._parent(source) as (parent, name):
+            os.rename(name, target.rpartition("/")[2], src_dir_fd=parent, dst_dir_fd=parent)
+
+    def remove(self, path: str) -> None:
+        """Remove a file."""
+        with _disk_errors("remove", path), self._parent(path) as (parent, name):
+            os.unlink(name, dir_fd=parent)
+
+    def remove_directory(self, path: str) -> None:
+        """Remove an empty directory."""
+        with _disk_errors("rmdir", path), self._parent(path) as (parent, name):
+            os.rmdir(name, dir_fd=parent)
+
+    def flush_directory(self, path: str) -> None:
+        """Return when the names in a directory are durable."""
+        with _disk_errors("fsync", path), self._directory(path) as descriptor:
+            os.fsync(descriptor)
+
+    def read_whole(self, path: str) -> bytes:
+        """Return a small file's content."""
+        file = self.open(path)
+        try:
+            return file.pread(file.size(), 0)
+        finally:
+            file.close()
+
+    def write_whole(self, path: str, data: bytes) -> None:
+        """Replace a small file's content atomically and durably."""
+        temporary = path + _TEMPORARY_SUFFIX
+        file = self.open(temporary, create=True)
+        try:
+            file.truncate(0)
+            file.pwrite(data, 0)
+            file.flush()
+        finally:
+            file.close()
+        self.rename(temporary, path)
+        self.flush_directory(path.rpartition("/")[0])
+
+    def _root(self, root: str) -> int:
+        descriptor = self._descriptors.get(root)
+        if descriptor is None:
+            os.makedirs(root, 0o750, exist_ok=True)  # noqa: PTH103 - os level throughout
+            descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            self._descriptors[root] = descriptor
+        return descriptor
+
+    def _split(self, path: str) -> tuple[str, list[str]]:
+        for root in self._roots:
+            if path == root:
+                return root, []
+            if path.startswith(root + "/"):
+                names = path[len(root) + 1 :].split("/")
+                if len(names) > 2:
+                    raise UnsafePath(f"{path!r} is deeper than a log directory's files")
+                for name in names:
+                    _check_name(name)
+                return root, names
+        raise UnsafePath(f"{path!r} is in no log directory")
+
+    @contextmanager
+    def _parent(self, path: str) -> Iterator[tuple[int, str]]:
+        root, names = self._split(path)
+        if not names:
+            raise UnsafePath(f"{path!r} is a log directory itself")
+        if len(names) == 1:
+            yield self._root(root), names[0]
+            return
+        descriptor = os.open(names[0], _DIRECTORY, dir_fd=self._root(root))
+        try:
+            yield descriptor, names[1]
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def _directory(self, path: str) -> Iterator[int]:
+        root, names = self._split(path)
+        descriptor = os.dup(self._root(root))
+        for name in names:
+            parent = descriptor
+            try:
+                descriptor = os.open(name, _DIRECTORY, dir_fd=parent)
+            finally:
+                os.close(parent)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+class RealFile:
+    """An open descriptor."""
+
+    __slots__ = ("_descriptor", "_path")
+
+    def __init__(self, path: str, descriptor: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+
+    def pread(self, size: int, position: int) -> bytes:
+        """Return up to ``size`` bytes from ``position``; fewer only at the end of the file."""
+        try:
+            data = os.pread(self._descriptor, size, position)
+            if len(data) == size or not data:
+                return data
+            return self._read_rest(data, size, position)
+        except OSError as error:
+            raise DiskError("read", self._path, error) from error
+
+    def pwrite(self, data: Buffer, position: int) -> None:
+        """Write all of ``data`` at ``position``."""
+        try:
+            written = os.pwrite(self._descriptor, data, position)
+            while written < len(data):
+                position += written
+                data = memoryview(data)[written:]
+                written = os.pwrite(self._descriptor, data, position)
+        except OSError as error:
+            raise DiskError("write", self._path, error) from error
+
+    def truncate(self, size: int) -> None:
+        """Cut the file at ``size`` bytes."""
+        with _disk_errors("truncate", self._path):
+            os.ftruncate(self._descriptor, size)
+
+    def flush(self) -> None:
+        """Return when content and size are durable (fdatasync)."""
+        with _disk_errors("fsync", self._path):
+            os.fdatasync(self._descriptor)
+
+    def size(self) -> int:
+        """Return the length in bytes."""
+        with _disk_errors("stat", self._path):
+            return os.fstat(self._descriptor).st_size
+
+    def close(self) -> None:
+        """Give the descriptor back; closing twice is allowed."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _read_rest(self, data: bytes, size: int, position: int) -> bytes:
+        # The kernel may return less than asked before the end of the file (at 2 GiB, on signals).
+        parts = [data]
+        total = len(data)
+        while total < size:
+            part = os.pread(self._descriptor, size - total, position + total)
+            if not part:
+                break
+            parts.append(part)
+            total += len(part)
+        return b"".join(parts)
+
+
+@contextmanager
+def _disk_errors(operation: str, path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DiskError(operation, path, error) from error
+
+
+def _check_name(name: str) -> None:
+    if name in (".", "..") or not _SAFE_NAME.fullmatch(name):
+        raise UnsafePath(f"{name!r} is no name of a log directory's file")

@@ -1,0 +1,70 @@
+"""Names of files and folders in a log directory: Kafka's, made here and nowhere else."""
+
+import re
+
+from ballast.model.ids import TopicPartition
+from ballast.model.topics import InvalidTopicName, check_topic_name
+from ballast.storage.errors import UnsafePath
+
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+META_PROPERTIES = "meta.properties"
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+HIGH_WATERMARKS = "replication-offset-checkpoint"
+LOG_START_OFFSETS = "log-start-offset-checkpoint"
+LEADER_EPOCHS = "leader-epoch-checkpoint"
+PARTITION_METADATA = "partition.metadata"
+
+LOG_SUFFIX = ".log"
+OFFSET_INDEX_SUFFIX = ".index"
+TIME_INDEX_SUFFIX = ".timeindex"
+SNAPSHOT_SUFFIX = ".snapshot"
+DELETED_SUFFIX = "-delete"
+
+_NAME_LENGTH_MAX = 255
+_OFFSET = re.compile(r"[0-9]{20}")
+_PARTITION = re.compile(r"0|[1-9][0-9]{0,9}")
+
+
+def partition_directory(partition: TopicPartition) -> str:
+    """Return the folder of a partition; raises `UnsafePath` for names that Kafka refuses."""
+    try:
+        check_topic_name(partition.topic)
+    except InvalidTopicName as error:
+        raise UnsafePath(str(error)) from error
+    if not _PARTITION.fullmatch(str(partition.partition)):
+        raise UnsafePath(f"{partition.partition} is no partition number")
+    name = f"{partition.topic}-{partition.partition}"
+    if len(name) > _NAME_LENGTH_MAX:
+        raise UnsafePath(f"the folder name of {partition} is too long")
+    return name
+
+
+def parse_partition_directory(name: str) -> TopicPartition | None:
+    """Return the partition a folder belongs to; None for any other name."""
+    topic, dash, number = name.rpartition("-")
+    if not dash or not _PARTITION.fullmatch(number):
+        return None
+    try:
+        check_topic_name(topic)
+    except InvalidTopicName:
+        return None
+    return TopicPartition(topic, int(number))
+
+
+def deleted_directory(partition: TopicPartition, unique_hex: str) -> str:
+    """Return the folder name under which a deleted partition waits (Log.logDeleteDirName)."""
+    suffix = f"-{partition.partition}.{unique_hex}{DELETED_SUFFIX}"
+    return partition.topic[: _NAME_LENGTH_MAX - len(suffix)] + suffix
+
+
+def segment_file(base_offset: int, suffix: str) -> str:
+    """Return the name of a segment's file: 20 digits and its kind."""
+    return f"{base_offset:020d}{suffix}"
+
+
+def parse_segment_file(name: str, suffix: str) -> int | None:
+    """Return the base offset in a file name of that kind; None for any other name."""
+    stem = name.removesuffix(suffix)
+    if stem == name or not _OFFSET.fullmatch(stem):
+        return None
+    return int(stem)

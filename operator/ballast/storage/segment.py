@@ -1,0 +1,289 @@
+"""One segment of a log: a file of record batches and its two sparse indexes.
+
+An index entry is made for the first batch that begins more than ``index.interval.bytes`` after the
+previous entry's (LogSegment.append). Positions of recent batch boundaries are remembered, so that
+reads at the tail and sequential reads search nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ballast.protocol.errors import RecordsError
+from ballast.protocol.records import HEADER_SIZE, BatchHeader, read_batch_header
+from ballast.storage.errors import CorruptLog
+from ballast.storage.files import Buffer, File, Files
+from ballast.storage.index import NO_TIMESTAMP, OffsetIndex, TimeIndex
+from ballast.storage.layout import (
+    LOG_SUFFIX,
+    OFFSET_INDEX_SUFFIX,
+    TIME_INDEX_SUFFIX,
+    segment_file,
+)
+
+REMEMBERED_POSITIONS = 64
+
+
+class BatchMark(NamedTuple):
+    """What a segment must know of a batch that is appended to it."""
+
+    position: int
+    size: int
+    last_offset: int
+    max_timestamp: int
+
+
+class Segment:
+    """Batches from `base_offset` on. Methods raise `DiskError`, and `CorruptLog` where they scan."""
+
+    __slots__ = (
+        "_bytes_since_entry",
+        "_file",
+        "_files",
+        "_first_timestamp",
+        "_positions",
+        "base_offset",
+        "directory",
+        "index_interval_bytes",
+        "max_timestamp",
+        "max_timestamp_offset",
+        "offset_index",
+        "path",
+        "sealed",
+        "size",
+        "time_index",
+    )
+
+    def __init__(
+        self, files: Files, directory: str, base_offset: int, index_interval_bytes: int
+    ) -> None:
+        self.base_offset = base_offset
+        self.directory = directory
+        self.path = f"{directory}/{segment_file(base_offset, LOG_SUFFIX)}"
+        self.index_interval_bytes = index_interval_bytes
+        self.size = 0
+        """Bytes of whole, appended batches; what lies behind them in the file is not there."""
+        self.sealed = False
+        """Whether appends go to a later segment."""
+        self.max_timestamp = NO_TIMESTAMP
+        self.max_timestamp_offset = base_offset
+        self.offset_index = OffsetIndex(files, self._sibling(OFFSET_INDEX_SUFFIX), base_offset)
+        self.time_index = TimeIndex(files, self._sibling(TIME_INDEX_SUFFIX), base_offset)
+        self._files = files
+        self._file: File | None = None
+        self._first_timestamp: int | None = None
+        self._bytes_since_entry = 0
+        self._positions: dict[int, int] = {}
+
+    def create(self) -> None:
+        """Begin an empty segment, over whatever a crash left under its names."""
+        self._open(create=True).truncate(0)
+        for index in (self.offset_index.file, self.time_index.file):
+            index.load()
+            index.keep(0)
+            index.write(durable=False)
+
+    def open_sealed(self) -> None:
+        """Take the size from the file and trust the indexes; rebuild them if they are missing."""
+        self.size = self._files.size(self.path)
+        self.sealed = True
+        intact = self.offset_index.file.look() and self.time_index.file.look()
+        last_entry = self.offset_index.last() if intact else None
+        if not intact or (last_entry is not None and last_entry.position >= self.size):
+            self.rebuild_indexes()
+        last_time = self.time_index.last()
+        if last_time is not None:
+            self.max_timestamp, self.max_timestamp_offset = last_time
+        self.release()
+
+    def open_active(self) -> int:
+        """Open the segment for appends after a clean shutdown; return the offset after its last."""
+        self.size = self._open().size()
+        self.sealed = False
+        self.offset_index.file.load()
+        self.time_index.file.load()
+        self.offset_index.keep_below(1 << 62, self.size)
+        return self.scan_tail()
+
+    def rebuild_indexes(self) -> None:
+        """Make both indexes anew from the batches' headers."""
+        for index in (self.offset_index.file, self.time_index.file):
+            index.load()
+            index.keep(0)
+        self.scan_tail()
+        if self.sealed:
+            self.seal()
+
+    def scan_tail(self) -> int:
+        """Read the headers behind the last index entry; return the offset after the last batch."""
+        last_time = self.time_index.last()
+        self.max_timestamp, self.max_timestamp_offset = last_time or (
+            NO_TIMESTAMP,
+            self.base_offset,
+        )
+        self._bytes_since_entry = 0
+        self._positions.clear()
+        last_entry = self.offset_index.last()
+        next_offset = self.base_offset
+        for position, header in self.scan(last_entry.position if last_entry else 0):
+            self.note(
+                BatchMark(position, header.size, header.last_offset, header.max_timestamp)
+            )
+            next_offset = header.next_offset
+        self.remember(next_offset, self.size)
+        return next_offset
+
+    def append(self, records: Buffer, marks: Sequence[BatchMark]) -> None:
+        """Write whole batches at the end with one call; ``marks`` are relative to ``records``."""
+        start = self.size
+        self._open().pwrite(records, start)
+        self.size = start + len(records)
+        for mark in marks:
+            self.note(mark if start == 0 else mark._replace(position=start + mark.position))
+        self.remember(marks[-1].last_offset + 1, self.size)
+
+    def note(self, mark: BatchMark) -> None:
+        """Take a batch of this segment into the indexes."""
+        if mark.max_timestamp > self.max_timestamp:
+            self.max_timestamp = mark.max_timestamp
+            self.max_timestamp_offset = mark.last_offset
+        if self._bytes_since_entry > self.index_interval_bytes:
+            self.offset_index.append(mark.last_offset, mark.position)
+            self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
+            self._bytes_since_entry = 0
+        self._bytes_since_entry += mark.size
+
+    def first_timestamp(self) -> int:
+        """Return the timestamp of the first batch, in ms; -1 if it has none or is missing."""
+        if self._first_timestamp is None:
+            if not self.size:
+                return NO_TIMESTAMP
+            self._first_timestamp = next(self.scan(0))[1].max_timestamp
+        return self._first_timestamp
+
+    def scan(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
+        """Yield position and header of the batches from ``position`` on, checksums unread."""
+        file = self._open()
+        while position < self.size:
+            try:
+                header = read_batch_header(file.pread(HEADER_SIZE, position))
+            except RecordsError as error:
+                raise CorruptLog(f"{self.path} at {position}: {error}") from error
+            if position + header.size > self.size:
+                raise CorruptLog(f"{self.path} at {position}: the batch is cut off")
+            yield position, header
+            position += header.size
+
+    def read_at(self, position: int, size: int) -> bytes:
+        """Return bytes of the file as they are."""
+        return self._open().pread(size, position)
+
+    def remember(self, offset: int, position: int) -> None:
+        """Note where the batch that holds ``offset`` begins, or will begin."""
+        positions = self._positions
+        positions[offset] = position
+        if len(positions) > REMEMBERED_POSITIONS:
+            del positions[next(iter(positions))]
+
+    def position_of(self, offset: int) -> int:
+        """Return where the first batch that ends at or above ``offset`` begins, or the size."""
+        if offset <= self.base_offset:
+            return 0
+        known = self._positions.get(offset)
+        if known is not None:
+            return known
+        found = self.size
+        for position, header in self.scan(self.offset_index.position_before(offset)):
+            if header.last_offset >= offset:
+                found = position
+                break
+        self.remember(offset, found)
+        return found
+
+    def read(
+        self, offset: int, max_bytes: int, upper_offset: int | None, *, at_least_one_batch: bool
+    ) -> bytes:
+        """Return whole batches from the one that holds ``offset``, below ``upper_offset``."""
+        start = self.position_of(offset)
+        end = self.size if upper_offset is None else self.position_of(upper_offset)
+        if start >= end:
+            return b""
+        if end - start > max_bytes:
+            end = self._boundary_below(start, start + max_bytes)
+            if end == start:
+                if not at_least_one_batch:
+                    return b""
+                end = start + next(self.scan(start))[1].size
+        data = self._open().pread(end - start, start)
+        if len(data) != end - start:
+            raise CorruptLog(f"{self.path} is shorter than it was")
+        return data
+
+    def truncate(self, offset: int) -> int:
+        """Cut the batches that end at or above ``offset``, durably; return the next offset."""
+        position = self.position_of(offset)
+        file = self._open()
+        if self.sealed:
+            self.sealed = False
+            self.offset_index.file.load()
+            self.time_index.file.load()
+        self.offset_index.keep_below(offset, position)
+        last_entry = self.offset_index.last()
+        self.time_index.keep_up_to(last_entry.last_offset if last_entry else self.base_offset - 1)
+        file.truncate(position)
+        file.flush()
+        self.size = position
+        if not position:
+            self._first_timestamp = None
+        return self.scan_tail()
+
+    def seal(self) -> None:
+        """Finish the indexes; further appends go to a later segment."""
+        self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
+        self.sealed = True
+        self.offset_index.file.seal()
+        self.time_index.file.seal()
+        self._positions.clear()
+
+    def finish(self) -> None:
+        """Give the time index its last entry, so that opening again needs no scan for it."""
+        self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
+
+    def flush(self) -> None:
+        """Return when everything appended is durable, indexes included."""
+        for index in (self.offset_index.file, self.time_index.file):
+            if self.sealed:
+                index.flush_sealed()
+            else:
+                index.write(durable=True)
+        self._open().flush()
+
+    def release(self) -> None:
+        """Close the files; they are opened again when they are needed."""
+        self.offset_index.file.release()
+        self.time_index.file.release()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def remove(self) -> None:
+        """Remove the files; the batches' file goes first, so that no log without an index stays."""
+        self.release()
+        for path in (self.path, self.offset_index.file.path, self.time_index.file.path):
+            if self._files.exists(path):
+                self._files.remove(path)
+
+    def _boundary_below(self, start: int, limit: int) -> int:
+        first = max(start, self.offset_index.position_at_or_below(limit))
+        for position, header in self.scan(first):
+            if position + header.size > limit:
+                self.remember(header.base_offset, position)
+                return position
+        return self.size
+
+    def _open(self, *, create: bool = False) -> File:
+        if self._file is None:
+            self._file = self._files.open(self.path, create=create)
+        return self._file
+
+    def _sibling(self, suffix: str) -> str:
+        return f"{self.directory}/{segment_file(self.base_offset, suffix)}"
