@@ -1,4 +1,4 @@
-"""What can go wrong in replication.
+"""What can go wrong in replication; producers' sequences have their own tree (`producer_state`).
 
 ReplicationError
 ├── FencedLeaderEpoch         the sender's leader epoch is older than ours
@@ -7,8 +7,6 @@ ReplicationError
 ├── NotEnoughReplicas         acks=all refused before anything was appended
 ├── FetchOffsetOutOfRange     a fetch position that the leader's log or epochs do not cover
 ├── NoIsrChangeInFlight      an outcome was reported of a change that was never proposed
-├── OutOfOrderSequence        an idempotent producer's batch leaves a gap
-├── InvalidProducerEpoch      an idempotent producer's batch is of a fenced epoch
 └── InvalidThrottledReplicas  a value that is not Kafka's throttled replica list
 """
 
@@ -39,14 +37,6 @@ class FetchOffsetOutOfRange(ReplicationError):
 
 class NoIsrChangeInFlight(ReplicationError):
     """An outcome was reported, but no ISR change is pending: the caller lost count."""
-
-
-class OutOfOrderSequence(ReplicationError):
-    """A batch's base sequence does not follow its producer's last one."""
-
-
-class InvalidProducerEpoch(ReplicationError):
-    """A batch carries an epoch below the one its producer id was last seen with."""
 
 
 class InvalidThrottledReplicas(ReplicationError):
