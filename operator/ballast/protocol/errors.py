@@ -22,17 +22,12 @@ class EncodeError(ProtocolError):
 
 
 class UnsupportedVersion(ProtocolError):
-    """A version of a known API that is not served.
+    """A version of a known API that is not served; Kafka closes the connection."""
 
-    ApiVersions is answered all the same (in version 0, with error 35); for every other API the
-    connection is closed, as Kafka does.
-    """
-
-    def __init__(self, api_key: int, api_version: int, correlation_id: int = -1) -> None:
+    def __init__(self, api_key: int, api_version: int) -> None:
         super().__init__(f"API key {api_key} has no version {api_version} here")
         self.api_key = api_key
         self.api_version = api_version
-        self.correlation_id = correlation_id
 
 
 class UnknownApiKey(ProtocolError):

@@ -60,14 +60,17 @@ def decode_request_header(frame: Records) -> tuple[RequestHeader, int]:
     """Return the header of a request ``frame`` (without its size) and where the body begins.
 
     Raise `UnknownApiKey` or `UnsupportedVersion` before anything that depends on the version is
-    read (the latter carries the correlation id, to answer ApiVersions), `DecodeError` otherwise.
+    read, `DecodeError` otherwise. ApiVersions alone passes in any version, its body left unread and
+    its client unnamed: whoever handles it answers an unknown version in version 0 (KIP-511).
     """
     if len(frame) < LEAST_REQUEST_SIZE:
         raise DecodeError(f"a request of {len(frame)} bytes is too short for a header")
     key, version, correlation_id = _KEY_VERSION_CORRELATION.unpack_from(frame)
     api = api_of(key)
     if not api.min_version <= version <= api.max_version:
-        raise UnsupportedVersion(key, version, correlation_id)
+        if key == ApiKey.API_VERSIONS:
+            return RequestHeader(key, version, correlation_id, None), len(frame)
+        raise UnsupportedVersion(key, version)
     position = LEAST_REQUEST_SIZE
     if key == ApiKey.CONTROLLED_SHUTDOWN and version == 0:
         return RequestHeader(key, version, correlation_id, None), position
