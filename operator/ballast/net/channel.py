@@ -1,16 +1,30 @@
 """One client connection to one broker: pipelined, bounded, timed, made anew when it breaks."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import msgspec
+from ballast.net.client_connection import ClientConnection
+from ballast.net.errors import ConnectFailed, Disconnected, MalformedResponse, RequestTimedOut
+from ballast.net.negotiation import ask_versions, choose_version
+from ballast.protocol.api_keys import APIS, ApiKey
+from ballast.protocol.errors import DecodeError
+from ballast.protocol.frames import (
+    RequestHeader,
+    decode_response,
+    encode_forwarded_request,
+    encode_request,
+    response_body,
+)
+from ballast.protocol.schema import Message
 
-Response = TypeVar("Response", bound=msgspec.Struct)
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelOptions:
-    """Bounds of one channel; all times on the loop's clock."""
+    """Bounds of one channel; all times in seconds on the loop's clock."""
 
     client_id: str = "ballast"
     max_in_flight: int = 5
@@ -19,7 +33,7 @@ class ChannelOptions:
     """From the call to the answer, waiting and connecting included."""
     connect_timeout_s: float = 10.0
     backoff_s: float = 0.05
-    """Pause after a failed connect; doubles up to ``backoff_max_s``."""
+    """Least time between two connects; doubles with each failure up to ``backoff_max_s``."""
     backoff_max_s: float = 1.0
     response_max_bytes: int = 1024 * 1024 * 1024
 
@@ -29,15 +43,29 @@ class BrokerChannel:
 
     Every method may raise `ConnectFailed`, `Disconnected`, `RequestTimedOut`,
     `MalformedResponse`; none retries: whoever calls knows whether a request may be repeated.
+    A request that timed out closes the connection, because answers come in order: nothing sent
+    after it can be answered either (and a peer that vanished without a word is found out so).
     """
 
     def __init__(self, host: str, port: int, options: ChannelOptions | None = None) -> None:
         self.host = host
         self.port = port
         self.options = options or ChannelOptions()
+        self._connection: ClientConnection | None = None
+        self._connecting = asyncio.Lock()
+        self._slots = asyncio.Semaphore(self.options.max_in_flight)
+        self._failures_in_a_row = 0
+        self._failures = 0
+        self._next_connect_at = 0.0
+        self._closed = False
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection at the moment."""
+        return self._connection is not None and self._connection.is_open
 
     async def request(
-        self, message: msgspec.Struct, version: int | None = None, *, timeout_s: float | None = None
+        self, message: Message, version: int | None = None, *, timeout_s: float | None = None
     ) -> Any:
         """Send a request and return its decoded response (the class that `APIS` names).
 
@@ -46,16 +74,102 @@ class BrokerChannel:
         referenced: the receive buffer of a large response is given away with it, not reused.
         """
 
+        async def exchange(connection: ClientConnection) -> Any:
+            used = version
+            if used is None:
+                if connection.versions is None:
+                    connection.versions = await ask_versions(connection, self.options.client_id)
+                used = choose_version(message.API_KEY, connection.versions)
+            correlation_id = connection.next_correlation_id()
+            frame = await connection.send(
+                correlation_id,
+                encode_request(correlation_id, self.options.client_id, message, used),
+            )
+            return decode_response(APIS[ApiKey(message.API_KEY)].response, used, frame)[1]
+
+        return await self._run(exchange, ApiKey(message.API_KEY).name, timeout_s)
+
     async def forward(
-        self,
-        api_key: int,
-        api_version: int,
-        client_id: str | None,
-        body: bytes,
-        *,
-        timeout_s: float | None = None,
+        self, header: RequestHeader, body: bytes | memoryview, *, timeout_s: float | None = None
     ) -> bytes:
-        """Pass a request's body on as it is and return the response's body (without its header)."""
+        """Pass a request on as it came and return the body of its response.
+
+        Only key, version and client id of ``header`` are used; the connection has its own
+        correlation ids. `frames.encode_forwarded_response` makes the answer for the client.
+        """
+
+        async def exchange(connection: ClientConnection) -> bytes:
+            correlation_id = connection.next_correlation_id()
+            request = encode_forwarded_request(
+                correlation_id, header.client_id, header.api_key, header.api_version, body
+            )
+            frame = await connection.send(correlation_id, request)
+            return bytes(response_body(header.api_key, header.api_version, frame))
+
+        return await self._run(exchange, ApiKey(header.api_key).name, timeout_s)
 
     async def close(self) -> None:
-        """Close the connection; requests under way fail with `Disconnected`."""
+        """Close the connection for good; requests under way fail with `Disconnected`."""
+        self._closed = True
+        if self._connection is not None:
+            self._connection.drop(Disconnected("the channel was closed"))
+
+    async def _run(
+        self,
+        exchange: Callable[[ClientConnection], Awaitable[Answer]],
+        name: str,
+        timeout_s: float | None,
+    ) -> Answer:
+        """Run one exchange within its time and the bound of requests in flight."""
+        limit_s = self.options.request_timeout_s if timeout_s is None else timeout_s
+        connection: ClientConnection | None = None
+        try:
+            async with asyncio.timeout(limit_s), self._slots:
+                connection = await self._connected()
+                return await exchange(connection)
+        except TimeoutError:
+            if connection is not None:
+                connection.drop(Disconnected(f"{name} was not answered in {limit_s} s"))
+            raise RequestTimedOut(
+                f"{self.host}:{self.port} did not answer {name} in {limit_s} s"
+            ) from None
+        except DecodeError as error:
+            malformed = MalformedResponse(f"{self.host}:{self.port}: {name}: {error}")
+            if connection is not None:
+                connection.drop(malformed)
+            raise malformed from error
+
+    async def _connected(self) -> ClientConnection:
+        """Return the open connection, or make one; those who waited meanwhile share its failure."""
+        failures = self._failures
+        async with self._connecting:
+            if self._closed:
+                raise Disconnected("the channel was closed")
+            if self._connection is not None and self._connection.is_open:
+                return self._connection
+            if self._failures != failures:
+                raise ConnectFailed(f"{self.host}:{self.port} could not be reached")
+            loop = asyncio.get_running_loop()
+            pause_s = self._next_connect_at - loop.time()
+            if pause_s > 0:
+                await asyncio.sleep(pause_s)
+            self._connection = await self._connect(loop)
+            return self._connection
+
+    async def _connect(self, loop: asyncio.AbstractEventLoop) -> ClientConnection:
+        options = self.options
+        try:
+            async with asyncio.timeout(options.connect_timeout_s):
+                _, connection = await loop.create_connection(
+                    lambda: ClientConnection(options.response_max_bytes), self.host, self.port
+                )
+        except OSError as error:
+            self._failures += 1
+            self._failures_in_a_row = min(self._failures_in_a_row + 1, 16)
+            backoff_s = options.backoff_s * 2.0 ** (self._failures_in_a_row - 1)
+            self._next_connect_at = loop.time() + min(backoff_s, options.backoff_max_s)
+            reason = str(error) or type(error).__name__
+            raise ConnectFailed(f"{self.host}:{self.port}: {reason}") from error
+        self._failures_in_a_row = 0
+        self._next_connect_at = loop.time() + options.backoff_s
+        return connection

@@ -52,7 +52,7 @@ class Server:
         return len(self._connections)
 
     async def close(self, grace_s: float = 5.0) -> None:
-        """Stop listening; let requests under way be answered for ``grace_s``, then drop the rest."""
+        """Stop listening; give requests under way ``grace_s`` to be answered, drop the rest."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None

@@ -178,3 +178,36 @@ def decode_response(
 
 def _has_response_tags(api_key: int, flexible_from: int, version: int) -> bool:
     return version >= flexible_from and api_key != ApiKey.API_VERSIONS
+
+
+def encode_forwarded_request(
+    correlation_id: int, client_id: str | None, api_key: int, version: int, body: Records
+) -> bytes:
+    """Return a request with its size, round a body that is passed on as it came."""
+    header = _KEY_VERSION_CORRELATION.pack(api_key, version, correlation_id)
+    if api_key != ApiKey.CONTROLLED_SHUTDOWN or version > 0:
+        header += _client_id_bytes(client_id)
+    if version >= api_of(api_key).flexible_from:
+        header += _NO_TAGS
+    return b"".join(_with_size(header, [bytes(body)]))
+
+
+def response_body(api_key: int, version: int, frame: Records) -> memoryview:
+    """Return the body of a response ``frame`` (without its size), to be passed on as it came."""
+    position = SIZE_BYTES
+    if _has_response_tags(api_key, api_of(api_key).flexible_from, version):
+        try:
+            position = skip_tags(frame, position, len(frame))
+        except IndexError as error:
+            raise DecodeError("the header's tagged fields are cut off") from error
+    return memoryview(frame)[position:]
+
+
+def encode_forwarded_response(
+    correlation_id: int, api_key: int, version: int, body: Records
+) -> list[Records]:
+    """Return a response with its size, round a body that is passed on as it came."""
+    header = _INT32.pack(correlation_id)
+    if _has_response_tags(api_key, api_of(api_key).flexible_from, version):
+        header += _NO_TAGS
+    return _with_size(header, [bytes(body)])

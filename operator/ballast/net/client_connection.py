@@ -1,0 +1,106 @@
+"""The client side of one connection: requests out, answers back to whoever waits for them."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Mapping
+from struct import Struct
+
+from ballast.net.errors import Disconnected, MalformedFrame, MalformedResponse, NetError
+from ballast.net.frame_buffer import FrameBuffer
+
+log = logging.getLogger(__name__)
+
+COPY_BELOW = 16 * 1024
+"""Smaller answers are copied out of the receive buffer; larger ones take the buffer with them."""
+
+_CORRELATION_ID = Struct(">i")
+
+
+class ClientConnection(asyncio.BufferedProtocol):
+    """One connection to a broker; never used again once it is lost."""
+
+    def __init__(self, response_max_bytes: int) -> None:
+        self.versions: Mapping[int, tuple[int, int]] | None = None
+        """What the peer said that it serves, once it was asked."""
+        self._buffer = FrameBuffer(response_max_bytes, min_frame_bytes=4)
+        self._transport: asyncio.Transport | None = None
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[tuple[int, asyncio.Future[memoryview]]] = deque()
+        self._last_correlation_id = 0
+        self._lost: NetError | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can be sent."""
+        return self._transport is not None and self._lost is None
+
+    def next_correlation_id(self) -> int:
+        """Return the id for the next request; they are sent in this order."""
+        self._last_correlation_id = (self._last_correlation_id + 1) & 0x7FFFFFFF
+        return self._last_correlation_id
+
+    def send(self, correlation_id: int, request: bytes) -> "asyncio.Future[memoryview]":
+        """Send a request; the future becomes its answer's frame (header and body).
+
+        The frame stays valid for as long as it is referenced. The future fails with
+        `Disconnected` or `MalformedResponse`; it may be cancelled, the answer is then dropped.
+        """
+        if self._transport is None or self._lost is not None:
+            raise self._lost or Disconnected("not connected")
+        answer: asyncio.Future[memoryview] = self._loop.create_future()
+        self._waiting.append((correlation_id, answer))
+        self._transport.write(request)
+        return answer
+
+    def drop(self, reason: NetError) -> None:
+        """Close at once; whoever waits gets ``reason``."""
+        if self._lost is None:
+            self._lost = reason
+            waiting, self._waiting = self._waiting, deque()
+            for _, answer in waiting:
+                if not answer.done():
+                    answer.set_exception(reason)
+                    answer.exception()  # its waiter may have been cancelled: not worth a warning
+        if self._transport is not None:
+            self._transport.abort()
+
+    # -- called by the transport ---------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the transport."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        if self._lost is not None:
+            transport.abort()
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the frame knows better
+        """Return where the next bytes go."""
+        return self._buffer.writable()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Give every answer that is now complete to its waiter."""
+        self._buffer.received(nbytes)
+        try:
+            while self._lost is None and (frame := self._buffer.next_frame()) is not None:
+                self._take(frame)
+        except MalformedFrame as error:
+            self.drop(MalformedResponse(str(error)))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell whoever waits."""
+        self.drop(Disconnected(str(exc) if exc else "closed by the peer"))
+
+    def _take(self, frame: memoryview) -> None:
+        (correlation_id,) = _CORRELATION_ID.unpack_from(frame)
+        if not self._waiting or self._waiting[0][0] != correlation_id:
+            self.drop(MalformedResponse(f"unexpected correlation id {correlation_id}"))
+            return
+        _, answer = self._waiting.popleft()
+        if answer.done():
+            return
+        if len(frame) < COPY_BELOW:
+            frame = memoryview(bytes(frame))
+        else:
+            self._buffer.give_away()
+        answer.set_result(frame)

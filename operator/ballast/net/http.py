@@ -1,0 +1,153 @@
+"""The process's health and metrics over HTTP: /healthz, /readyz, /metrics. Nothing else.
+
+One request per connection, GET or HEAD, no body, 8 KiB of head at most, answered or closed in time:
+it is asked by kubelets and Prometheus, and reachable by whoever reaches the pod.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+MAX_HEAD_BYTES = 8 * 1024
+MAX_CONNECTIONS = 64
+REQUEST_TIMEOUT_S = 10.0
+
+_TEXT = "text/plain; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """What the process says about itself; each returns the reason why not, or None when well."""
+
+    unhealthy: Callable[[], str | None]
+    """Asked by /healthz: a reason gets the process restarted."""
+    unready: Callable[[], str | None]
+    """Asked by /readyz: a reason keeps clients away."""
+    registry: CollectorRegistry
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: HTTPStatus
+    body: bytes
+    content_type: str = _TEXT
+
+
+class HttpServer:
+    """Listens for health checks and scrapes."""
+
+    def __init__(self, health: Health) -> None:
+        self.health = health
+        self.connections: dict[_HttpConnection, None] = {}
+        self._listener: asyncio.AbstractServer | None = None
+        self._port = 0
+
+    async def start(self, host: str, port: int) -> None:
+        """Listen on host and port (0 = any free one); raises `OSError`."""
+        loop = asyncio.get_running_loop()
+        self._listener = await loop.create_server(lambda: _HttpConnection(self, loop), host, port)
+        sockets = getattr(self._listener, "sockets", None)
+        self._port = sockets[0].getsockname()[1] if sockets else port
+
+    @property
+    def port(self) -> int:
+        """The port that is listened on."""
+        return self._port
+
+    async def close(self) -> None:
+        """Stop listening and drop every connection."""
+        if self._listener is not None:
+            self._listener.close()
+        for connection in list(self.connections):
+            connection.abort()
+
+
+class _HttpConnection(asyncio.Protocol):
+    """Reads one request's head, answers it, closes."""
+
+    def __init__(self, server: HttpServer, loop: asyncio.AbstractEventLoop) -> None:
+        self._server = server
+        self._loop = loop
+        self._head = bytearray()
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._answered = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        if len(self._server.connections) >= MAX_CONNECTIONS:
+            transport.abort()
+            return
+        self._server.connections[self] = None
+        self._timer = self._loop.call_later(REQUEST_TIMEOUT_S, self.abort)
+
+    def data_received(self, data: bytes) -> None:
+        if self._answered:
+            return
+        self._head += data[: MAX_HEAD_BYTES + 1 - len(self._head)]
+        if b"\r\n\r\n" in self._head or b"\n\n" in self._head:
+            self._send(*_route(bytes(self._head), self._server.health))
+        elif len(self._head) > MAX_HEAD_BYTES:
+            status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+            self._send(_Answer(status, b"request too large\n"), is_head=False)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - every end is alike
+        if self._timer is not None:
+            self._timer.cancel()
+        self._server.connections.pop(self, None)
+
+    def abort(self) -> None:
+        """Close at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _send(self, answer: _Answer, is_head: bool) -> None:
+        assert self._transport is not None
+        self._answered = True
+        allow = "Allow: GET, HEAD\r\n" if answer.status == HTTPStatus.METHOD_NOT_ALLOWED else ""
+        head = (
+            f"HTTP/1.1 {answer.status.value} {answer.status.phrase}\r\n"
+            f"Content-Type: {answer.content_type}\r\n"
+            f"Content-Length: {len(answer.body)}\r\n"
+            f"{allow}Cache-Control: no-store\r\nConnection: close\r\n\r\n"
+        ).encode("ascii")
+        self._transport.write(head if is_head else head + answer.body)
+        self._transport.close()
+
+
+def _route(head: bytes, health: Health) -> tuple[_Answer, bool]:
+    """Return the answer to a request's head, and whether only its head is asked for."""
+    words = head.split(b"\n", 1)[0].split()
+    if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
+        return _Answer(HTTPStatus.BAD_REQUEST, b"bad request\n"), False
+    method, target, _ = words
+    routes = {b"/healthz": _healthz, b"/readyz": _readyz, b"/metrics": _metrics}
+    route = routes.get(target.split(b"?", 1)[0])
+    if route is None:
+        return _Answer(HTTPStatus.NOT_FOUND, b"not found\n"), method == b"HEAD"
+    if method not in (b"GET", b"HEAD"):
+        return _Answer(HTTPStatus.METHOD_NOT_ALLOWED, b"method not allowed\n"), False
+    return route(health), method == b"HEAD"
+
+
+def _healthz(health: Health) -> _Answer:
+    return _verdict(health.unhealthy())
+
+
+def _readyz(health: Health) -> _Answer:
+    return _verdict(health.unready())
+
+
+def _verdict(reason: str | None) -> _Answer:
+    if reason is None:
+        return _Answer(HTTPStatus.OK, b"ok\n")
+    return _Answer(HTTPStatus.SERVICE_UNAVAILABLE, f"{reason}\n".encode())
+
+
+def _metrics(health: Health) -> _Answer:
+    return _Answer(HTTPStatus.OK, generate_latest(health.registry), CONTENT_TYPE_LATEST)

@@ -1,0 +1,47 @@
+"""Log lines as JSON objects, one per line, with fixed fields first."""
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import TextIO
+
+_STANDARD = frozenset(vars(logging.LogRecord("", 0, "", 0, "", None, None))) | {
+    "message",
+    "asctime",
+    "taskName",
+}
+_FIXED = frozenset({"ts", "level", "logger", "message"})
+
+
+class JsonFormatter(logging.Formatter):
+    """Formats a record as ``{"ts", "level", "logger", "message", ...extras}``.
+
+    Control characters are escaped, and whatever is not ASCII too: a hostile topic or client name
+    can neither begin a new line nor move a terminal's cursor.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as one line."""
+        line: dict[str, object] = {
+            "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        for name, value in vars(record).items():
+            if name not in _STANDARD and name not in _FIXED:
+                line[name] = value
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            line["stack"] = record.stack_info
+        # DEL and the C1 controls are the only control characters that JSON itself lets through;
+        # ensure_ascii escapes the latter.
+        return json.dumps(line, default=str).replace("\x7f", "\\u007f")
+
+
+def log_to(stream: TextIO, level: int = logging.INFO) -> None:
+    """Send the process's log to ``stream`` as JSON lines, instead of wherever it went before."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter())
+    logging.basicConfig(level=level, handlers=[handler], force=True)
