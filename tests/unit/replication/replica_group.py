@@ -2,10 +2,10 @@
 
 Leaders are `LeaderView`s, followers use `diverging_epoch` and `truncation_offset`, epochs are
 kept in the real cache. Logs are lists, the state znode is a value, fetches are answered any time
-later or never, the outcome of an ISR write may be lost. After each step the model says which predicate
-does not hold: P1 acknowledged records stay, P2 the ISR has what a leader has committed, P3 who is
-elected has it too, P4 one record per committed offset, P6 one appender per epoch, P7 the high
-watermark waits for everyone who may be in the ISR.
+later or never, the outcome of an ISR write may be lost. After each step the model says which
+predicate does not hold: P1 acknowledged records stay, P2 the ISR has what a leader has committed,
+P3 who is elected has it too, P4 one record per committed offset, P6 one appender per epoch,
+P7 the high watermark waits for everyone who may be in the ISR.
 """
 
 import random
