@@ -1,0 +1,192 @@
+"""Conditional writes of state znodes, hundreds per multi, each outcome known.
+
+One stale version fails its whole multi, and a lost reply leaves a whole multi unknown. In both
+cases the states are read again: what is there tells which were written, which are stale, and
+which can be tried once more. So any number of stale states costs one more round, not a write each.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ballast.controller.ports import LeadershipWrites
+from ballast.model.ids import TopicPartition
+from ballast.model.leadership import LeaderAndIsr
+from ballast.zk import outcomes
+from ballast.zk.client import Create, Operation, SetData, Stat, ZooKeeperClient
+from ballast.zk.errors import BadVersion, ConnectionLoss, MultiFailed, NodeExists, NoNode
+from ballast.zk.fencing import FencedWriter, grouped
+from ballast.znodes import partition_states, topics
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What is known of the partitions of one call."""
+
+    pending: dict[TopicPartition, LeaderAndIsr]
+    written: dict[TopicPartition, LeaderAndIsr] = field(default_factory=dict)
+    stale: set[TopicPartition] = field(default_factory=set)
+    is_reply_lost: bool = False
+    """A multi of this call may have been applied: a znode with one's own data is one's own."""
+
+    def succeed(self, partition: TopicPartition, zk_version: int) -> None:
+        leadership = self.pending.pop(partition)
+        self.written[partition] = replace(leadership, zk_version=zk_version)
+
+    def refuse(self, partition: TopicPartition) -> None:
+        del self.pending[partition]
+        self.stale.add(partition)
+
+    def result(self) -> LeadershipWrites:
+        # What is still pending after the last round may have been written: it must be read again.
+        return LeadershipWrites(
+            written=self.written, stale=frozenset(self.stale.union(self.pending))
+        )
+
+
+class LeadershipWriter:
+    """Writes states in the name of one elected controller.
+
+    Methods raise `ControllerMoved`, `SessionExpired`, and `ConnectionLoss` when connections keep
+    breaking.
+    """
+
+    def __init__(self, client: ZooKeeperClient, writer: FencedWriter) -> None:
+        self._client = client
+        self._writer = writer
+
+    async def update(self, leadership: Mapping[TopicPartition, LeaderAndIsr]) -> LeadershipWrites:
+        """Write each state if its znode's version still is its ``zk_version``."""
+        progress = _Progress(pending=dict(leadership))
+        for _ in range(outcomes.MAX_ATTEMPTS):
+            if not progress.pending:
+                break
+            if await self._update_pending(progress):
+                break
+            await self._sort_out_updates(progress)
+        return progress.result()
+
+    async def create(self, leadership: Mapping[TopicPartition, LeaderAndIsr]) -> LeadershipWrites:
+        """Create the states, with /partitions and /partitions/P where they are missing."""
+        progress = _Progress(pending=dict(leadership))
+        for _ in range(outcomes.MAX_ATTEMPTS):
+            parents = await self._sort_out_creations(progress)
+            if not progress.pending or await self._create_pending(progress, parents):
+                break
+        return progress.result()
+
+    async def _update_pending(self, progress: _Progress) -> bool:
+        """Write what is pending; return False when some of it must be sorted out."""
+        groups = [
+            (
+                SetData(
+                    partition_states.path(partition),
+                    partition_states.encode(state),
+                    state.zk_version,
+                ),
+            )
+            for partition, state in progress.pending.items()
+        ]
+        is_done = True
+        for partitions, operations in _runs(tuple(progress.pending), groups):
+            try:
+                results = await self._writer.multi(operations)
+            except ConnectionLoss:
+                progress.is_reply_lost = True
+                await outcomes.settle(self._client)
+                is_done = False
+            except MultiFailed as failure:
+                if not isinstance(failure.error, BadVersion | NoNode):
+                    raise failure.error from failure
+                is_done = False
+            else:
+                for partition, stat in zip(partitions, results, strict=True):
+                    assert isinstance(stat, Stat)
+                    progress.succeed(partition, stat.version)
+        return is_done
+
+    async def _sort_out_updates(self, progress: _Progress) -> None:
+        for partition, node in (await self._read_states(progress)).items():
+            state = progress.pending[partition]
+            if node is None:
+                progress.refuse(partition)
+            elif node[1].version == state.zk_version:
+                continue
+            elif (
+                progress.is_reply_lost
+                and node[1].version == state.zk_version + 1
+                and node[0] == partition_states.encode(state)
+            ):
+                progress.succeed(partition, node[1].version)
+            else:
+                progress.refuse(partition)
+
+    async def _sort_out_creations(self, progress: _Progress) -> set[str]:
+        """Settle what exists already; return those parents of the pending states that exist."""
+        names = sorted({partition.topic for partition in progress.pending})
+        paths = [topics.path(name) for name in names]
+        paths += [topics.partitions_path(name) for name in names]
+        parents = await self._existing(paths)
+        for partition in list(progress.pending):
+            if topics.path(partition.topic) not in parents:
+                progress.refuse(partition)
+        grown = [p for p in progress.pending if topics.partitions_path(p.topic) in parents]
+        if grown:
+            parents |= await self._existing([partition_states.partition_path(p) for p in grown])
+            for partition, node in (await self._read_states(progress)).items():
+                if node is None:
+                    continue
+                mine = partition_states.encode(progress.pending[partition])
+                if progress.is_reply_lost and node[1].version == 0 and node[0] == mine:
+                    progress.succeed(partition, 0)
+                else:
+                    progress.refuse(partition)
+        return parents
+
+    async def _create_pending(self, progress: _Progress, parents: set[str]) -> bool:
+        groups: list[Sequence[Operation]] = []
+        for partition, state in progress.pending.items():
+            above = (
+                topics.partitions_path(partition.topic),
+                partition_states.partition_path(partition),
+            )
+            group: list[Operation] = [Create(path) for path in above if path not in parents]
+            parents.update(above)
+            group.append(Create(partition_states.path(partition), partition_states.encode(state)))
+            groups.append(group)
+        for partitions, operations in _runs(tuple(progress.pending), groups):
+            try:
+                await self._writer.multi(operations)
+            except ConnectionLoss:
+                progress.is_reply_lost = True
+                await outcomes.settle(self._client)
+                return False
+            except MultiFailed as failure:
+                if not isinstance(failure.error, NodeExists | NoNode):
+                    raise failure.error from failure
+                return False
+            for partition in partitions:
+                progress.succeed(partition, 0)
+        return True
+
+    async def _read_states(
+        self, progress: _Progress
+    ) -> dict[TopicPartition, tuple[bytes, Stat] | None]:
+        partitions = tuple(progress.pending)
+        paths = [partition_states.path(partition) for partition in partitions]
+        found = await outcomes.repeat(self._client, lambda: self._client.multi_read(paths))
+        return dict(zip(partitions, found, strict=True))
+
+    async def _existing(self, paths: Sequence[str]) -> set[str]:
+        found = await outcomes.repeat(self._client, lambda: self._client.multi_read(paths))
+        return {path for path, node in zip(paths, found, strict=True) if node is not None}
+
+
+def _runs(
+    partitions: Sequence[TopicPartition], groups: Sequence[Sequence[Operation]]
+) -> Iterator[tuple[Sequence[TopicPartition], list[Operation]]]:
+    """Cut the partitions and their operations into runs of one multi each."""
+    start = 0
+    for run in grouped(groups):
+        end = start + len(run)
+        yield partitions[start:end], [operation for group in run for operation in group]
+        start = end

@@ -1,0 +1,86 @@
+"""JSON documents of znodes: compact on the way out, checked against a schema on the way in.
+
+Schemas are `msgspec.Struct` classes. Whatever bytes a hostile hand put into a znode, reading them
+either gives a value of the schema or raises `ZnodeError` with the path and the field.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+
+from ballast.model.ids import TopicPartition
+from ballast.model.topics import InvalidTopicName, check_topic_name
+from ballast.znodes.errors import ZnodeError
+
+MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
+"""ZooKeeper's own limit is 1 MiB by default; operators raise it at most a little."""
+
+INT32_MAX = 2**31 - 1
+
+BrokerId = Annotated[int, msgspec.Meta(ge=0, le=INT32_MAX)]
+BrokerIdOrNone = Annotated[int, msgspec.Meta(ge=-1, le=INT32_MAX)]
+PartitionNumber = Annotated[int, msgspec.Meta(ge=0, le=INT32_MAX)]
+Epoch = Annotated[int, msgspec.Meta(ge=0, le=INT32_MAX)]
+AnyInt32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=INT32_MAX)]
+
+_AT = re.compile(r" - at `(?:key in )?\$?\.?(.*)`$")
+_MISSING = re.compile(r"missing required field `(.*?)`")
+
+T = TypeVar("T")
+
+
+def read(path: str, data: bytes, schema: type[T]) -> T:
+    """Return the document of a znode as a value of ``schema``; raises `ZnodeError`."""
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise ZnodeError(path, "", f"{len(data)} bytes are more than {MAX_DOCUMENT_BYTES}")
+    try:
+        return msgspec.json.decode(data, type=schema)
+    except msgspec.ValidationError as error:
+        raise _refused(path, error) from error
+    except (msgspec.DecodeError, ValueError) as error:
+        raise ZnodeError(path, "", str(error)) from error
+    except RecursionError as error:
+        raise ZnodeError(path, "", "nested too deeply") from error
+
+
+def convert(path: str, document: Mapping[str, Any], schema: type[T]) -> T:
+    """Return an already parsed document as a value of ``schema``; raises `ZnodeError`."""
+    try:
+        return msgspec.convert(document, schema)
+    except msgspec.ValidationError as error:
+        raise _refused(path, error) from error
+
+
+def write(document: object) -> bytes:
+    """Return a document as compact JSON with the keys in the order given."""
+    return msgspec.json.encode(document)
+
+
+def topic_partition(path: str, field: str, topic: str, partition: int) -> TopicPartition:
+    """Return a partition named in a document; raises `ZnodeError` for an illegal topic name."""
+    try:
+        check_topic_name(topic)
+    except InvalidTopicName as error:
+        raise ZnodeError(path, field, str(error)) from error
+    return TopicPartition(topic, partition)
+
+
+def decimal(path: str, field: str, text: str, maximum: int = INT32_MAX) -> int:
+    """Return a non-negative number written as Kafka writes it: digits, no sign, no zeros ahead."""
+    if len(text) > 20 or not text.isascii() or not text.isdigit():
+        raise ZnodeError(path, field, f"{text[:40]!r} is not a number")
+    number = int(text)
+    if number > maximum or str(number) != text:
+        raise ZnodeError(path, field, f"{text!r} is not a number up to {maximum}")
+    return number
+
+
+def _refused(path: str, error: msgspec.ValidationError) -> ZnodeError:
+    message = str(error)
+    place = _AT.search(message)
+    missing = _MISSING.search(message)
+    names = [place.group(1)] if place and place.group(1) else []
+    names += [missing.group(1)] if missing else []
+    return ZnodeError(path, ".".join(names), message[:200])

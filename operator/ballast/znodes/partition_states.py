@@ -1,0 +1,66 @@
+"""/brokers/topics/T/partitions/P/state, persistent: who leads a partition and who is in sync.
+
+``{"controller_epoch":1,"leader":1,"version":1,"leader_epoch":0,"isr":[1,2]}``; every write is on
+condition of the znode's version.
+"""
+
+import re
+from typing import Annotated
+
+import msgspec
+
+from ballast.model.ids import TopicPartition
+from ballast.model.leadership import LeaderAndIsr
+from ballast.znodes import documents, topics
+
+_PATH = re.compile(r"/brokers/topics/([^/]+)/partitions/([0-9]{1,10})(?:/state)?")
+
+_Isr = Annotated[tuple[documents.BrokerId, ...], msgspec.Meta(max_length=10_000)]
+
+
+class _Document(msgspec.Struct):
+    controller_epoch: documents.Epoch
+    leader: documents.BrokerIdOrNone
+    leader_epoch: documents.Epoch
+    isr: _Isr
+
+
+def partition_path(partition: TopicPartition) -> str:
+    """Return the path of a partition, the parent of its state."""
+    return f"{topics.partitions_path(partition.topic)}/{partition.partition:d}"
+
+
+def path(partition: TopicPartition) -> str:
+    """Return the path of a partition's state."""
+    return f"{partition_path(partition)}/state"
+
+
+def partition_of(znode_path: str) -> TopicPartition | None:
+    """Return the partition that a path belongs to, or None."""
+    match = _PATH.fullmatch(znode_path)
+    return TopicPartition(match[1], int(match[2])) if match else None
+
+
+def encode(leadership: LeaderAndIsr) -> bytes:
+    """Return the data of a state znode."""
+    return documents.write(
+        {
+            "controller_epoch": leadership.controller_epoch,
+            "leader": leadership.leader,
+            "version": 1,
+            "leader_epoch": leadership.leader_epoch,
+            "isr": leadership.isr,
+        }
+    )
+
+
+def decode(partition: TopicPartition, data: bytes, zk_version: int) -> LeaderAndIsr:
+    """Return a state read at ``zk_version``; raises `ZnodeError`."""
+    document = documents.read(path(partition), data, _Document)
+    return LeaderAndIsr(
+        leader=document.leader,
+        leader_epoch=document.leader_epoch,
+        isr=document.isr,
+        controller_epoch=document.controller_epoch,
+        zk_version=zk_version,
+    )
