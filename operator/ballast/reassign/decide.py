@@ -1,0 +1,203 @@
+"""The next step of a reassignment, from what is wished, remembered and seen. Pure.
+
+Order of a reassignment, each line waiting for the one before:
+
+1. the spec fits the cluster; the plan (with its inverse) is saved; it is approved
+2. its start is saved; from here on the cluster may have been changed
+3. throttle values that will be replaced are saved, then the throttle is set
+4. moves are submitted in batches within limits, until none is left to complete
+5. preferred leaders are elected
+6. throttle values are put back as they were
+7. assignment, in-sync replicas and throttles are verified; the outcome is saved
+
+Pausing stops 4 from submitting. Cancelling cancels what is pending and goes to 6. Rolling back does
+3 to 7 with the inverse plan. Since every line is decided from the cluster as it is, a run that was
+killed between any two effects is continued by running again.
+"""
+
+from dataclasses import replace
+
+from ballast.reassign.acceptance import plan_now, problems, unapproved
+from ballast.reassign.conditions import LifecycleState
+from ballast.reassign.memory import INTENT_RANK, Intent, Memory
+from ballast.reassign.progress import MoveState
+from ballast.reassign.spec import DesiredState, OnStalled, WhenUnderMinIsr
+from ballast.reassign.steps import (
+    ApplyThrottle,
+    CancelActive,
+    Done,
+    ElectPreferred,
+    Finish,
+    Refuse,
+    RestoreThrottle,
+    SaveMemory,
+    Step,
+    SubmitBatch,
+    Wait,
+)
+from ballast.reassign.submission import next_targets, under_min_isr, what_blocks
+from ballast.reassign.survey import Survey, foreign_moves, survey
+from ballast.reassign.throttling import (
+    Throttling,
+    debts,
+    remembered,
+    wanted_change,
+)
+from ballast.reassign.verification import electable, mismatches
+from ballast.reassign.world import World
+
+_WANTED_INTENT = {
+    DesiredState.RUNNING: Intent.EXECUTE,
+    DesiredState.PAUSED: Intent.EXECUTE,
+    DesiredState.CANCELLED: Intent.CANCEL,
+    DesiredState.ROLLED_BACK: Intent.ROLL_BACK,
+}
+_ACTIVE_STATE = {
+    Intent.EXECUTE: LifecycleState.EXECUTING,
+    Intent.CANCEL: LifecycleState.CANCELLING,
+    Intent.ROLL_BACK: LifecycleState.ROLLING_BACK,
+}
+_CLOSING_STATE = {**_ACTIVE_STATE, Intent.EXECUTE: LifecycleState.VERIFYING}
+_OUTCOME = {
+    Intent.EXECUTE: LifecycleState.COMPLETED,
+    Intent.CANCEL: LifecycleState.CANCELLED,
+    Intent.ROLL_BACK: LifecycleState.ROLLED_BACK,
+}
+
+
+def decide(world: World) -> Step:
+    """Return the next step."""
+    memory = world.memory
+    if memory is None or (memory.start_time_ms is None and memory.outcome is None):
+        return _before_start(world, memory)
+    wanted = _WANTED_INTENT[world.spec.settings.desired_state]
+    goes_further = INTENT_RANK[wanted] > INTENT_RANK[memory.intent]
+    if memory.outcome is not None:
+        # Rolling back undoes a reassignment that has ended; cancelling it has nothing to cancel.
+        if goes_further and wanted is Intent.ROLL_BACK and memory.start_time_ms is not None:
+            return SaveMemory(
+                memory=replace(memory, intent=wanted, outcome=None, completion_time_ms=None)
+            )
+        return Done(outcome=memory.outcome)
+    if goes_further:
+        return SaveMemory(memory=replace(memory, intent=wanted))
+    return _under_way(world, memory, survey(memory, world.observed, world.hints))
+
+
+def throttling_of(world: World, memory: Memory, seen: Survey) -> Throttling:
+    """Return the throttle that should be in force now."""
+    moves = () if memory.intent is Intent.CANCEL else seen.unfinished
+    return Throttling.of(world.spec.settings.execution.throttle_bytes_per_second, moves)
+
+
+def _before_start(world: World, memory: Memory | None) -> Step:  # noqa: PLR0911  (a list of rules)
+    found = problems(world.spec, world.observed)
+    if found and world.hints.problems_persist:
+        return Refuse(problems=found)
+    if found:
+        return Wait(state=LifecycleState.PENDING, reason=found[0].kind, message=str(found[0].error))
+    current = plan_now(world.spec, world.observed)
+    if memory is None:
+        return SaveMemory(memory=Memory(name=world.spec.name, plan=current))
+    settings = world.spec.settings
+    intent = _WANTED_INTENT[settings.desired_state]
+    if intent is not Intent.EXECUTE:
+        return Finish(outcome=_OUTCOME[intent])
+    if current != memory.plan and settings.approval.plan_digest != memory.plan.digest:
+        return SaveMemory(memory=replace(memory, plan=current))
+    refusal = unapproved(world.spec, memory, current, world.observed)
+    if refusal is not None:
+        return Wait(
+            state=LifecycleState.AWAITING_APPROVAL, reason=refusal.reason, message=refusal.message
+        )
+    if settings.desired_state is DesiredState.PAUSED:
+        return Wait(state=LifecycleState.PAUSED, reason="Paused")
+    foreign = foreign_moves(memory.plan, world.observed)
+    if foreign:
+        return _wait_for_foreign(LifecycleState.QUEUED, len(foreign), str(foreign[0]))
+    return SaveMemory(memory=replace(memory, start_time_ms=world.now_ms))
+
+
+def _under_way(world: World, memory: Memory, seen: Survey) -> Step:  # noqa: PLR0911  (a list)
+    if memory.intent is Intent.CANCEL and seen.ours:
+        return CancelActive(partitions=seen.ours)
+    throttling = throttling_of(world, memory, seen)
+    with_values = remembered(memory, throttling, world.observed)
+    if with_values is not None:
+        return SaveMemory(memory=with_values)
+    change = wanted_change(memory, throttling, world.observed)
+    if memory.intent is not Intent.CANCEL and seen.unfinished:
+        if change:
+            return ApplyThrottle(change=change)
+        return _submit_or_wait(world, memory, seen, throttling)
+    if memory.intent is not Intent.CANCEL and world.spec.settings.elect_preferred_leaders:
+        partitions = electable(seen, world.observed)
+        if partitions:
+            limit = world.spec.settings.execution.max_concurrent_leader_changes
+            return ElectPreferred(partitions=partitions[:limit])
+    if change:
+        return RestoreThrottle(change=change)
+    return _verify(world, memory, seen)
+
+
+def _submit_or_wait(world: World, memory: Memory, seen: Survey, throttling: Throttling) -> Step:
+    active = _ACTIVE_STATE[memory.intent]
+    settings = world.spec.settings
+    in_flight = len(seen.within(MoveState.IN_PROGRESS))
+    if settings.desired_state is DesiredState.PAUSED:
+        return Wait(
+            state=LifecycleState.PAUSED, reason="Paused", message=f"{in_flight} moves in flight"
+        )
+    if seen.foreign:
+        return _wait_for_foreign(active, len(seen.foreign), str(seen.foreign[0]))
+    if world.hints.stalled and settings.execution.on_stalled is OnStalled.ROLL_BACK:
+        if memory.intent is Intent.EXECUTE:
+            return SaveMemory(memory=replace(memory, intent=Intent.ROLL_BACK))
+    elif world.hints.stalled and settings.execution.on_stalled is OnStalled.PAUSE:
+        return Wait(
+            state=active, reason="ProgressDeadlineExceeded", message=what_blocks(seen, world)
+        )
+    return _submit(world, memory, seen, throttling)
+
+
+def _submit(world: World, memory: Memory, seen: Survey, throttling: Throttling) -> Step:
+    active = _ACTIVE_STATE[memory.intent]
+    policy = world.spec.settings.execution.when_under_min_isr
+    under = () if policy is WhenUnderMinIsr.IGNORE else under_min_isr(seen, world.observed)
+    if under and policy is WhenUnderMinIsr.PAUSE:
+        return Wait(
+            state=active,
+            reason="UnderMinISR",
+            message=f"{len(under)} partitions such as {under[0]} are under min.insync.replicas",
+        )
+    targets = next_targets(world, memory, seen, throttling, slow=bool(under))
+    if targets:
+        return SubmitBatch(targets=targets)
+    in_flight = len(seen.within(MoveState.IN_PROGRESS))
+    if in_flight:
+        return Wait(state=active, reason="Moving", message=f"{in_flight} moves in flight")
+    return Wait(state=active, reason="TargetBrokerOffline", message=what_blocks(seen, world))
+
+
+def _verify(world: World, memory: Memory, seen: Survey) -> Step:
+    state = _CLOSING_STATE[memory.intent]
+    owed = debts(memory, world.observed, world.hints)
+    if owed:
+        return Wait(
+            state=state, reason="ThrottleDebt", message=f"throttle not restored: {', '.join(owed)}"
+        )
+    wrong = () if memory.intent is Intent.CANCEL else mismatches(world.spec, seen, world.observed)
+    if wrong:
+        return Wait(state=state, reason="Verifying", message=", ".join(wrong))
+    outcome = _OUTCOME[memory.intent]
+    if memory.intent is not Intent.CANCEL and seen.within(MoveState.FAILED):
+        outcome = LifecycleState.FAILED
+    return Finish(outcome=outcome)
+
+
+def _wait_for_foreign(state: LifecycleState, count: int, first: str) -> Wait:
+    return Wait(
+        state=state,
+        reason="ForeignReassignment",
+        message=f"{count} reassignments of others are pending, such as {first}",
+    )

@@ -1,0 +1,41 @@
+"""What can go wrong with a reassignment before anything is touched."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestError:
+    """One thing that is wrong with a manifest."""
+
+    path: str
+    """Where, as a field path: ``spec.plan.assignments[3].replicas[1]``."""
+    reason: str
+    """What, as a sentence without a full stop."""
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+class ReassignError(Exception):
+    """Any refusal of this package."""
+
+
+class ManifestRejected(ReassignError):
+    """A manifest that cannot be executed; nothing has been touched."""
+
+    def __init__(self, errors: Sequence[ManifestError]) -> None:
+        super().__init__("; ".join(str(error) for error in errors))
+        self.errors = tuple(errors)
+
+
+class ReassignmentFileRejected(ReassignError):
+    """Kafka's reassignment JSON is not acceptable; the message is that of Kafka's tool."""
+
+
+class PlanRejected(ReassignError):
+    """A stored plan is not one that `Plan` wrote."""
+
+
+class MemoryRejected(ReassignError):
+    """What was remembered belongs to another reassignment, or cannot be read."""

@@ -1,0 +1,104 @@
+"""Reading the cluster for one visit: as few requests as the moment needs."""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from ballast.model.ids import TopicPartition
+from ballast.reassign.memory import Memory
+from ballast.reassign.plan import Plan
+from ballast.reassign.ports import BrokerUnavailable, ClusterAdmin, ClusterView
+from ballast.reassign.progress import Sizes
+from ballast.reassign.spec import ReassignmentSpec
+from ballast.reassign.throttles import BROKER_RATES, TOPIC_THROTTLES
+from ballast.reassign.world import MIN_INSYNC_REPLICAS, Observed
+
+SIZES_INTERVAL_SECONDS = 1.0
+"""Log sizes are asked for no more often than this: they only serve order and display."""
+
+
+class Observer:
+    """Reads the cluster through its admin API; keeps the last sizes."""
+
+    def __init__(self, admin: ClusterAdmin) -> None:
+        self._admin = admin
+        self._sizes: Sizes = {}
+        self._sizes_at: float | None = None
+
+    async def observe(self, spec: ReassignmentSpec, memory: Memory | None, now: float) -> Observed:
+        """Return the cluster as it is. Raises `ClusterUnavailable`."""
+        # Pending moves first: what completes between the two readings still looks pending.
+        pending = await self._admin.list_reassignments()
+        started = memory is not None and memory.start_time_ms is not None
+        topics = sorted({tp.topic for tp in spec.targets})
+        cluster = await self._admin.describe_cluster(topics if started else None)
+        visible = {tp.topic for tp in cluster.partitions}
+        configs = await self._admin.topic_configs(
+            [topic for topic in topics if topic in visible],
+            (*TOPIC_THROTTLES, MIN_INSYNC_REPLICAS),
+        )
+        live = frozenset(broker.broker_id for broker in cluster.brokers)
+        return Observed(
+            cluster=cluster,
+            pending=pending,
+            topic_configs=configs,
+            broker_configs=await self._rates(_rate_brokers(spec, memory) & live),
+            sizes=await self._read_sizes(spec, cluster, live, now),
+        )
+
+    async def _rates(self, brokers: Collection[int]) -> dict[int, Mapping[str, str]]:
+        rates = {}
+        for broker in sorted(brokers):
+            try:
+                rates[broker] = await self._admin.broker_configs(broker, BROKER_RATES)
+            except BrokerUnavailable:
+                continue
+        return rates
+
+    async def _read_sizes(
+        self, spec: ReassignmentSpec, cluster: ClusterView, live: Collection[int], now: float
+    ) -> Sizes:
+        if self._sizes_at is not None and now - self._sizes_at < SIZES_INTERVAL_SECONDS:
+            return self._sizes
+        hosts = _hosts(spec, cluster)
+        sizes: dict[tuple[TopicPartition, int], int] = {}
+        for broker in sorted(set(hosts) & set(live)):
+            try:
+                replicas = await self._admin.replica_sizes(broker, _by_topic(hosts[broker]))
+            except BrokerUnavailable:
+                # The sizes last seen there still tell how far it is.
+                known = ((k, v) for k, v in self._sizes.items() if k[1] == broker)
+                sizes.update(known)
+                continue
+            sizes.update({(tp, broker): replica.size_bytes for tp, replica in replicas.items()})
+        self._sizes, self._sizes_at = sizes, now
+        return sizes
+
+
+def _rate_brokers(spec: ReassignmentSpec, memory: Memory | None) -> set[int]:
+    """Return the brokers whose throttle rates matter now."""
+    if memory is None:
+        return set()
+    brokers = set(memory.broker_throttles)
+    if spec.settings.execution.throttle_bytes_per_second is not None:
+        brokers |= _brokers_of(memory.plan)
+    return brokers
+
+
+def _brokers_of(plan: Plan) -> set[int]:
+    return {b for m in plan.moves if m.adding or m.removing for b in (*m.origin, *m.target)}
+
+
+def _hosts(spec: ReassignmentSpec, cluster: ClusterView) -> dict[int, list[TopicPartition]]:
+    """Return by broker the partitions of the spec that are there or will be."""
+    hosts: dict[int, list[TopicPartition]] = {}
+    for tp, target in sorted(spec.targets.items()):
+        view = cluster.partitions.get(tp)
+        for broker in sorted({*target, *(view.replicas if view else ())}):
+            hosts.setdefault(broker, []).append(tp)
+    return hosts
+
+
+def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    topics: dict[str, list[int]] = {}
+    for tp in partitions:
+        topics.setdefault(tp.topic, []).append(tp.partition)
+    return topics

@@ -1,0 +1,253 @@
+"""One visit to a reassignment: observe, decide, act, record. Killed anywhere, the next visit goes on.
+
+Goals: the same end whatever happens between; nothing changed that is not remembered; no broker that
+is down holds up the others. Constraint: one reconciler at a time acts for one reassignment (the shell
+sees to it: a lock, or one daemon per object).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from ballast.reassign.conditions import Condition, ConditionType, LifecycleState
+from ballast.reassign.decide import decide, throttling_of
+from ballast.reassign.errors import MemoryRejected
+from ballast.reassign.memory import Memory
+from ballast.reassign.observe import Observer
+from ballast.reassign.ports import (
+    BrokerUnavailable,
+    Clock,
+    ClusterAdmin,
+    ClusterUnavailable,
+    RequestError,
+    StateStore,
+)
+from ballast.reassign.progress import MoveState, measure, total_size
+from ballast.reassign.recent import Recent
+from ballast.reassign.report import Moment, report, unavailable
+from ballast.reassign.spec import DesiredState, ReassignmentSpec
+from ballast.reassign.status import Status
+from ballast.reassign.steps import (
+    ApplyThrottle,
+    CancelActive,
+    Done,
+    ElectPreferred,
+    Finish,
+    Refuse,
+    RestoreThrottle,
+    SaveMemory,
+    Step,
+    SubmitBatch,
+    Wait,
+)
+from ballast.reassign.survey import survey
+from ballast.reassign.throttling import ThrottleChange, Throttling
+from ballast.reassign.world import World
+
+MIN_RETRY_SECONDS = 0.5
+MAX_RETRY_SECONDS = 10.0
+_MAX_TROUBLES = 3
+
+_Key = TypeVar("_Key")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """What one visit came to."""
+
+    status: Status
+    delay_seconds: float | None
+    """When to come again; 0 = at once; None = it has ended."""
+
+
+class Reconciler:
+    """Carries one reassignment on, visit by visit."""
+
+    def __init__(
+        self,
+        *,
+        admin: ClusterAdmin,
+        store: StateStore,
+        clock: Clock,
+        poll_interval_seconds: float = 1.0,
+    ) -> None:
+        self._admin = admin
+        self._store = store
+        self._clock = clock
+        self._poll_interval_seconds = poll_interval_seconds
+        self._observer = Observer(admin)
+        self._recent = Recent()
+        self._memory: Memory | None = None
+        self._is_recalled = False
+        self._conditions: Mapping[ConditionType, Condition] = {}
+        self._last: Status | None = None
+        self._outages = 0
+
+    async def visit(self, spec: ReassignmentSpec) -> Visit:
+        """Take the next step towards ``spec`` and report.
+
+        Raises `MemoryRejected` when the store holds the state of another reassignment. A cluster that
+        does not answer is reported, and tried again later.
+        """
+        await self._recall(spec)
+        try:
+            world = await self._observe(spec)
+            step = decide(world)
+            acted = await self._act(step)
+        except ClusterUnavailable as error:
+            return self._outage(spec, str(error))
+        self._outages = 0
+        return self._record(replace(world, memory=self._memory), step, acted)
+
+    async def _recall(self, spec: ReassignmentSpec) -> None:
+        if not self._is_recalled:
+            document = await self._store.load()
+            self._memory = None if document is None else Memory.from_document(document)
+            self._is_recalled = True
+            if self._memory is not None:
+                self._conditions = {c.type: c for c in self._memory.conditions}
+        memory = self._memory
+        if memory is None:
+            return
+        if memory.name != spec.name:
+            raise MemoryRejected(f"the saved state belongs to {memory.name}, not to {spec.name}")
+        if memory.plan.targets != spec.targets:
+            raise MemoryRejected(
+                f"the saved state belongs to another plan: {memory.plan.digest} of "
+                f"{len(memory.plan.moves)} partitions"
+            )
+
+    async def _observe(self, spec: ReassignmentSpec) -> World:
+        now = self._clock.now()
+        observed = await self._observer.observe(spec, self._memory, now)
+        self._recent.note_visible(spec.targets, observed, now)
+        return World(
+            spec=spec,
+            memory=self._memory,
+            observed=observed,
+            hints=self._recent.hints(now, spec.settings.execution.progress_deadline_seconds),
+            now_ms=self._clock.wall_ms(),
+        )
+
+    async def _act(self, step: Step) -> bool:
+        """Carry out the step; return whether all of it was taken."""
+        troubles: list[str] = []
+        match step:
+            case SaveMemory(memory=memory):
+                await self._save(memory)
+            case ApplyThrottle(change=change) | RestoreThrottle(change=change):
+                troubles = await self._change_throttle(change)
+            case SubmitBatch(targets=targets):
+                refused = await self._admin.alter_reassignments(targets)
+                self._recent.note_submitted(targets, refused, self._clock.now())
+                troubles = _words(refused)
+            case CancelActive(partitions=partitions):
+                answers = await self._admin.alter_reassignments(dict.fromkeys(partitions))
+                troubles = _words(answers, but="NO_REASSIGNMENT_IN_PROGRESS")
+            case ElectPreferred(partitions=partitions):
+                troubles = _words(await self._admin.elect_preferred_leaders(partitions))
+            case Finish(outcome=outcome):
+                assert self._memory is not None, "only a plan that was saved can end"
+                await self._finish(self._memory, outcome)
+                return False
+            case Refuse() | Wait() | Done():
+                return False
+        self._recent.troubles = tuple(troubles[:_MAX_TROUBLES])
+        return not troubles
+
+    async def _change_throttle(self, change: ThrottleChange) -> list[str]:
+        troubles = []
+        if change.topics:
+            troubles += _words(await self._admin.alter_topic_configs(change.topics))
+        for broker, values in change.brokers.items():
+            try:
+                error = await self._admin.alter_broker_configs(broker, values)
+            except BrokerUnavailable:
+                # A debt: the next visit sees that it is still unpaid.
+                troubles.append(f"broker {broker} does not answer")
+                continue
+            if error is not None:
+                troubles.append(f"broker {broker}: {error.error} {error.message}")
+        return troubles
+
+    async def _save(self, memory: Memory) -> None:
+        memory = replace(memory, conditions=tuple(self._conditions.values()))
+        await self._store.save(memory.to_document())
+        self._memory = memory
+
+    async def _finish(self, memory: Memory, outcome: LifecycleState) -> None:
+        # Everything is as it was: from here on, the throttle values are anybody's again.
+        await self._save(
+            replace(
+                memory,
+                outcome=outcome,
+                completion_time_ms=self._clock.wall_ms(),
+                topic_throttles={},
+                broker_throttles={},
+            )
+        )
+
+    def _record(self, world: World, step: Step, acted: bool) -> Visit:
+        now = self._clock.now()
+        throttling = self._note(world, step, now)
+        status = report(
+            Moment(
+                world=world,
+                step=step,
+                throttling=throttling,
+                bytes_per_second=self._recent.moved.per_second,
+                conditions=self._conditions,
+            )
+        )
+        self._conditions, self._last = status.conditions, status
+        if status.is_final:
+            return Visit(status=status, delay_seconds=None)
+        return Visit(status=status, delay_seconds=0.0 if acted else self._poll_interval_seconds)
+
+    def _note(self, world: World, step: Step, now: float) -> Throttling | None:
+        """Keep what the next decision may want to know; return the throttle that should be on."""
+        waits_for_cluster = isinstance(step, Wait) and step.state is LifecycleState.PENDING
+        self._recent.note_problems(waits_for_cluster, now)
+        memory = world.memory
+        if memory is None or memory.start_time_ms is None:
+            return None
+        seen = survey(memory, world.observed, world.hints)
+        throttling = throttling_of(world, memory, seen)
+        leaders, sizes = world.observed.leaders, world.observed.sizes
+        progress = measure(seen.goal.moves, seen.states, sizes, leaders)
+        copying = [move for move in seen.within(MoveState.IN_PROGRESS) if move.adding]
+        self._recent.note_bytes(
+            progress.bytes_moved, total_size(seen.goal.moves, sizes, leaders), now
+        )
+        self._recent.note_throttle(throttling.bytes_per_second if copying else None, now)
+        paused = world.spec.settings.desired_state is DesiredState.PAUSED
+        self._recent.note_progress(
+            now if paused or seen.foreign else (progress, world.observed.live_brokers, world.spec),
+            now,
+        )
+        return throttling
+
+    def _outage(self, spec: ReassignmentSpec, message: str) -> Visit:
+        self._outages += 1
+        delay = min(MIN_RETRY_SECONDS * 2 ** min(self._outages - 1, 10), MAX_RETRY_SECONDS)
+        now_ms = self._clock.wall_ms()
+        conditions = unavailable(self._conditions, spec.generation, now_ms, message)
+        self._conditions = conditions
+        last = self._last or Status(
+            observed_generation=spec.generation, update_time_ms=now_ms, conditions=conditions
+        )
+        status = replace(
+            last,
+            observed_generation=spec.generation,
+            update_time_ms=now_ms,
+            conditions=conditions,
+        )
+        return Visit(status=status, delay_seconds=delay)
+
+
+def _words(errors: Mapping[_Key, RequestError], but: str = "") -> list[str]:
+    return [
+        f"{key}: {error.error} {error.message}"
+        for key, error in errors.items()
+        if error.error != but
+    ]

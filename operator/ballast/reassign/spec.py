@@ -1,0 +1,119 @@
+"""What a user asks for: the spec of one PartitionReassignment, read and checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ballast.model.ids import TopicPartition
+
+
+class DesiredState(StrEnum):
+    """``spec.desiredState``."""
+
+    RUNNING = "Running"
+    PAUSED = "Paused"
+    CANCELLED = "Cancelled"
+    ROLLED_BACK = "RolledBack"
+
+
+class ApprovalPolicy(StrEnum):
+    """``spec.approval.policy``."""
+
+    AUTOMATIC = "Automatic"
+    MANUAL = "Manual"
+
+
+class MoveOrder(StrEnum):
+    """``spec.execution.order``: each sorts, the first named weighs most."""
+
+    AT_MIN_ISR_FIRST = "AtMinISRFirst"
+    SMALLEST_FIRST = "SmallestFirst"
+
+
+class WhenUnderMinIsr(StrEnum):
+    """``spec.execution.whenUnderMinISR``."""
+
+    PAUSE = "Pause"
+    SLOW_DOWN = "SlowDown"
+    IGNORE = "Ignore"
+
+
+class OnStalled(StrEnum):
+    """``spec.execution.onStalled``."""
+
+    PAUSE = "Pause"
+    ROLL_BACK = "RollBack"
+    CONTINUE = "Continue"
+
+
+class DeletionPolicy(StrEnum):
+    """``spec.deletionPolicy``: what happens when the object is deleted on Kubernetes."""
+
+    CANCEL = "Cancel"
+    ROLL_BACK = "RollBack"
+    ORPHAN = "Orphan"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """Who may say that a plan runs."""
+
+    policy: ApprovalPolicy = ApprovalPolicy.AUTOMATIC
+    plan_digest: str | None = None
+    """``sha256:…`` of the only plan that may run."""
+    max_bytes_to_move: int | None = None
+    max_replica_moves: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """How a plan is executed; may change while it runs."""
+
+    max_concurrent_moves_per_broker: int = 5
+    max_concurrent_moves: int = 100
+    max_concurrent_leader_changes: int = 250
+    batch_size: int = 500
+    order: tuple[MoveOrder, ...] = (MoveOrder.AT_MIN_ISR_FIRST, MoveOrder.SMALLEST_FIRST)
+    throttle_bytes_per_second: int | None = None
+    """None = no throttle."""
+    when_under_min_isr: WhenUnderMinIsr = WhenUnderMinIsr.PAUSE
+    progress_deadline_seconds: int = 1800
+    on_stalled: OnStalled = OnStalled.PAUSE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every part of a spec but the plan."""
+
+    broker_set: str | None = None
+    approval: Approval = field(default_factory=Approval)
+    desired_state: DesiredState = DesiredState.RUNNING
+    execution: Execution = field(default_factory=Execution)
+    elect_preferred_leaders: bool = True
+    deletion_policy: DeletionPolicy = DeletionPolicy.CANCEL
+    ttl_seconds_after_finished: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignments:
+    """The targets asked for, and where in the document each stands."""
+
+    targets: Mapping[TopicPartition, tuple[int, ...]]
+    paths: Mapping[TopicPartition, str] = field(default_factory=dict)
+    """Field path of each entry, for messages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReassignmentSpec:
+    """One version of what the user asks for."""
+
+    name: str
+    generation: int
+    """Grows with each edit of the spec."""
+    assignments: Assignments
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def targets(self) -> Mapping[TopicPartition, tuple[int, ...]]:
+        """Target replicas of each partition in the plan."""
+        return self.assignments.targets

@@ -1,0 +1,97 @@
+"""What a decision can be: the next step of a reassignment, one effect or one reason to wait."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ballast.model.ids import TopicPartition
+from ballast.reassign.acceptance import Problem
+from ballast.reassign.conditions import LifecycleState
+from ballast.reassign.memory import Memory
+from ballast.reassign.throttling import ThrottleChange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refuse:
+    """The cluster cannot do what the spec asks; nothing has been touched."""
+
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveMemory:
+    """Make something durable before the change it describes."""
+
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyThrottle:
+    """Set or adjust throttle values; everything they replace is remembered."""
+
+    change: ThrottleChange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmitBatch:
+    """Start moves; their throttle is in force."""
+
+    targets: Mapping[TopicPartition, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelActive:
+    """Cancel our pending moves."""
+
+    partitions: tuple[TopicPartition, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElectPreferred:
+    """Give leadership to the preferred replicas."""
+
+    partitions: tuple[TopicPartition, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreThrottle:
+    """Put throttle values back as they were."""
+
+    change: ThrottleChange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """Nothing to do now."""
+
+    state: LifecycleState
+    reason: str
+    """Reason of the condition that says why: Approved before the start, else Progressing."""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish:
+    """Everything is done and verified: record how it ended."""
+
+    outcome: LifecycleState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """It has ended before; nothing is left to do."""
+
+    outcome: LifecycleState
+
+
+Step = (
+    Refuse
+    | SaveMemory
+    | ApplyThrottle
+    | SubmitBatch
+    | CancelActive
+    | ElectPreferred
+    | RestoreThrottle
+    | Wait
+    | Finish
+    | Done
+)

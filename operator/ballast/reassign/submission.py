@@ -1,0 +1,90 @@
+"""Which moves may be submitted now, and what holds the others back."""
+
+from dataclasses import replace
+
+from ballast.model.ids import TopicPartition
+from ballast.reassign.batches import Candidate, next_batch
+from ballast.reassign.memory import Memory
+from ballast.reassign.plan import PlannedMove
+from ballast.reassign.progress import MoveState, leader_size
+from ballast.reassign.survey import Survey
+from ballast.reassign.throttling import Throttling, unthrottled_brokers
+from ballast.reassign.world import Observed, World
+
+_NAMED = 3
+
+
+def next_targets(
+    world: World, memory: Memory, seen: Survey, throttling: Throttling, *, slow: bool
+) -> dict[TopicPartition, tuple[int, ...]]:
+    """Return the moves to submit now with their targets; ``slow`` allows one at a time."""
+    execution = world.spec.settings.execution
+    if slow:
+        execution = replace(execution, max_concurrent_moves=1)
+    held_back = unthrottled_brokers(memory, throttling, world.observed)
+    pending = {
+        move.topic_partition: move
+        for move in seen.within(MoveState.PENDING)
+        if not held_back & {*move.origin, *move.target}
+    }
+    batch = next_batch(
+        (_candidate(move, world.observed) for move in pending.values()),
+        [_brokers(move) for move in seen.within(MoveState.IN_PROGRESS)],
+        execution,
+    )
+    return {tp: pending[tp].target for tp in batch}
+
+
+def under_min_isr(seen: Survey, observed: Observed) -> tuple[TopicPartition, ...]:
+    """Return the plan's partitions with fewer in-sync replicas than min.insync.replicas.
+
+    A partition from which the plan takes a dead replica is left out: its move is the cure.
+    """
+    partitions = []
+    for move in seen.goal.moves:
+        tp = move.topic_partition
+        view = observed.cluster.partitions.get(tp)
+        if view is None or len(view.isr) >= observed.min_isr(tp.topic):
+            continue
+        heals = seen.states[tp] is not MoveState.COMPLETED and not observed.live_brokers.issuperset(
+            move.removing
+        )
+        if not heals:
+            partitions.append(tp)
+    return tuple(partitions)
+
+
+def what_blocks(seen: Survey, world: World) -> str:
+    """Return in words why pending moves do not start; bounded."""
+    reasons: list[str] = []
+    waiting = seen.within(MoveState.BLOCKED, MoveState.PENDING)
+    for move in waiting[:_NAMED]:
+        tp = move.topic_partition
+        dead = sorted(frozenset(move.adding) - world.observed.live_brokers)
+        refusal = world.hints.refused.get(tp)
+        if dead:
+            reasons.append(f"{tp} waits for broker {','.join(map(str, dead))}")
+        elif refusal is not None:
+            reasons.append(f"{tp}: {refusal.error} {refusal.message}")
+        elif tp not in world.observed.cluster.partitions:
+            reasons.append(f"{tp} is not visible")
+        else:
+            reasons.append(f"{tp} waits for a throttle to be set")
+    if len(waiting) > _NAMED:
+        reasons.append(f"and {len(waiting) - _NAMED} more")
+    return "; ".join(reasons)
+
+
+def _candidate(move: PlannedMove, observed: Observed) -> Candidate:
+    tp = move.topic_partition
+    view = observed.cluster.partitions[tp]
+    return Candidate(
+        topic_partition=tp,
+        brokers=_brokers(move),
+        size_bytes=leader_size(move, observed.sizes, view.leader) * len(move.adding),
+        at_min_isr=len(view.isr) <= observed.min_isr(tp.topic),
+    )
+
+
+def _brokers(move: PlannedMove) -> frozenset[int]:
+    return frozenset((*move.adding, *move.removing))

@@ -1,0 +1,98 @@
+"""Where each move of a reassignment stands, seen in the cluster as it is now.
+
+Nothing is remembered about a single move: a move is done when its partition has exactly the
+target's replicas and no pending change, whoever did it. So it goes on where the cluster stands.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ballast.model.ids import TopicPartition
+from ballast.reassign.memory import Intent, Memory
+from ballast.reassign.plan import Plan, PlannedMove
+from ballast.reassign.progress import UNFINISHED, MoveState
+from ballast.reassign.world import Hints, Observed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """All moves of the goal and their states, and what others do in the cluster."""
+
+    goal: Plan
+    """The plan, or its inverse when rolling back."""
+    states: Mapping[TopicPartition, MoveState]
+    ours: tuple[TopicPartition, ...]
+    """Pending reassignments that are this plan's."""
+    foreign: tuple[TopicPartition, ...]
+    """Pending reassignments that are not."""
+
+    @property
+    def unfinished(self) -> tuple[PlannedMove, ...]:
+        """Moves still to be completed."""
+        return self.within(*UNFINISHED)
+
+    def within(self, *states: MoveState) -> tuple[PlannedMove, ...]:
+        """Return the moves that are in one of the states, in the plan's order."""
+        return tuple(m for m in self.goal.moves if self.states[m.topic_partition] in states)
+
+
+def survey(memory: Memory, observed: Observed, hints: Hints) -> Survey:
+    """Return where ``memory``'s plan stands."""
+    rolling_back = memory.intent is Intent.ROLL_BACK
+    goal = memory.plan.inverse() if rolling_back else memory.plan
+    ours, foreign = _whose(memory.plan, rolling_back, observed)
+    return Survey(
+        goal=goal,
+        states={
+            move.topic_partition: _state(move, move.topic_partition in ours, observed, hints)
+            for move in goal.moves
+        },
+        ours=ours,
+        foreign=foreign,
+    )
+
+
+def foreign_moves(plan: Plan, observed: Observed) -> tuple[TopicPartition, ...]:
+    """Return the pending reassignments that do not lead to the plan's targets."""
+    return _whose(plan, False, observed)[1]
+
+
+def _whose(
+    plan: Plan, rolling_back: bool, observed: Observed
+) -> tuple[tuple[TopicPartition, ...], tuple[TopicPartition, ...]]:
+    moves = {move.topic_partition: move for move in plan.moves}
+    ours: list[TopicPartition] = []
+    foreign: list[TopicPartition] = []
+    for tp in sorted(observed.pending):
+        move = moves.get(tp)
+        target = observed.pending[tp].target_replicas
+        if move is not None and (target == move.target or (rolling_back and target == move.origin)):
+            ours.append(tp)
+        else:
+            foreign.append(tp)
+    return tuple(ours), tuple(foreign)
+
+
+def _state(  # noqa: PLR0911  (a list of rules)
+    move: PlannedMove, is_ours: bool, observed: Observed, hints: Hints
+) -> MoveState:
+    tp = move.topic_partition
+    pending = observed.pending.get(tp)
+    view = observed.cluster.partitions.get(tp)
+    if view is None:
+        return MoveState.SKIPPED if tp in hints.gone else MoveState.BLOCKED
+    if pending is not None and not is_ours:
+        return MoveState.FOREIGN
+    if pending is not None and pending.target_replicas == move.target:
+        return MoveState.IN_PROGRESS
+    if pending is None and view.replicas == move.target:
+        return MoveState.COMPLETED
+    if tp in hints.failed:
+        return MoveState.FAILED
+    if tp in hints.submitted:
+        return MoveState.IN_PROGRESS
+    # Only the replicas to be added must be alive, as the controller demands (KIP-455).
+    adding = frozenset(move.target) - frozenset(observed.replicas(tp))
+    if tp in hints.refused or not adding <= observed.live_brokers:
+        return MoveState.BLOCKED
+    return MoveState.PENDING

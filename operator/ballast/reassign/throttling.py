@@ -1,0 +1,157 @@
+"""Which throttle values the cluster should have now, and what must be remembered before.
+
+One rule serves setting, editing and restoring: compare what is with what should be, and change the
+difference. A broker that does not answer is a *debt*: it is tried again at each visit, holds up
+nothing else, and is named until it is paid.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ballast.model.ids import TopicPartition
+from ballast.reassign.memory import Memory
+from ballast.reassign.plan import PlannedMove
+from ballast.reassign.throttles import (
+    BROKER_RATES,
+    TOPIC_THROTTLES,
+    Movement,
+    Values,
+    changes,
+    moving_brokers,
+    planned_movement,
+    rate_values,
+    topic_entries,
+    wanted_list,
+)
+from ballast.reassign.world import Hints, Observed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throttling:
+    """The throttle that should be in force."""
+
+    bytes_per_second: int | None
+    """None = none."""
+    movement: Mapping[TopicPartition, Movement]
+    """The moves that copy bytes and are not complete; empty without a throttle."""
+
+    @classmethod
+    def of(cls, bytes_per_second: int | None, moves: Iterable[PlannedMove]) -> "Throttling":
+        """Return the throttle for the moves still to be completed."""
+        movement = {} if bytes_per_second is None else planned_movement(moves)
+        return cls(bytes_per_second=bytes_per_second if movement else None, movement=movement)
+
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        """Brokers whose rate is set."""
+        return moving_brokers(self.movement)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThrottleChange:
+    """Configuration values to set, or to delete where None."""
+
+    topics: Mapping[str, Values] = field(default_factory=dict)
+    brokers: Mapping[int, Values] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.topics or self.brokers)
+
+
+def remembered(memory: Memory, throttling: Throttling, observed: Observed) -> Memory | None:
+    """Return the memory with the values that ``throttling`` will overwrite, or None if it has them.
+
+    A broker that does not answer is remembered when it does: until then nothing is set on it.
+    """
+    topics = dict(memory.topic_throttles)
+    for topic in topic_entries(throttling.movement):
+        if topic in observed.topic_configs and topic not in topics:
+            now = observed.topic_configs[topic]
+            topics[topic] = {name: now.get(name) for name in TOPIC_THROTTLES}
+    brokers = dict(memory.broker_throttles)
+    for broker in throttling.brokers:
+        if broker in observed.broker_configs and broker not in brokers:
+            rates = observed.broker_configs[broker]
+            brokers[broker] = {name: rates.get(name) for name in BROKER_RATES}
+    if len(topics) == len(memory.topic_throttles) and len(brokers) == len(memory.broker_throttles):
+        return None
+    return replace(memory, topic_throttles=topics, broker_throttles=brokers)
+
+
+def wanted_change(memory: Memory, throttling: Throttling, observed: Observed) -> ThrottleChange:
+    """Return what must change so that ``throttling`` is in force, and else what was before."""
+    active = topic_entries(throttling.movement)
+    universe = _own_entries(memory)
+    topics: dict[str, Values] = {}
+    for topic, before in sorted(memory.topic_throttles.items()):
+        now = observed.topic_configs.get(topic)
+        if now is None:
+            continue
+        wanted = {
+            name: wanted_list(
+                now=now.get(name),
+                before=before.get(name),
+                active=active.get(topic, {}).get(name, frozenset()),
+                ours=universe.get(topic, frozenset()),
+            )
+            for name in TOPIC_THROTTLES
+        }
+        change = changes(now, wanted)
+        if change:
+            topics[topic] = change
+    return ThrottleChange(topics=topics, brokers=_broker_changes(memory, throttling, observed))
+
+
+def _broker_changes(
+    memory: Memory, throttling: Throttling, observed: Observed
+) -> dict[int, Values]:
+    throttled = frozenset(throttling.brokers)
+    brokers: dict[int, Values] = {}
+    for broker, before in sorted(memory.broker_throttles.items()):
+        now = observed.broker_configs.get(broker)
+        if now is None:
+            continue
+        rate = throttling.bytes_per_second if broker in throttled else None
+        change = changes(now, before if rate is None else rate_values(rate))
+        if change:
+            brokers[broker] = change
+    return brokers
+
+
+def debts(memory: Memory, observed: Observed, hints: Hints) -> tuple[str, ...]:
+    """Return the brokers and topics whose values could not be looked at, and so not be restored."""
+    gone = {tp.topic for tp in hints.gone}
+    return (
+        *(
+            f"broker {b}"
+            for b in sorted(memory.broker_throttles)
+            if b not in observed.broker_configs
+        ),
+        *(
+            f"topic {topic}"
+            for topic in sorted(memory.topic_throttles)
+            if topic not in observed.topic_configs and topic not in gone
+        ),
+    )
+
+
+def unthrottled_brokers(
+    memory: Memory, throttling: Throttling, observed: Observed
+) -> frozenset[int]:
+    """Return live brokers whose throttle cannot be known to be set: no move may start there."""
+    return frozenset(
+        broker
+        for broker in throttling.brokers
+        if broker in observed.live_brokers
+        and not (broker in observed.broker_configs and broker in memory.broker_throttles)
+    )
+
+
+def _own_entries(memory: Memory) -> dict[str, frozenset[str]]:
+    entries: dict[str, set[str]] = {}
+    for move in memory.plan.moves:
+        tp = move.topic_partition
+        entries.setdefault(tp.topic, set()).update(
+            f"{tp.partition}:{broker}" for broker in (*move.origin, *move.target)
+        )
+    return {topic: frozenset(names) for topic, names in entries.items()}

@@ -1,0 +1,89 @@
+"""What a decision is made from: wish, memory, the cluster as seen, and short-lived hints."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ballast.model.assignments import ReplicaAssignment
+from ballast.model.ids import TopicPartition
+from ballast.reassign.memory import Memory
+from ballast.reassign.ports import ClusterView, RequestError
+from ballast.reassign.progress import Sizes
+from ballast.reassign.spec import ReassignmentSpec
+
+MIN_INSYNC_REPLICAS = "min.insync.replicas"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """The cluster at one moment.
+
+    ``pending`` is read before ``cluster``: a move that ends between the two readings is seen as
+    under way, never as undone.
+    """
+
+    cluster: ClusterView
+    pending: Mapping[TopicPartition, ReplicaAssignment]
+    topic_configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Throttle lists and min.insync.replicas set on the plan's topics that are visible."""
+    broker_configs: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    """Throttle rates set on each broker that was asked and answered."""
+    sizes: Sizes = field(default_factory=dict)
+
+    @property
+    def live_brokers(self) -> frozenset[int]:
+        """Brokers that Metadata names."""
+        return frozenset(broker.broker_id for broker in self.cluster.brokers)
+
+    @property
+    def leaders(self) -> dict[TopicPartition, int]:
+        """Leader of each visible partition."""
+        return {tp: view.leader for tp, view in self.cluster.partitions.items()}
+
+    def replicas(self, tp: TopicPartition) -> tuple[int, ...]:
+        """Return all replicas the partition has now, those being added included."""
+        pending = self.pending.get(tp)
+        return self.cluster.partitions[tp].replicas if pending is None else pending.replicas
+
+    def origin(self, tp: TopicPartition) -> tuple[int, ...]:
+        """Return the replicas the partition has, or had before the change that is pending."""
+        pending = self.pending.get(tp)
+        return self.cluster.partitions[tp].replicas if pending is None else pending.origin_replicas
+
+    def min_isr(self, topic: str) -> int:
+        """Return the topic's own min.insync.replicas; 1 where it is not set on the topic."""
+        value = self.topic_configs.get(topic, {}).get(MIN_INSYNC_REPLICAS, "1")
+        return int(value) if value.isdecimal() and len(value) < 9 else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """What was seen in the last moments. Losing all of it costs time, never correctness."""
+
+    submitted: frozenset[TopicPartition] = frozenset()
+    """Submitted moments ago: views of the cluster may not show it yet."""
+    refused: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
+    """Refused moments ago: not to be submitted again right now."""
+    failed: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
+    """Refused for good."""
+    gone: frozenset[TopicPartition] = frozenset()
+    """Not seen for so long that it counts as deleted."""
+    problems_persist: bool = False
+    """The cluster has contradicted the spec for long enough to believe it."""
+    stalled: bool = False
+    """No progress within the deadline."""
+    below_ingress: bool = False
+    """Producers bring in more than the throttle lets through."""
+    troubles: tuple[str, ...] = ()
+    """Errors of the last changes that were tried, for messages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """The arguments of `decide`."""
+
+    spec: ReassignmentSpec
+    memory: Memory | None
+    observed: Observed
+    hints: Hints
+    now_ms: int
+    """Wall clock."""
