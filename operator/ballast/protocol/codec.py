@@ -67,7 +67,7 @@ def encode(message: Message, version: int) -> bytes:
 def encode_parts(message: Message, version: int) -> list[Records]:
     """Return what `encode` returns, in parts of which records are the caller's own buffers.
 
-    The first part is always plain bytes.
+    There is at least one part, and the first is plain bytes.
     """
     chunks, marks = _encode(message, version)
     parts: list[Records] = []
@@ -76,7 +76,7 @@ def encode_parts(message: Message, version: int) -> list[Records]:
         parts.append(b"".join(chunks[begin:mark]))
         parts.append(chunks[mark])
         begin = mark + 1
-    if begin < len(chunks):
+    if begin < len(chunks) or not parts:
         parts.append(b"".join(chunks[begin:]))
     return parts
 
