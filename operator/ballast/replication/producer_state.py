@@ -198,7 +198,8 @@ def advance_sequence(sequence: int, count: int) -> int:
 def _check_new_epoch(batch: SequencedBatch, known_epoch: int) -> None:
     if batch.producer_epoch < known_epoch:
         raise InvalidProducerEpoch(
-            f"producer {batch.producer_id}: epoch {batch.producer_epoch} is older than {known_epoch}"
+            f"producer {batch.producer_id}: epoch {batch.producer_epoch} "
+            f"is older than {known_epoch}"
         )
     if batch.base_sequence != 0:
         raise OutOfOrderSequence(

@@ -23,8 +23,12 @@ _VERSION = "0"
 
 def encode_offsets(offsets: Mapping[TopicPartition, int]) -> bytes:
     """Return an offset checkpoint, partitions in order."""
-    rows = [f"{topic} {number} {offsets[topic, number]}" for topic, number in sorted(offsets)]
-    return _encode_rows(rows)
+    return _encode_rows(
+        [
+            f"{partition.topic} {partition.partition} {offset}"
+            for partition, offset in sorted(offsets.items())
+        ]
+    )
 
 
 def decode_offsets(data: bytes) -> dict[TopicPartition, int]:

@@ -22,7 +22,7 @@ class LogConfig:
     max_message_bytes: int = 1_048_588
     """``max.message.bytes``: the largest batch a producer may append."""
     producer_id_expiration_ms: int = 7 * 24 * 3_600_000
-    """``producer.id.expiration.ms`` (7 days in Kafka 2.8, as ``transactional.id.expiration.ms``)."""
+    """``producer.id.expiration.ms``; Kafka 2.8 takes ``transactional.id.expiration.ms``."""
 
     def with_overrides(self, properties: Mapping[str, str]) -> "LogConfig":
         """Return these settings changed by a topic's own; names of other parts are left alone.

@@ -66,7 +66,7 @@ class Files(Protocol):
         """Return a file's length in bytes."""
         ...
 
-    def list(self, directory: str) -> list[str]:
+    def names(self, directory: str) -> list[str]:
         """Return the names in a directory, sorted."""
         ...
 
@@ -137,10 +137,10 @@ class RealFiles:
         with _disk_errors("stat", path), self._parent(path) as (parent, name):
             return os.stat(name, dir_fd=parent, follow_symlinks=False).st_size
 
-    def list(self, directory: str) -> list[str]:
+    def names(self, directory: str) -> list[str]:
         """Return the names in a directory, sorted."""
         with _disk_errors("list", directory), self._directory(directory) as descriptor:
-            return sorted(os.listdir(descriptor))
+            return sorted(os.listdir(descriptor))  # noqa: PTH208 - by descriptor
 
     def make_directory(self, path: str) -> None:
         """Make a directory; one that exists is left alone."""

@@ -37,7 +37,17 @@ class _IndexFile:
     Every method raises `DiskError`.
     """
 
-    __slots__ = ("_cut", "_durable", "_file", "_files", "_format", "_rows", "_written", "count", "path")
+    __slots__ = (
+        "_cut",
+        "_durable",
+        "_file",
+        "_files",
+        "_format",
+        "_rows",
+        "_written",
+        "count",
+        "path",
+    )
 
     def __init__(self, files: Files, path: str, row: struct.Struct) -> None:
         self.path = path
@@ -171,13 +181,11 @@ class OffsetIndex:
 
     def position_at_or_below(self, position: int) -> int:
         """Return the largest indexed position that is not above ``position``; 0 if none is."""
-        found = bisect_right(
-            range(self.file.count), position, key=lambda n: self.file.row(n)[1]
-        )
+        found = bisect_right(range(self.file.count), position, key=lambda n: self.file.row(n)[1])
         return self.file.row(found - 1)[1] if found else 0
 
     def keep_below(self, offset: int, position: int) -> None:
-        """Drop the entries of batches that end at or above ``offset`` or lie beyond ``position``."""
+        """Drop the entries of batches that end at or above ``offset`` or begin at ``position``."""
         rows = range(self.file.count)
         by_offset = bisect_left(rows, offset - self._base_offset, key=lambda n: self.file.row(n)[0])
         by_position = bisect_left(rows, position, key=lambda n: self.file.row(n)[1])
@@ -208,9 +216,7 @@ class TimeIndex:
 
     def offset_before(self, timestamp_ms: int) -> int:
         """Return an offset at or before the first record with ``timestamp_ms`` or later."""
-        found = bisect_left(
-            range(self.file.count), timestamp_ms, key=lambda n: self.file.row(n)[0]
-        )
+        found = bisect_left(range(self.file.count), timestamp_ms, key=lambda n: self.file.row(n)[0])
         return self._base_offset + (self.file.row(found - 1)[1] if found else 0)
 
     def keep_up_to(self, last_offset: int) -> None:

@@ -3,15 +3,19 @@
     version int16 = 1 | crc-32c uint32 of all that follows | count int32 | entries of 42 bytes
 
 As ProducerStateManager.PidSnapshotMapSchema of 2.8; the fields of transactions stay empty.
+A snapshot is made when a segment is rolled and at a clean close; the newest whole one at or below
+the end of the log is where a restart begins to replay.
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import crc32c
 
 from ballast.replication.producer_state import ProducerSnapshot
 from ballast.storage.errors import CorruptCheckpoint
+from ballast.storage.files import Files
+from ballast.storage.layout import SNAPSHOT_SUFFIX, parse_segment_file, segment_file
 
 _VERSION = 1
 _PREFIX = struct.Struct(">hI")
@@ -19,6 +23,67 @@ _COUNT = struct.Struct(">i")
 _ENTRY = struct.Struct(">qhiqiqiq")
 _NO_COORDINATOR_EPOCH = -1
 _NO_TRANSACTION = -1
+
+
+class SnapshotFiles:
+    """The snapshots of one log. Methods raise `DiskError`."""
+
+    __slots__ = ("_directory", "_files", "_offsets")
+
+    def __init__(self, files: Files, directory: str) -> None:
+        self._files = files
+        self._directory = directory
+        offsets = (parse_segment_file(name, SNAPSHOT_SUFFIX) for name in files.names(directory))
+        self._offsets = [offset for offset in offsets if offset is not None]
+
+    def latest(self, log_end_offset: int) -> tuple[int, list[ProducerSnapshot]] | None:
+        """Return the newest whole snapshot at or below ``log_end_offset``; remove all others above.
+
+        A snapshot that does not parse is removed as well: it was being written in a crash.
+        """
+        while self._offsets:
+            offset = self._offsets[-1]
+            if offset <= log_end_offset:
+                try:
+                    return offset, decode_snapshot(self._files.read_whole(self._path(offset)))
+                except CorruptCheckpoint:
+                    pass
+            self._files.remove(self._path(offset))
+            self._offsets.pop()
+        return None
+
+    def take(
+        self, offset: int, producers: Sequence[ProducerSnapshot], keep: Collection[int]
+    ) -> None:
+        """Write the snapshot of ``offset``; of older ones only those of ``keep`` stay."""
+        path = self._path(offset)
+        file = self._files.open(path, create=True)
+        try:
+            file.truncate(0)
+            file.pwrite(encode_snapshot(producers), 0)
+        finally:
+            file.close()
+        for old in self._offsets:
+            if old not in keep and old != offset:
+                self._files.remove(self._path(old))
+        self._offsets = sorted({offset, *(old for old in self._offsets if old in keep)})
+
+    def flush(self) -> None:
+        """Return when the newest snapshot is durable."""
+        if self._offsets:
+            file = self._files.open(self._path(self._offsets[-1]))
+            try:
+                file.flush()
+            finally:
+                file.close()
+
+    def clear(self) -> None:
+        """Remove all snapshots."""
+        while self._offsets:
+            self._files.remove(self._path(self._offsets.pop()))
+
+    def _path(self, offset: int) -> str:
+        return f"{self._directory}/{segment_file(offset, SNAPSHOT_SUFFIX)}"
 
 
 def encode_snapshot(producers: Sequence[ProducerSnapshot]) -> bytes:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ballast.protocol.errors import RecordsError
 from ballast.protocol.records import HEADER_SIZE, BatchHeader, read_batch_header
+from ballast.storage.config import LONG_MAX
 from ballast.storage.errors import CorruptLog
 from ballast.storage.files import Buffer, File, Files
 from ballast.storage.index import NO_TIMESTAMP, OffsetIndex, TimeIndex
@@ -27,13 +28,19 @@ class BatchMark(NamedTuple):
     """What a segment must know of a batch that is appended to it."""
 
     position: int
+    """Relative to the bytes that are appended."""
     size: int
     last_offset: int
     max_timestamp: int
 
 
+def mark_of(header: BatchHeader, position: int = 0) -> BatchMark:
+    """Return the mark of a batch whose header holds its final offset."""
+    return BatchMark(position, header.size, header.last_offset, header.max_timestamp)
+
+
 class Segment:
-    """Batches from `base_offset` on. Methods raise `DiskError`, and `CorruptLog` where they scan."""
+    """Batches from `base_offset` on. Methods raise `DiskError`; those that scan, `CorruptLog`."""
 
     __slots__ = (
         "_bytes_since_entry",
@@ -43,12 +50,12 @@ class Segment:
         "_positions",
         "base_offset",
         "directory",
+        "end_offset",
         "index_interval_bytes",
         "max_timestamp",
         "max_timestamp_offset",
         "offset_index",
         "path",
-        "sealed",
         "size",
         "time_index",
     )
@@ -62,8 +69,8 @@ class Segment:
         self.index_interval_bytes = index_interval_bytes
         self.size = 0
         """Bytes of whole, appended batches; what lies behind them in the file is not there."""
-        self.sealed = False
-        """Whether appends go to a later segment."""
+        self.end_offset: int | None = None
+        """The next segment's base offset; None for the segment that is appended to."""
         self.max_timestamp = NO_TIMESTAMP
         self.max_timestamp_offset = base_offset
         self.offset_index = OffsetIndex(files, self._sibling(OFFSET_INDEX_SUFFIX), base_offset)
@@ -74,6 +81,11 @@ class Segment:
         self._bytes_since_entry = 0
         self._positions: dict[int, int] = {}
 
+    @property
+    def sealed(self) -> bool:
+        """Whether appends go to a later segment."""
+        return self.end_offset is not None
+
     def create(self) -> None:
         """Begin an empty segment, over whatever a crash left under its names."""
         self._open(create=True).truncate(0)
@@ -82,14 +94,14 @@ class Segment:
             index.keep(0)
             index.write(durable=False)
 
-    def open_sealed(self) -> None:
+    def open_sealed(self, end_offset: int) -> None:
         """Take the size from the file and trust the indexes; rebuild them if they are missing."""
         self.size = self._files.size(self.path)
-        self.sealed = True
+        self.end_offset = end_offset
         intact = self.offset_index.file.look() and self.time_index.file.look()
         last_entry = self.offset_index.last() if intact else None
         if not intact or (last_entry is not None and last_entry.position >= self.size):
-            self.rebuild_indexes()
+            self._rebuild_indexes(end_offset)
         last_time = self.time_index.last()
         if last_time is not None:
             self.max_timestamp, self.max_timestamp_offset = last_time
@@ -98,23 +110,13 @@ class Segment:
     def open_active(self) -> int:
         """Open the segment for appends after a clean shutdown; return the offset after its last."""
         self.size = self._open().size()
-        self.sealed = False
         self.offset_index.file.load()
         self.time_index.file.load()
-        self.offset_index.keep_below(1 << 62, self.size)
-        return self.scan_tail()
+        self.offset_index.keep_below(LONG_MAX, self.size)
+        return self._scan_tail()
 
-    def rebuild_indexes(self) -> None:
-        """Make both indexes anew from the batches' headers."""
-        for index in (self.offset_index.file, self.time_index.file):
-            index.load()
-            index.keep(0)
-        self.scan_tail()
-        if self.sealed:
-            self.seal()
-
-    def scan_tail(self) -> int:
-        """Read the headers behind the last index entry; return the offset after the last batch."""
+    def begin_tail(self) -> None:
+        """Go back to what the indexes know; `note` must follow for the batches behind them."""
         last_time = self.time_index.last()
         self.max_timestamp, self.max_timestamp_offset = last_time or (
             NO_TIMESTAMP,
@@ -122,12 +124,22 @@ class Segment:
         )
         self._bytes_since_entry = 0
         self._positions.clear()
+        self._first_timestamp = None
+
+    def _rebuild_indexes(self, end_offset: int) -> None:
+        for index in (self.offset_index.file, self.time_index.file):
+            index.load()
+            index.keep(0)
+        self._scan_tail()
+        self.seal(end_offset)
+
+    def _scan_tail(self) -> int:
+        """Read the headers behind the last index entry; return the offset after the last batch."""
+        self.begin_tail()
         last_entry = self.offset_index.last()
         next_offset = self.base_offset
         for position, header in self.scan(last_entry.position if last_entry else 0):
-            self.note(
-                BatchMark(position, header.size, header.last_offset, header.max_timestamp)
-            )
+            self.note(position, mark_of(header))
             next_offset = header.next_offset
         self.remember(next_offset, self.size)
         return next_offset
@@ -138,16 +150,16 @@ class Segment:
         self._open().pwrite(records, start)
         self.size = start + len(records)
         for mark in marks:
-            self.note(mark if start == 0 else mark._replace(position=start + mark.position))
+            self.note(start + mark.position, mark)
         self.remember(marks[-1].last_offset + 1, self.size)
 
-    def note(self, mark: BatchMark) -> None:
-        """Take a batch of this segment into the indexes."""
+    def note(self, position: int, mark: BatchMark) -> None:
+        """Take the batch at ``position`` of this segment into the indexes."""
         if mark.max_timestamp > self.max_timestamp:
             self.max_timestamp = mark.max_timestamp
             self.max_timestamp_offset = mark.last_offset
         if self._bytes_since_entry > self.index_interval_bytes:
-            self.offset_index.append(mark.last_offset, mark.position)
+            self.offset_index.append(mark.last_offset, position)
             self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
             self._bytes_since_entry = 0
         self._bytes_since_entry += mark.size
@@ -200,11 +212,14 @@ class Segment:
         return found
 
     def read(
-        self, offset: int, max_bytes: int, upper_offset: int | None, *, at_least_one_batch: bool
+        self, offset: int, upper_offset: int, max_bytes: int, *, at_least_one_batch: bool
     ) -> bytes:
         """Return whole batches from the one that holds ``offset``, below ``upper_offset``."""
         start = self.position_of(offset)
-        end = self.size if upper_offset is None else self.position_of(upper_offset)
+        if self.end_offset is not None and upper_offset >= self.end_offset:
+            end = self.size
+        else:
+            end = self.position_of(upper_offset)
         if start >= end:
             return b""
         if end - start > max_bytes:
@@ -221,41 +236,42 @@ class Segment:
     def truncate(self, offset: int) -> int:
         """Cut the batches that end at or above ``offset``, durably; return the next offset."""
         position = self.position_of(offset)
-        file = self._open()
         if self.sealed:
-            self.sealed = False
+            self.end_offset = None
             self.offset_index.file.load()
             self.time_index.file.load()
         self.offset_index.keep_below(offset, position)
         last_entry = self.offset_index.last()
         self.time_index.keep_up_to(last_entry.last_offset if last_entry else self.base_offset - 1)
-        file.truncate(position)
-        file.flush()
         self.size = position
-        if not position:
-            self._first_timestamp = None
-        return self.scan_tail()
+        self.cut_file()
+        return self._scan_tail()
 
-    def seal(self) -> None:
-        """Finish the indexes; further appends go to a later segment."""
+    def seal(self, end_offset: int) -> None:
+        """Finish the indexes; further appends go to the segment at ``end_offset``."""
         self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
-        self.sealed = True
+        self.end_offset = end_offset
         self.offset_index.file.seal()
         self.time_index.file.seal()
         self._positions.clear()
 
-    def finish(self) -> None:
-        """Give the time index its last entry, so that opening again needs no scan for it."""
-        self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
-
     def flush(self) -> None:
         """Return when everything appended is durable, indexes included."""
+        if not self.sealed:
+            # The time index always knows the newest timestamp of what a restart trusts.
+            self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
         for index in (self.offset_index.file, self.time_index.file):
             if self.sealed:
                 index.flush_sealed()
             else:
                 index.write(durable=True)
         self._open().flush()
+
+    def cut_file(self) -> None:
+        """Cut what lies behind the last whole batch, durably."""
+        file = self._open()
+        file.truncate(self.size)
+        file.flush()
 
     def release(self) -> None:
         """Close the files; they are opened again when they are needed."""

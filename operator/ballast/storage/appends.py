@@ -1,0 +1,91 @@
+"""What an append must satisfy, and what it answers: decisions over headers, no I/O."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ballast.protocol.errors import InvalidRecords
+from ballast.protocol.records import BatchHeader, check_client_attributes
+from ballast.replication.leader_epochs import LeaderEpochCache
+from ballast.replication.producer_state import Duplicate, ProducerStates
+from ballast.storage.config import INT_MAX, LogConfig
+from ballast.storage.errors import StaleLeaderEpoch, UnexpectedOffset
+from ballast.storage.segment import BatchMark, Segment
+
+PositionedHeader = tuple[int, BatchHeader]
+
+
+class AppendInfo(NamedTuple):
+    """What an append did."""
+
+    first_offset: int
+    last_offset: int
+    """``first_offset`` - 1 if nothing was appended."""
+    max_timestamp: int
+    """Largest timestamp of the batches, in ms."""
+    log_start_offset: int
+    duplicate: bool
+    """The batch was in the log already, at the offsets given; nothing was written."""
+    batches: int
+    size_bytes: int
+
+
+def find_duplicate(
+    batches: Sequence[PositionedHeader], producers: ProducerStates, now_ms: int
+) -> Duplicate | None:
+    """Return where the log already holds what a producer sent; raises what it may not send.
+
+    An idempotent producer sends one batch at a time (ProduceRequest.validateRecords).
+    """
+    for _, header in batches:
+        check_client_attributes(header)
+        if header.producer_id >= 0:
+            if len(batches) > 1:
+                raise InvalidRecords("an idempotent producer sends one batch at a time")
+            verdict = producers.check(header, now_ms)
+            if isinstance(verdict, Duplicate):
+                return verdict
+    return None
+
+
+def epochs_begun(
+    batches: Sequence[PositionedHeader], log_end_offset: int, epochs: LeaderEpochCache
+) -> list[tuple[int, int]]:
+    """Return the (epoch, start offset) that a leader's batches begin in a follower's log.
+
+    Raises `UnexpectedOffset` where they do not continue at the log's end, `StaleLeaderEpoch` where
+    epochs go down (P6: a log's epochs never do).
+    """
+    expected = log_end_offset
+    # An epoch that begins at the very end is of a leader that appended nothing: it may go.
+    previous = epochs.epoch_at(expected - 1)
+    known = epochs.latest_epoch
+    begun = []
+    for _, header in batches:
+        if header.base_offset != expected:
+            raise UnexpectedOffset(f"offset {header.base_offset} came, {expected} was expected")
+        epoch = header.partition_leader_epoch
+        if epoch < previous:
+            raise StaleLeaderEpoch(f"epoch {epoch} at offset {expected} follows {previous}")
+        if epoch != known and epoch >= 0:
+            begun.append((epoch, expected))
+            known = epoch
+        previous = epoch
+        expected = header.next_offset
+    return begun
+
+
+def must_roll(
+    segment: Segment, size_bytes: int, marks: Sequence[BatchMark], config: LogConfig
+) -> bool:
+    """Whether the batches belong in a new segment (LogSegment.shouldRoll).
+
+    Age is counted between the timestamps of batches; without them a segment rolls by size only.
+    """
+    if not segment.size:
+        return False
+    if segment.size + size_bytes > config.segment_bytes:
+        return True
+    if marks[-1].last_offset - segment.base_offset > INT_MAX:
+        return True
+    first_timestamp = segment.first_timestamp()
+    return first_timestamp >= 0 and marks[-1].max_timestamp - first_timestamp > config.segment_ms

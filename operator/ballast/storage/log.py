@@ -1,0 +1,359 @@
+"""The log of one partition: appends, reads, truncation.
+
+A leader's append costs one header and checksum check per batch, two small writes into the received
+buffer (offset and leader epoch, both outside the checksum) and one write to the file. Nothing is
+fsynced on append: `flush` makes everything durable and moves `recovery_point`, up to which a
+restart trusts the disk. A write that fails fences the log until it is reopened through recovery.
+
+`ballast.storage.recovery.open_log` makes the objects of this class.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from ballast.model.ids import TopicPartition
+from ballast.protocol.records import assign_offset, check_batches
+from ballast.replication.leader_epochs import LeaderEpochCache
+from ballast.replication.producer_state import ProducerStates
+from ballast.storage.appends import AppendInfo, epochs_begun, find_duplicate, must_roll
+from ballast.storage.checkpoints import encode_epochs, encode_partition_metadata
+from ballast.storage.config import INT_MAX, LogConfig
+from ballast.storage.errors import (
+    AppendTooLarge,
+    LogFailed,
+    OffsetOutOfRange,
+    StaleLeaderEpoch,
+    StorageError,
+)
+from ballast.storage.files import Buffer, Files
+from ballast.storage.layout import LEADER_EPOCHS, PARTITION_METADATA
+from ballast.storage.producer_snapshots import SnapshotFiles
+from ballast.storage.segment import BatchMark, mark_of
+from ballast.storage.segments import Segments
+from ballast.storage.timestamps import find_timestamp
+
+
+@dataclass(slots=True, kw_only=True)
+class LogState:
+    """What opening a log found; `Log` takes it over."""
+
+    segments: Segments
+    snapshots: SnapshotFiles
+    epochs: LeaderEpochCache
+    producers: ProducerStates
+    log_start_offset: int
+    log_end_offset: int
+    recovery_point: int
+    topic_id: UUID | None
+
+
+class Log:
+    """One partition's log. Methods raise `StorageError`; appends also the records' own errors."""
+
+    def __init__(
+        self,
+        files: Files,
+        directory: str,
+        partition: TopicPartition,
+        config: LogConfig,
+        state: LogState,
+    ) -> None:
+        self.partition = partition
+        self.directory = directory
+        self.leader_epochs = state.epochs
+        """For reading; only the log's own methods change it."""
+        self.producers = state.producers
+        self.log_start_offset = state.log_start_offset
+        self.log_end_offset = state.log_end_offset
+        self.recovery_point = state.recovery_point
+        """Everything below this offset is durable."""
+        self.topic_id = state.topic_id
+        self.on_recovery_point_lowered: Callable[[], None] = _ignore
+        """Called by a truncation before anything can be appended in the place of what was cut."""
+        self.failure: StorageError | None = None
+        """Why the log takes no more appends; None while it does."""
+        self._files = files
+        self._segments = state.segments
+        self._snapshots = state.snapshots
+        self._config = config
+        self._closed = False
+
+    @property
+    def config(self) -> LogConfig:
+        """The settings, which may be replaced at any time."""
+        return self._config
+
+    @config.setter
+    def config(self, config: LogConfig) -> None:
+        self._config = config
+        self._segments.active.index_interval_bytes = config.index_interval_bytes
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all batches."""
+        return self._segments.size_bytes
+
+    @property
+    def segment_count(self) -> int:
+        """Number of segments."""
+        return len(self._segments)
+
+    def append_as_leader(
+        self, records: memoryview, *, leader_epoch: int, now_ms: int
+    ) -> AppendInfo:
+        """Append what a producer sent, under new offsets.
+
+        ``records`` is patched in place if it is writable, else copied. Raises the errors of
+        `ballast.protocol.errors.RecordsError` and of `ballast.replication.producer_state`,
+        `AppendTooLarge`, `StaleLeaderEpoch` and `LogFailed`; nothing is appended then.
+        """
+        self._check_usable()
+        if leader_epoch < self.leader_epochs.latest_epoch:
+            raise StaleLeaderEpoch(
+                f"epoch {leader_epoch} is older than {self.leader_epochs.latest_epoch}"
+            )
+        if len(records) > self._config.segment_bytes:
+            raise AppendTooLarge(f"{len(records)} bytes exceed segment.bytes")
+        batches = check_batches(records, self._config.max_message_bytes)
+        duplicate = find_duplicate(batches, self.producers, now_ms)
+        if duplicate is not None:
+            first_offset, last_offset, timestamp_ms = duplicate
+            return AppendInfo(
+                first_offset, last_offset, timestamp_ms, self.log_start_offset, True, 0, 0
+            )
+        if leader_epoch > self.leader_epochs.latest_epoch:
+            self.begin_leader_epoch(leader_epoch)
+        if records.readonly:
+            records = memoryview(bytearray(records))
+        offset = self.log_end_offset
+        marks = []
+        for position, header in batches:
+            assign_offset(records, position, offset, leader_epoch)
+            last_offset = offset + header.last_offset_delta
+            marks.append(BatchMark(position, header.size, last_offset, header.max_timestamp))
+            offset = last_offset + 1
+        info = self._write(records, marks)
+        for mark, (_, header) in zip(marks, batches, strict=True):
+            if header.producer_id >= 0:
+                base_offset = mark.last_offset - header.last_offset_delta
+                self.producers.record(header, base_offset, now_ms)
+        return info
+
+    def append_as_follower(self, records: memoryview, *, now_ms: int | None = None) -> AppendInfo:
+        """Append what the leader's log holds, offsets and epochs as they are.
+
+        The batches must continue at the log's end. ``now_ms`` dates producers; without it the
+        batches' timestamps do. Raises `RecordsError`, `UnexpectedOffset`, `StaleLeaderEpoch` and
+        `LogFailed`; nothing is appended then.
+        """
+        self._check_usable()
+        batches = check_batches(records, INT_MAX, from_producer=False)
+        if not batches:
+            end = self.log_end_offset
+            return AppendInfo(end, end - 1, -1, self.log_start_offset, False, 0, 0)
+        begun = epochs_begun(batches, self.log_end_offset, self.leader_epochs)
+        for epoch, offset in begun:
+            self.leader_epochs.assign(epoch, offset)
+        if begun:
+            self._write_epochs()
+        info = self._write(records, [mark_of(header, position) for position, header in batches])
+        for _, header in batches:
+            if header.producer_id >= 0 and not header.is_control:
+                timestamp_ms = header.max_timestamp if now_ms is None else now_ms
+                self.producers.record(header, header.base_offset, timestamp_ms)
+        return info
+
+    def begin_leader_epoch(self, epoch: int) -> None:
+        """Note, durably, that ``epoch`` begins at the log's end: what a new leader does first."""
+        self._check_usable()
+        if self.leader_epochs.assign(epoch, self.log_end_offset):
+            self._write_epochs()
+
+    def read(
+        self,
+        offset: int,
+        *,
+        max_bytes: int,
+        upper_offset: int | None = None,
+        at_least_one_batch: bool = True,
+    ) -> bytes:
+        """Return whole batches from the one that holds ``offset`` on, as they lie in the file.
+
+        At most ``max_bytes``, unless the first batch alone is larger and ``at_least_one_batch``;
+        no batch with an offset at or above ``upper_offset``; never beyond the end of a segment.
+        Raises `OffsetOutOfRange` outside the log, `CorruptLog` for headers that make no sense.
+        """
+        if not self.log_start_offset <= offset <= self.log_end_offset:
+            raise OffsetOutOfRange(offset, self.log_start_offset, self.log_end_offset)
+        if upper_offset is None or upper_offset > self.log_end_offset:
+            upper_offset = self.log_end_offset
+        if offset >= upper_offset:
+            return b""
+        return self._segments.holding(offset).read(
+            offset, upper_offset, max_bytes, at_least_one_batch=at_least_one_batch
+        )
+
+    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
+        """Return (epoch, end offset) as OffsetForLeaderEpoch answers it."""
+        return self.leader_epochs.end_offset_for(epoch, self.log_end_offset)
+
+    def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int] | None:
+        """Return (timestamp, offset) of the first record at or after ``timestamp_ms``.
+
+        Exact for uncompressed batches. A compressed batch is not opened: its first record stands
+        for the one searched, so a consumer that seeks may see some earlier records first.
+        """
+        return find_timestamp(self._segments, timestamp_ms, self.log_start_offset)
+
+    def truncate_to(self, offset: int) -> None:
+        """Cut every batch with an offset at or above ``offset``, durably.
+
+        A batch that begins below is cut whole: `log_end_offset` may end up below ``offset``.
+        """
+        self._check_usable()
+        if offset >= self.log_end_offset:
+            # A leader that appended nothing may have left an epoch at the end (Log.truncateTo).
+            if self.leader_epochs.truncate_from_end(offset):
+                self._write_epochs()
+            return
+        if offset <= self._segments.first.base_offset:
+            self.truncate_fully_and_start_at(max(offset, 0))
+            return
+        try:
+            self._lower_recovery_point(offset)
+            self.log_end_offset = self._segments.truncate(offset)
+            self._lower_recovery_point(self.log_end_offset)
+            self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
+            self.reload_producers()
+        except StorageError as error:
+            raise self._failed("truncate", error) from error
+        if self.leader_epochs.truncate_from_end(self.log_end_offset):
+            self._write_epochs()
+
+    def truncate_fully_and_start_at(self, offset: int) -> None:
+        """Drop everything, durably; the next append is at ``offset``."""
+        self._check_usable()
+        try:
+            self._lower_recovery_point(min(offset, self.log_start_offset))
+            self._segments.restart_at(offset)
+            self._snapshots.clear()
+        except StorageError as error:
+            raise self._failed("truncate", error) from error
+        self.producers.clear()
+        self.log_start_offset = self.log_end_offset = self.recovery_point = offset
+        if self.leader_epochs.clear():
+            self._write_epochs()
+
+    def raise_log_start_offset(self, offset: int) -> None:
+        """Forget what lies below ``offset``: whole segments are removed, the rest is hidden."""
+        self._check_usable()
+        if offset <= self.log_start_offset:
+            return
+        if offset > self.log_end_offset:
+            raise OffsetOutOfRange(offset, self.log_start_offset, self.log_end_offset)
+        self.log_start_offset = offset
+        try:
+            self._segments.remove_below(offset)
+        except StorageError as error:
+            raise self._failed("remove segments", error) from error
+        if self.leader_epochs.truncate_from_start(offset):
+            self._write_epochs()
+
+    def reload_producers(self) -> None:
+        """Learn the producers anew: newest snapshot, then the headers that follow it."""
+        latest = self._snapshots.latest(self.log_end_offset)
+        offset, producers = latest or (self.log_start_offset, [])
+        self.producers.load(producers)
+        if offset < self.log_end_offset:
+            for header in self._segments.batches_from(offset):
+                if header.producer_id >= 0 and not header.is_control:
+                    self.producers.record(header, header.base_offset, header.max_timestamp)
+
+    def assign_topic_id(self, topic_id: UUID) -> None:
+        """Note, durably, which incarnation of the topic this log belongs to."""
+        self._check_usable()
+        if self.topic_id != topic_id:
+            path = f"{self.directory}/{PARTITION_METADATA}"
+            self._files.write_whole(path, encode_partition_metadata(topic_id))
+            self.topic_id = topic_id
+
+    def flush(self) -> None:
+        """Return when everything appended is durable; a failure fences the log.
+
+        It is never tried again: after a failed fsync the kernel forgets what it could not write.
+        """
+        self._check_usable()
+        if self.recovery_point >= self.log_end_offset and not self._segments.names_changed:
+            return
+        try:
+            self._segments.flush_from(self.recovery_point)
+        except StorageError as error:
+            raise self._failed("flush", error) from error
+        self.recovery_point = self.log_end_offset
+
+    def close(self, *, clean: bool) -> None:
+        """Close the files; ``clean`` makes all durable first, so that opening needs no recovery."""
+        if self._closed:
+            return
+        try:
+            if clean and self.failure is None:
+                self._take_snapshot()
+                self._snapshots.flush()
+                self._segments.names_changed = True
+                self.flush()
+        finally:
+            self._closed = True
+            self._segments.release()
+
+    def _check_usable(self) -> None:
+        if self._closed:
+            raise LogFailed(f"{self.partition} is closed")
+        if self.failure is not None:
+            raise LogFailed(f"{self.partition} failed: {self.failure}") from self.failure
+
+    def _failed(self, operation: str, error: StorageError) -> LogFailed:
+        self.failure = error
+        return LogFailed(f"{operation} of {self.partition} failed: {error}")
+
+    def _write(self, records: Buffer, marks: Sequence[BatchMark]) -> AppendInfo:
+        size_bytes = len(records)
+        first_offset = self.log_end_offset
+        try:
+            if must_roll(self._segments.active, size_bytes, marks, self._config):
+                self._segments.roll(first_offset)
+                self._take_snapshot()
+            self._segments.active.append(records, marks)
+        except StorageError as error:
+            raise self._failed("append", error) from error
+        last_offset = marks[-1].last_offset
+        self.log_end_offset = last_offset + 1
+        return AppendInfo(
+            first_offset,
+            last_offset,
+            max(mark.max_timestamp for mark in marks),
+            self.log_start_offset,
+            False,
+            len(marks),
+            size_bytes,
+        )
+
+    def _take_snapshot(self) -> None:
+        bases = {segment.base_offset for segment in self._segments}
+        self._snapshots.take(self.log_end_offset, self.producers.snapshot(), bases)
+
+    def _lower_recovery_point(self, offset: int) -> None:
+        if offset < self.recovery_point:
+            self.recovery_point = offset
+            self.on_recovery_point_lowered()
+
+    def _write_epochs(self) -> None:
+        try:
+            data = encode_epochs(self.leader_epochs.entries)
+            self._files.write_whole(f"{self.directory}/{LEADER_EPOCHS}", data)
+        except StorageError as error:
+            raise self._failed("write epochs", error) from error
+
+
+def _ignore() -> None:
+    """Stand in for a callback that nobody set."""

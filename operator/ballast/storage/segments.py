@@ -1,0 +1,148 @@
+"""The segments of one log, oldest first; the last one is appended to.
+
+Invariant: there is always at least one segment; all but the last are sealed.
+Files of sealed segments are opened when they are read and only the last few stay open, so that the
+number of descriptors does not grow with the log.
+"""
+
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from ballast.protocol.records import BatchHeader
+from ballast.storage.files import Files
+from ballast.storage.segment import Segment
+
+SEALED_OPEN_MAX = 4
+
+
+class Segments:
+    """Segments by base offset. Methods raise `DiskError` and `CorruptLog`."""
+
+    __slots__ = ("_files", "_list", "_open_sealed", "directory", "names_changed")
+
+    def __init__(self, files: Files, directory: str, segments: list[Segment]) -> None:
+        assert segments, "a log has at least one segment"
+        self.directory = directory
+        self.names_changed = False
+        """Whether files were made or removed since the directory was last flushed."""
+        self._files = files
+        self._list = segments
+        self._open_sealed: OrderedDict[int, Segment] = OrderedDict()
+
+    def __iter__(self) -> Iterator[Segment]:
+        return iter(self._list)
+
+    def __len__(self) -> int:
+        return len(self._list)
+
+    @property
+    def first(self) -> Segment:
+        """The oldest segment."""
+        return self._list[0]
+
+    @property
+    def active(self) -> Segment:
+        """The segment that is appended to."""
+        return self._list[-1]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all batches."""
+        return sum(segment.size for segment in self._list)
+
+    def number_of(self, offset: int) -> int:
+        """Return the number of the segment that holds ``offset``, or of the first."""
+        return max(0, bisect_right(self._list, offset, key=lambda s: s.base_offset) - 1)
+
+    def holding(self, offset: int) -> Segment:
+        """Return the segment that holds ``offset``, ready to be read."""
+        return self.opened(self._list[self.number_of(offset)])
+
+    def following(self, offset: int) -> list[Segment]:
+        """Return the segment that holds ``offset`` and all after it."""
+        return self._list[self.number_of(offset) :]
+
+    def batches_from(self, offset: int) -> Iterator[BatchHeader]:
+        """Yield the headers of the batches that end at or above ``offset``."""
+        for segment in self.following(offset):
+            self.opened(segment)
+            for _, header in segment.scan(segment.position_of(offset)):
+                yield header
+
+    def roll(self, base_offset: int) -> Segment:
+        """Seal the last segment and begin a new one."""
+        segment = Segment(
+            self._files, self.directory, base_offset, self.active.index_interval_bytes
+        )
+        segment.create()
+        sealed = self.active
+        sealed.seal(base_offset)
+        self._list.append(segment)
+        self.opened(sealed)
+        self.names_changed = True
+        return segment
+
+    def truncate(self, offset: int) -> int:
+        """Cut all batches that end at or above ``offset``, durably; return the next offset."""
+        keep = self.number_of(offset) + 1
+        for segment in reversed(self._list[keep:]):
+            self._remove(segment)
+        del self._list[keep:]
+        self._open_sealed.pop(self.active.base_offset, None)
+        next_offset = self.active.truncate(offset)
+        self.flush_names()
+        return next_offset
+
+    def restart_at(self, offset: int) -> None:
+        """Replace everything by one empty segment at ``offset``, durably."""
+        interval = self.active.index_interval_bytes
+        for segment in reversed(self._list):
+            self._remove(segment)
+        segment = Segment(self._files, self.directory, offset, interval)
+        segment.create()
+        self._list = [segment]
+        self.names_changed = True
+        segment.flush()
+        self.flush_names()
+
+    def remove_below(self, offset: int) -> None:
+        """Remove the sealed segments that end at or below ``offset``."""
+        keep = self.number_of(offset)
+        for segment in self._list[:keep]:
+            self._remove(segment)
+        del self._list[:keep]
+
+    def flush_from(self, offset: int) -> None:
+        """Return when everything from ``offset`` on is durable, names included."""
+        for segment in self.following(offset):
+            segment.flush()
+            if segment.sealed and segment.base_offset not in self._open_sealed:
+                segment.release()
+        self.flush_names()
+
+    def flush_names(self) -> None:
+        """Return when created and removed files are durable."""
+        if self.names_changed:
+            self._files.flush_directory(self.directory)
+            self.names_changed = False
+
+    def release(self) -> None:
+        """Close every file."""
+        self._open_sealed.clear()
+        for segment in self._list:
+            segment.release()
+
+    def _remove(self, segment: Segment) -> None:
+        self._open_sealed.pop(segment.base_offset, None)
+        segment.remove()
+        self.names_changed = True
+
+    def opened(self, segment: Segment) -> Segment:
+        """Count a segment that is about to be read among the few whose files stay open."""
+        if segment.sealed:
+            self._open_sealed[segment.base_offset] = segment
+            self._open_sealed.move_to_end(segment.base_offset)
+            if len(self._open_sealed) > SEALED_OPEN_MAX:
+                self._open_sealed.popitem(last=False)[1].release()
+        return segment
