@@ -11,7 +11,6 @@ from ballast.net.negotiation import ask_versions, choose_version
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.errors import DecodeError
 from ballast.protocol.frames import (
-    RequestHeader,
     decode_response,
     encode_forwarded_request,
     encode_request,
@@ -90,26 +89,35 @@ class BrokerChannel:
         return await self._run(exchange, ApiKey(message.API_KEY).name, timeout_s)
 
     async def forward(
-        self, header: RequestHeader, body: bytes | memoryview, *, timeout_s: float | None = None
+        self,
+        api_key: int,
+        api_version: int,
+        client_id: str | None,
+        body: bytes,
+        *,
+        timeout_s: float | None = None,
     ) -> bytes:
         """Pass a request on as it came and return the body of its response.
 
-        Only key, version and client id of ``header`` are used; the connection has its own
-        correlation ids. `frames.encode_forwarded_response` makes the answer for the client.
+        `frames.encode_forwarded_response` makes of it the answer for the client.
         """
 
         async def exchange(connection: ClientConnection) -> bytes:
             correlation_id = connection.next_correlation_id()
             request = encode_forwarded_request(
-                correlation_id, header.client_id, header.api_key, header.api_version, body
+                correlation_id, client_id, api_key, api_version, body
             )
             frame = await connection.send(correlation_id, request)
-            return bytes(response_body(header.api_key, header.api_version, frame))
+            return bytes(response_body(api_key, api_version, frame))
 
-        return await self._run(exchange, ApiKey(header.api_key).name, timeout_s)
+        return await self._run(exchange, ApiKey(api_key).name, timeout_s)
 
     async def close(self) -> None:
         """Close the connection for good; requests under way fail with `Disconnected`."""
+        self.abort()
+
+    def abort(self) -> None:
+        """Do at once what `close` does."""
         self._closed = True
         if self._connection is not None:
             self._connection.drop(Disconnected("the channel was closed"))

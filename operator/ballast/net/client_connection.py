@@ -5,6 +5,7 @@ import logging
 from collections import deque
 from collections.abc import Mapping
 from struct import Struct
+from typing import cast
 
 from ballast.net.errors import Disconnected, MalformedFrame, MalformedResponse, NetError
 from ballast.net.frame_buffer import FrameBuffer
@@ -69,8 +70,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the transport."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = transport = cast("asyncio.Transport", transport)
         if self._lost is not None:
             transport.abort()
 

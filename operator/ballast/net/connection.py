@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Coroutine
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from ballast.net.counters import ServerCounters
 from ballast.net.errors import MalformedFrame
@@ -44,17 +44,20 @@ class _Unanswered:
         self.connection = connection
         self.parts = parts
         self.is_done = parts is not None
-        self.future: asyncio.Future[ResponseParts | Exception | None] | None = None
+        self.future: asyncio.Future[Any] | None = None
+        """Of `ResponseParts`, None (no answer), or the exception that a task ended with."""
         self.coroutine: Coroutine[Any, Any, ResponseParts | None] | None = None
 
     def wait_for(self, answer: LaterAnswer, tasks: asyncio.TaskGroup) -> None:
         """Have the answer taken when it is there."""
+        future: asyncio.Future[Any]
         if isinstance(answer, asyncio.Future):
-            self.future = answer
+            future = answer
         else:
             self.coroutine = answer
-            self.future = tasks.create_task(self._contained(answer))
-        self.future.add_done_callback(self._complete)
+            future = tasks.create_task(self._contained(answer))
+        self.future = future
+        future.add_done_callback(self._complete)
 
     def cancel(self) -> None:
         """Nobody will read the answer any more."""
@@ -71,7 +74,7 @@ class _Unanswered:
         except Exception as error:  # noqa: BLE001 - logged by the connection
             return error
 
-    def _complete(self, future: "asyncio.Future[ResponseParts | Exception | None]") -> None:
+    def _complete(self, future: asyncio.Future[Any]) -> None:
         self.future = None
         if self.coroutine is not None:
             self.coroutine.close()  # a task cancelled before its first step never started it
@@ -120,8 +123,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Register with the server, or close at once when the house is full."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
         self.peer_host = str(peer[0]) if peer else ""
         refusal = self._owner.admit(self)

@@ -5,12 +5,15 @@ import logging
 from datetime import UTC, datetime
 from typing import TextIO
 
-_STANDARD = frozenset(vars(logging.LogRecord("", 0, "", 0, "", None, None))) | {
-    "message",
+_RESERVED = frozenset(vars(logging.LogRecord("", 0, "", 0, "", None, None))) | {
     "asctime",
+    "level",
+    "logger",
+    "message",
     "taskName",
+    "ts",
 }
-_FIXED = frozenset({"ts", "level", "logger", "message"})
+"""Attributes of every record, and the names of the fixed fields."""
 
 
 class JsonFormatter(logging.Formatter):
@@ -28,9 +31,7 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        for name, value in vars(record).items():
-            if name not in _STANDARD and name not in _FIXED:
-                line[name] = value
+        line |= {name: value for name, value in vars(record).items() if name not in _RESERVED}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         if record.stack_info:

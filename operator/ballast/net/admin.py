@@ -1,0 +1,294 @@
+"""Kafka's admin API as a client: what reassignments need (`reassign.ports.ClusterAdmin`).
+
+Speaks to Ballast and to Apache Kafka (2.8 and later) alike: each request's version is the newest
+that both sides speak.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from ballast.model.assignments import ReplicaAssignment
+from ballast.model.brokers import Broker, Endpoint
+from ballast.model.ids import TopicPartition
+from ballast.net.admin_configs import (
+    BROKER,
+    DYNAMIC_BROKER_CONFIG,
+    TOPIC,
+    TOPIC_CONFIG,
+    changes_of,
+    describe_request,
+    set_values,
+)
+from ballast.net.cluster_connections import Address, AdminOptions, ClusterConnections
+from ballast.net.control_messages import error_name
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages import alter_partition_reassignments as alter_wire
+from ballast.protocol.messages import describe_log_dirs as log_dirs_wire
+from ballast.protocol.messages import elect_leaders as elect_wire
+from ballast.protocol.messages import metadata as metadata_wire
+from ballast.protocol.messages.incremental_alter_configs import (
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from ballast.protocol.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+)
+from ballast.reassign.ports import (
+    BrokerUnavailable,
+    ClusterUnavailable,
+    ClusterView,
+    PartitionView,
+    ReplicaSize,
+    RequestError,
+)
+
+CONFIG_RESOURCES_PER_REQUEST = 200
+
+Item = TypeVar("Item")
+
+
+class AdminClient:
+    """Implements `reassign.ports.ClusterAdmin`; see there for what each method means.
+
+    Every method may raise `ClusterUnavailable`, those about one broker `BrokerUnavailable`.
+    """
+
+    def __init__(
+        self, bootstrap_servers: Sequence[Address], options: AdminOptions | None = None
+    ) -> None:
+        self.connections = ClusterConnections(bootstrap_servers, options or AdminOptions())
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.connections.close()
+
+    async def describe_cluster(self, topics: Collection[str] | None = None) -> ClusterView:
+        """Metadata (3): the given topics, or all; a topic that does not exist is left out."""
+        wanted = None
+        if topics is not None:
+            wanted = tuple(metadata_wire.MetadataRequestTopic(name=name) for name in sorted(topics))
+        response = await self.connections.ask_metadata(
+            metadata_wire.MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+        )
+        return _cluster_view(response)
+
+    async def list_reassignments(self) -> Mapping[TopicPartition, ReplicaAssignment]:
+        """ListPartitionReassignments (46): all that are pending."""
+        response: ListPartitionReassignmentsResponse = await self.connections.ask_controller(
+            ListPartitionReassignmentsRequest(topics=None), lambda answer: (answer.error_code,)
+        )
+        _refuse(response.error_code, response.error_message)
+        return {
+            TopicPartition(topic.name, partition.partition_index): ReplicaAssignment(
+                replicas=partition.replicas,
+                adding_replicas=partition.adding_replicas,
+                removing_replicas=partition.removing_replicas,
+            )
+            for topic in response.topics
+            for partition in topic.partitions
+        }
+
+    async def alter_reassignments(
+        self, targets: Mapping[TopicPartition, tuple[int, ...] | None]
+    ) -> Mapping[TopicPartition, RequestError]:
+        """AlterPartitionReassignments (45); None cancels. Returns the partitions refused."""
+        if not targets:
+            return {}
+        request = alter_wire.AlterPartitionReassignmentsRequest(
+            topics=tuple(
+                alter_wire.ReassignableTopic(
+                    name=topic,
+                    partitions=tuple(
+                        alter_wire.ReassignablePartition(
+                            partition_index=number,
+                            replicas=targets[TopicPartition(topic, number)],
+                        )
+                        for number in numbers
+                    ),
+                )
+                for topic, numbers in _by_topic(targets).items()
+            )
+        )
+        response: alter_wire.AlterPartitionReassignmentsResponse = (
+            await self.connections.ask_controller(request, lambda answer: (answer.error_code,))
+        )
+        _refuse(response.error_code, response.error_message)
+        return {
+            TopicPartition(topic.name, partition.partition_index): request_error(
+                partition.error_code, partition.error_message
+            )
+            for topic in response.responses
+            for partition in topic.partitions
+            if partition.error_code != ErrorCode.NONE
+        }
+
+    async def topic_configs(
+        self, topics: Collection[str], names: Collection[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """DescribeConfigs (32): those names that are set *on the topic* (not inherited)."""
+        configs: dict[str, Mapping[str, str]] = {}
+        for some in _slices(sorted(topics), CONFIG_RESOURCES_PER_REQUEST):
+            response = await self.connections.ask_any(describe_request(TOPIC, some, names))
+            for result in response.results:
+                if result.error_code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                    _refuse(result.error_code, result.error_message)
+                    configs[result.resource_name] = set_values(result, TOPIC_CONFIG)
+        return configs
+
+    async def broker_configs(self, broker_id: int, names: Collection[str]) -> Mapping[str, str]:
+        """DescribeConfigs (32): those names set dynamically on the broker itself."""
+        request = describe_request(BROKER, [str(broker_id)], names)
+        response = await self.connections.ask_broker(broker_id, request)
+        for result in response.results:
+            _refuse(result.error_code, result.error_message)
+            return set_values(result, DYNAMIC_BROKER_CONFIG)
+        raise BrokerUnavailable(f"broker {broker_id} did not describe itself")
+
+    async def alter_topic_configs(
+        self, changes: Mapping[str, Mapping[str, str | None]]
+    ) -> Mapping[str, RequestError]:
+        """IncrementalAlterConfigs (44): set, or delete where the value is None."""
+        refused = {}
+        for some in _slices(sorted(changes), CONFIG_RESOURCES_PER_REQUEST):
+            response: IncrementalAlterConfigsResponse = await self.connections.ask_any(
+                IncrementalAlterConfigsRequest(
+                    resources=tuple(changes_of(TOPIC, topic, changes[topic]) for topic in some)
+                )
+            )
+            refused |= {
+                result.resource_name: request_error(result.error_code, result.error_message)
+                for result in response.responses
+                if result.error_code != ErrorCode.NONE
+            }
+        return refused
+
+    async def alter_broker_configs(
+        self, broker_id: int, changes: Mapping[str, str | None]
+    ) -> RequestError | None:
+        """IncrementalAlterConfigs (44) on one broker."""
+        response: IncrementalAlterConfigsResponse = await self.connections.ask_broker(
+            broker_id,
+            IncrementalAlterConfigsRequest(
+                resources=(changes_of(BROKER, str(broker_id), changes),)
+            ),
+        )
+        for result in response.responses:
+            if result.error_code != ErrorCode.NONE:
+                return request_error(result.error_code, result.error_message)
+        return None
+
+    async def replica_sizes(
+        self, broker_id: int, topics: Mapping[str, Collection[int]]
+    ) -> Mapping[TopicPartition, ReplicaSize]:
+        """DescribeLogDirs (35) of one broker; a log dir that has failed is left out."""
+        if not topics:
+            return {}
+        response: log_dirs_wire.DescribeLogDirsResponse = await self.connections.ask_broker(
+            broker_id,
+            log_dirs_wire.DescribeLogDirsRequest(
+                topics=tuple(
+                    log_dirs_wire.DescribableLogDirTopic(
+                        topic=topic, partitions=tuple(sorted(topics[topic]))
+                    )
+                    for topic in sorted(topics)
+                )
+            ),
+        )
+        return {
+            TopicPartition(topic.name, partition.partition_index): ReplicaSize(
+                size_bytes=partition.partition_size,
+                offset_lag=partition.offset_lag,
+                log_dir=log_dir.log_dir,
+            )
+            for log_dir in response.results
+            for topic in log_dir.topics
+            for partition in topic.partitions
+            if not partition.is_future_key
+        }
+
+    async def elect_preferred_leaders(
+        self, partitions: Collection[TopicPartition]
+    ) -> Mapping[TopicPartition, RequestError]:
+        """ElectLeaders (43), preferred; returns the refused, without ELECTION_NOT_NEEDED."""
+        if not partitions:
+            return {}
+        request = elect_wire.ElectLeadersRequest(
+            topic_partitions=tuple(
+                elect_wire.TopicPartitions(topic=topic, partitions=tuple(numbers))
+                for topic, numbers in _by_topic(partitions).items()
+            )
+        )
+        response: elect_wire.ElectLeadersResponse = await self.connections.ask_controller(
+            request, _election_codes
+        )
+        _refuse(response.error_code, None)
+        return {
+            TopicPartition(topic.topic, partition.partition_id): request_error(
+                partition.error_code, partition.error_message
+            )
+            for topic in response.replica_election_results
+            for partition in topic.partition_result
+            if partition.error_code not in (ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED)
+        }
+
+
+def request_error(code: int, message: str | None) -> RequestError:
+    """Return a wire error as the port's; Kafka's own text stands in for a missing message."""
+    name = error_name(code)
+    return RequestError(error=name, message=message or ErrorCode[name].message)
+
+
+def _refuse(code: int, message: str | None) -> None:
+    """Raise `ClusterUnavailable` when a request was refused as a whole."""
+    if code != ErrorCode.NONE:
+        error = request_error(code, message)
+        raise ClusterUnavailable(f"{error.error}: {error.message}")
+
+
+def _cluster_view(response: metadata_wire.MetadataResponse) -> ClusterView:
+    return ClusterView(
+        cluster_id=response.cluster_id or "",
+        controller_id=response.controller_id,
+        brokers=tuple(
+            Broker(
+                broker_id=broker.node_id,
+                endpoints=(Endpoint(host=broker.host, port=broker.port),),
+                rack=broker.rack,
+            )
+            for broker in sorted(response.brokers, key=lambda broker: broker.node_id)
+        ),
+        partitions={
+            TopicPartition(topic.name, partition.partition_index): PartitionView(
+                topic_partition=TopicPartition(topic.name, partition.partition_index),
+                leader=partition.leader_id,
+                replicas=partition.replica_nodes,
+                isr=partition.isr_nodes,
+            )
+            for topic in response.topics
+            for partition in topic.partitions
+        },
+    )
+
+
+def _election_codes(response: elect_wire.ElectLeadersResponse) -> set[int]:
+    codes = {
+        partition.error_code
+        for topic in response.replica_election_results
+        for partition in topic.partition_result
+    }
+    return codes | {response.error_code}
+
+
+def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    topics: dict[str, list[int]] = {}
+    for topic, number in sorted(partitions):
+        topics.setdefault(topic, []).append(number)
+    return topics
+
+
+def _slices(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    rest = iter(items)
+    while some := list(islice(rest, size)):
+        yield some

@@ -1,0 +1,151 @@
+"""The elected controller's channels: one queue, one task, one request in flight per broker.
+
+What is queued for a broker is delivered in order and retried until the broker is removed, never
+skipped: the newest LeaderAndIsr reaches a broker, or the broker's registration has ended.
+An answer of any kind ends a command, also a refusal (STALE_CONTROLLER_EPOCH, STALE_BROKER_EPOCH):
+the refusal is reported and not retried, because the same bytes will be refused again.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ballast.controller.commands import Command
+from ballast.controller.events import Event
+from ballast.model.brokers import Broker
+from ballast.net.channel import BrokerChannel, ChannelOptions
+from ballast.net.control_messages import to_event, to_wire
+from ballast.net.errors import NetError, QueueOverflow
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerChannelOptions:
+    """Bounds of the controller's channels; times in seconds."""
+
+    max_queued: int = 10_000
+    """Commands waiting for one broker; one more, and the controller must resign."""
+    retry_s: float = 0.1
+    request_timeout_s: float = 30.0
+    """controller.socket.timeout.ms."""
+
+
+@dataclass(slots=True)
+class _BrokerQueue:
+    """What waits for one broker, and the task that delivers it."""
+
+    broker: Broker
+    channel: BrokerChannel
+    queue: asyncio.Queue[Command]
+    task: asyncio.Task[None] | None = field(default=None)
+
+
+class ControllerChannels:
+    """Implements `controller.ports.BrokerChannels` over Kafka's protocol.
+
+    ``on_event`` gets the answers, on the event loop. The tasks belong to ``tasks``: a command that
+    cannot be encoded (a bug) ends the group, and with it the leadership.
+    """
+
+    def __init__(
+        self,
+        tasks: asyncio.TaskGroup,
+        on_event: Callable[[Event], None],
+        *,
+        client_id: str,
+        options: ControllerChannelOptions | None = None,
+    ) -> None:
+        self._tasks = tasks
+        self._on_event = on_event
+        self._client_id = client_id
+        self._options = options or ControllerChannelOptions()
+        self._brokers: dict[int, _BrokerQueue] = {}
+        self._closed = False
+
+    @property
+    def queued(self) -> int:
+        """Commands that wait, of all brokers."""
+        return sum(waiting.queue.qsize() for waiting in self._brokers.values())
+
+    def add_broker(self, broker: Broker) -> None:
+        """Open a queue to a broker that came up; one already there is dropped with its content."""
+        self.remove_broker(broker.broker_id)
+        if self._closed:
+            return
+        options = self._options
+        waiting = _BrokerQueue(
+            broker=broker,
+            channel=BrokerChannel(
+                broker.endpoint.host,
+                broker.endpoint.port,
+                ChannelOptions(
+                    client_id=self._client_id,
+                    max_in_flight=1,
+                    request_timeout_s=options.request_timeout_s,
+                    backoff_s=options.retry_s,
+                    backoff_max_s=options.retry_s,
+                ),
+            ),
+            queue=asyncio.Queue(options.max_queued),
+        )
+        self._brokers[broker.broker_id] = waiting
+        waiting.task = self._tasks.create_task(
+            self._deliver(waiting), name=f"control broker {broker.broker_id}"
+        )
+
+    def remove_broker(self, broker_id: int) -> None:
+        """Drop the queue of a broker that is gone, with what it holds."""
+        waiting = self._brokers.pop(broker_id, None)
+        if waiting is None:
+            return
+        waiting.channel.abort()
+        if waiting.task is not None:
+            waiting.task.cancel()
+
+    def send(self, broker_id: int, command: Command) -> None:
+        """Queue a command; a broker without a queue gets nothing. Raises `QueueOverflow`."""
+        waiting = self._brokers.get(broker_id)
+        if waiting is None:
+            return
+        try:
+            waiting.queue.put_nowait(command)
+        except asyncio.QueueFull:
+            raise QueueOverflow(
+                f"{waiting.queue.qsize()} commands wait for broker {broker_id}"
+            ) from None
+
+    def close(self) -> None:
+        """Drop everything, in the order in which the brokers came."""
+        self._closed = True
+        for broker_id in list(self._brokers):
+            self.remove_broker(broker_id)
+
+    async def _deliver(self, waiting: _BrokerQueue) -> None:
+        """Deliver commands one at a time until the broker is removed."""
+        while True:
+            command = await waiting.queue.get()
+            response = await self._response(waiting, command)
+            if self._brokers.get(waiting.broker.broker_id) is waiting:
+                self._on_event(to_event(waiting.broker.broker_id, command, response))
+
+    async def _response(self, waiting: _BrokerQueue, command: Command) -> Any:
+        """Send a command until it is answered."""
+        message, version = to_wire(command)
+        attempt = 0
+        while True:
+            try:
+                return await waiting.channel.request(message, version)
+            except NetError as error:
+                attempt += 1
+                if attempt & (attempt - 1) == 0:  # the 1st, 2nd, 4th, 8th ... failure
+                    log.warning(
+                        "broker %d: %s not delivered (attempt %d): %s",
+                        waiting.broker.broker_id,
+                        type(command).__name__,
+                        attempt,
+                        error,
+                    )
+            await asyncio.sleep(self._options.retry_s)
