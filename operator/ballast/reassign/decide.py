@@ -135,6 +135,8 @@ def _under_way(world: World, memory: Memory, seen: Survey) -> Step:  # noqa: PLR
         if partitions:
             limit = world.spec.settings.execution.max_concurrent_leader_changes
             return ElectPreferred(partitions=partitions[:limit])
+    if memory.has_throttles and not world.hints.restore_sent:
+        change = wanted_change(memory, throttling, world.observed, all_values=True)
     if change:
         return RestoreThrottle(change=change)
     return _verify(world, memory, seen)

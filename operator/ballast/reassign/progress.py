@@ -5,7 +5,7 @@ are estimates (a leader grows while it is copied), so no decision to finish rest
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -156,10 +156,3 @@ def eta(bytes_remaining: int, bytes_per_second: float) -> str:
     if hours:
         return f"{hours}h{minutes}m"
     return f"{minutes}m{seconds % 60}s" if minutes else f"{seconds}s"
-
-
-def total_size(
-    moves: Collection[PlannedMove], sizes: Sizes, leaders: Mapping[TopicPartition, int]
-) -> int:
-    """Return the summed size of the leaders' logs: its growth is what producers bring in."""
-    return sum(leader_size(move, sizes, leaders.get(move.topic_partition, -1)) for move in moves)

@@ -1,4 +1,4 @@
-"""Short-lived observations of a running reassignment, kept in memory only: what `Hints` are made of.
+"""Short-lived observations of a running reassignment, never stored: what `Hints` are made of.
 
 Nothing here is needed for a correct end: after a restart it is all forgotten and found out again.
 """
@@ -21,7 +21,7 @@ PROBLEM_SECONDS = 2.0
 MAX_REFUSALS = 5
 """A move refused so often in a row, for a reason that does not pass by itself, has failed."""
 INGRESS_SECONDS = 30.0
-"""So long producers must bring in more than the throttle lets through to be worth a warning."""
+"""So long moves must not come nearer to their end to say that the throttle is too low."""
 
 _PASSING = frozenset(
     {
@@ -45,9 +45,12 @@ class Recent:
         self._problems_since: float | None = None
         self._signature: object = None
         self._progress_at: float | None = None
-        self._below_since: float | None = None
+        self._not_less_since: float | None = None
         self.moved = Rate()
-        self.ingress = Rate()
+        self._copying: frozenset[TopicPartition] = frozenset()
+        self._least_remaining = 0
+        self.restore_sent = False
+        """Whether this process has put every remembered throttle value back at least once."""
         self.troubles: tuple[str, ...] = ()
 
     def note_submitted(
@@ -92,17 +95,13 @@ class Recent:
         if self._progress_at is None or signature != self._signature:
             self._signature, self._progress_at = signature, now
 
-    def note_bytes(self, moved: int, leader_bytes: int, now: float) -> None:
-        """Sample the counters of bytes copied and of bytes in the leaders' logs."""
-        self.moved = self.moved.sampled(moved, now)
-        self.ingress = self.ingress.sampled(leader_bytes, now)
-
-    def note_throttle(self, bytes_per_second: int | None, now: float) -> None:
-        """Compare what producers bring in with the rate of the throttle."""
-        if bytes_per_second is None or self.ingress.per_second < bytes_per_second:
-            self._below_since = None
-        elif self._below_since is None:
-            self._below_since = now
+    def note_remaining(
+        self, copying: frozenset[TopicPartition], remaining: int, now: float
+    ) -> None:
+        """Remember since when the same throttled moves have not come nearer to their end."""
+        if copying != self._copying or remaining < self._least_remaining or not copying:
+            self._copying, self._least_remaining = copying, remaining
+            self._not_less_since = now if copying else None
 
     def hints(self, now: float, deadline_seconds: float) -> Hints:
         """Return what a decision may know of it."""
@@ -117,7 +116,8 @@ class Recent:
             ),
             problems_persist=_lasted(self._problems_since, now, PROBLEM_SECONDS),
             stalled=waited >= deadline_seconds,
-            below_ingress=_lasted(self._below_since, now, INGRESS_SECONDS),
+            below_ingress=_lasted(self._not_less_since, now, INGRESS_SECONDS),
+            restore_sent=self.restore_sent,
             troubles=self.troubles,
         )
 

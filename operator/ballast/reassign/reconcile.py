@@ -1,14 +1,15 @@
-"""One visit to a reassignment: observe, decide, act, record. Killed anywhere, the next visit goes on.
+"""One visit to a reassignment: observe, decide, act, record. Killed anywhere, the next goes on.
 
 Goals: the same end whatever happens between; nothing changed that is not remembered; no broker that
-is down holds up the others. Constraint: one reconciler at a time acts for one reassignment (the shell
-sees to it: a lock, or one daemon per object).
+is down holds up the others. Constraint: one reconciler at a time acts for one reassignment (the
+shell sees to it: a lock, or one daemon per object).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from ballast.model.ids import TopicPartition
 from ballast.reassign.conditions import Condition, ConditionType, LifecycleState
 from ballast.reassign.decide import decide, throttling_of
 from ballast.reassign.errors import MemoryRejected
@@ -22,7 +23,7 @@ from ballast.reassign.ports import (
     RequestError,
     StateStore,
 )
-from ballast.reassign.progress import MoveState, measure, total_size
+from ballast.reassign.progress import MoveState, measure
 from ballast.reassign.recent import Recent
 from ballast.reassign.report import Moment, report, unavailable
 from ballast.reassign.spec import DesiredState, ReassignmentSpec
@@ -40,12 +41,13 @@ from ballast.reassign.steps import (
     SubmitBatch,
     Wait,
 )
-from ballast.reassign.survey import survey
+from ballast.reassign.survey import Survey, survey
 from ballast.reassign.throttling import ThrottleChange, Throttling
 from ballast.reassign.world import World
 
 MIN_RETRY_SECONDS = 0.5
 MAX_RETRY_SECONDS = 10.0
+SETTLE_SECONDS = 0.1
 _MAX_TROUBLES = 3
 
 _Key = TypeVar("_Key")
@@ -86,8 +88,8 @@ class Reconciler:
     async def visit(self, spec: ReassignmentSpec) -> Visit:
         """Take the next step towards ``spec`` and report.
 
-        Raises `MemoryRejected` when the store holds the state of another reassignment. A cluster that
-        does not answer is reported, and tried again later.
+        Raises `MemoryRejected` when the store holds the state of another reassignment. A cluster
+        that does not answer is reported, and tried again later.
         """
         await self._recall(spec)
         try:
@@ -135,8 +137,11 @@ class Reconciler:
         match step:
             case SaveMemory(memory=memory):
                 await self._save(memory)
-            case ApplyThrottle(change=change) | RestoreThrottle(change=change):
+            case ApplyThrottle(change=change):
                 troubles = await self._change_throttle(change)
+            case RestoreThrottle(change=change):
+                troubles = await self._change_throttle(change)
+                self._recent.restore_sent = not troubles
             case SubmitBatch(targets=targets):
                 refused = await self._admin.alter_reassignments(targets)
                 self._recent.note_submitted(targets, refused, self._clock.now())
@@ -202,7 +207,14 @@ class Reconciler:
         self._conditions, self._last = status.conditions, status
         if status.is_final:
             return Visit(status=status, delay_seconds=None)
-        return Visit(status=status, delay_seconds=0.0 if acted else self._poll_interval_seconds)
+        return Visit(status=status, delay_seconds=self._delay(step, acted))
+
+    def _delay(self, step: Step, acted: bool) -> float:
+        if not acted:
+            return self._poll_interval_seconds
+        # What brokers show of a change lags behind its answer by some milliseconds.
+        settling = 0.0 if isinstance(step, SaveMemory) else SETTLE_SECONDS
+        return min(settling, self._poll_interval_seconds)
 
     def _note(self, world: World, step: Step, now: float) -> Throttling | None:
         """Keep what the next decision may want to know; return the throttle that should be on."""
@@ -215,14 +227,22 @@ class Reconciler:
         throttling = throttling_of(world, memory, seen)
         leaders, sizes = world.observed.leaders, world.observed.sizes
         progress = measure(seen.goal.moves, seen.states, sizes, leaders)
-        copying = [move for move in seen.within(MoveState.IN_PROGRESS) if move.adding]
-        self._recent.note_bytes(
-            progress.bytes_moved, total_size(seen.goal.moves, sizes, leaders), now
+        in_flight = measure(seen.within(MoveState.IN_PROGRESS), seen.states, sizes, leaders)
+        self._recent.moved = self._recent.moved.sampled(progress.bytes_moved, now)
+        self._recent.note_remaining(
+            _throttled_moves(seen, throttling), in_flight.bytes_remaining, now
         )
-        self._recent.note_throttle(throttling.bytes_per_second if copying else None, now)
         paused = world.spec.settings.desired_state is DesiredState.PAUSED
+        # Whatever may bring the moves on starts the deadline anew; bytes that producers add do not.
         self._recent.note_progress(
-            now if paused or seen.foreign else (progress, world.observed.live_brokers, world.spec),
+            (
+                now if paused else None,
+                dict(seen.states),
+                in_flight.bytes_moved,
+                world.observed.live_brokers,
+                world.spec.generation,
+                seen.foreign,
+            ),
             now,
         )
         return throttling
@@ -243,6 +263,11 @@ class Reconciler:
             conditions=conditions,
         )
         return Visit(status=status, delay_seconds=delay)
+
+
+def _throttled_moves(seen: Survey, throttling: Throttling) -> frozenset[TopicPartition]:
+    copying = (move.topic_partition for move in seen.within(MoveState.IN_PROGRESS))
+    return frozenset(tp for tp in copying if tp in throttling.movement)
 
 
 def _words(errors: Mapping[_Key, RequestError], but: str = "") -> list[str]:

@@ -78,8 +78,14 @@ def remembered(memory: Memory, throttling: Throttling, observed: Observed) -> Me
     return replace(memory, topic_throttles=topics, broker_throttles=brokers)
 
 
-def wanted_change(memory: Memory, throttling: Throttling, observed: Observed) -> ThrottleChange:
-    """Return what must change so that ``throttling`` is in force, and else what was before."""
+def wanted_change(
+    memory: Memory, throttling: Throttling, observed: Observed, *, all_values: bool = False
+) -> ThrottleChange:
+    """Return what must change so that ``throttling`` is in force, and else what was before.
+
+    ``all_values`` names also those that seem to be right: a broker shows a change some time after
+    it has acknowledged it, and a throttle that is not shown yet must not be left behind.
+    """
     active = topic_entries(throttling.movement)
     universe = _own_entries(memory)
     topics: dict[str, Values] = {}
@@ -96,14 +102,16 @@ def wanted_change(memory: Memory, throttling: Throttling, observed: Observed) ->
             )
             for name in TOPIC_THROTTLES
         }
-        change = changes(now, wanted)
+        change = wanted if all_values else changes(now, wanted)
         if change:
             topics[topic] = change
-    return ThrottleChange(topics=topics, brokers=_broker_changes(memory, throttling, observed))
+    return ThrottleChange(
+        topics=topics, brokers=_broker_changes(memory, throttling, observed, all_values)
+    )
 
 
 def _broker_changes(
-    memory: Memory, throttling: Throttling, observed: Observed
+    memory: Memory, throttling: Throttling, observed: Observed, all_values: bool
 ) -> dict[int, Values]:
     throttled = frozenset(throttling.brokers)
     brokers: dict[int, Values] = {}
@@ -112,7 +120,8 @@ def _broker_changes(
         if now is None:
             continue
         rate = throttling.bytes_per_second if broker in throttled else None
-        change = changes(now, before if rate is None else rate_values(rate))
+        wanted = before if rate is None else rate_values(rate)
+        change = wanted if all_values else changes(now, wanted)
         if change:
             brokers[broker] = change
     return brokers

@@ -73,6 +73,8 @@ class Hints:
     """No progress within the deadline."""
     below_ingress: bool = False
     """Producers bring in more than the throttle lets through."""
+    restore_sent: bool = False
+    """Every remembered throttle value has been put back at least once since this process began."""
     troubles: tuple[str, ...] = ()
     """Errors of the last changes that were tried, for messages."""
 

@@ -1,0 +1,390 @@
+"""A small cluster behind `ClusterAdmin`: it moves bytes as time passes, and has faults.
+
+It keeps Kafka's rules that matter to a reassignment: a pending move completes when all its targets
+are in sync; only live brokers may be added; a broker's configuration is changed by that broker
+alone; throttled replicas share the rate of their broker. It counts bytes that moved without a throttle.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from ballast.model.assignments import ReplicaAssignment
+from ballast.model.brokers import Broker, Endpoint
+from ballast.model.ids import NO_LEADER, TopicPartition
+from ballast.reassign.ports import (
+    BrokerUnavailable,
+    ClusterUnavailable,
+    ClusterView,
+    PartitionView,
+    ReplicaSize,
+    RequestError,
+)
+from ballast.reassign.throttles import (
+    FOLLOWER_RATE,
+    FOLLOWER_REPLICAS,
+    LEADER_REPLICAS,
+    WILDCARD,
+    split_list,
+)
+
+_STEP_SECONDS = 0.25
+
+
+class Killed(BaseException):
+    """The process under test dies here."""
+
+
+class FakeClock:
+    """Time that passes only when somebody sleeps; the cluster lives meanwhile."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+        self.cluster: FakeCluster | None = None
+
+    def now(self) -> float:
+        return self.seconds
+
+    def wall_ms(self) -> int:
+        return 1_700_000_000_000 + int(self.seconds * 1000)
+
+    async def sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+        if self.cluster is not None:
+            self.cluster.live(seconds)
+
+
+@dataclass
+class Fuse:
+    """Kills the process at its n-th effect: before it happens, or just after."""
+
+    at: int | None = None
+    after: bool = False
+    effects: list[str] = field(default_factory=list)
+
+    def before_effect(self, name: str) -> None:
+        self.effects.append(name)
+        if self.at == len(self.effects) and not self.after:
+            raise Killed(name)
+
+    def after_effect(self) -> None:
+        if self.at == len(self.effects) and self.after:
+            raise Killed(self.effects[-1])
+
+
+class FakeStore:
+    """A state store that outlives the process."""
+
+    def __init__(self, fuse: Fuse | None = None) -> None:
+        self.document: Mapping[str, object] | None = None
+        self.fuse = fuse or Fuse()
+
+    async def load(self) -> Mapping[str, object] | None:
+        return self.document
+
+    async def save(self, document: Mapping[str, object]) -> None:
+        self.fuse.before_effect("save")
+        self.document = document
+        self.fuse.after_effect()
+
+
+@dataclass
+class FakePartition:
+    """One partition: its assignment, leadership and logs."""
+
+    assignment: ReplicaAssignment
+    leader: int
+    isr: list[int]
+    sizes: dict[int, float]
+    bytes_per_second_in: float = 0.0
+
+
+class FakeCluster:
+    """Brokers and partitions, and time that moves bytes."""
+
+    def __init__(self, *broker_ids: int, copy_rate: float = 100_000.0) -> None:
+        self.brokers = dict.fromkeys(broker_ids, True)
+        self.partitions: dict[TopicPartition, FakePartition] = {}
+        self.topic_configs: dict[str, dict[str, str]] = {}
+        self.broker_configs: dict[int, dict[str, str]] = {b: {} for b in broker_ids}
+        self.copy_rate = copy_rate
+        self.unthrottled_bytes = 0.0
+        self.most_in_flight_per_broker = 0
+
+    def add(self, topic: str, partition: int, *replicas: int, size: float = 1000.0) -> None:
+        tp = TopicPartition(topic, partition)
+        self.partitions[tp] = FakePartition(
+            assignment=ReplicaAssignment.of(*replicas),
+            leader=replicas[0],
+            isr=list(replicas),
+            sizes=dict.fromkeys(replicas, size),
+        )
+        self.topic_configs.setdefault(topic, {})
+
+    def replicas(self) -> dict[TopicPartition, tuple[int, ...]]:
+        return {tp: p.assignment.replicas for tp, p in self.partitions.items()}
+
+    def configs(self) -> tuple[dict[str, dict[str, str]], dict[int, dict[str, str]]]:
+        """Return a copy of all configurations, to compare later."""
+        return (
+            {topic: dict(values) for topic, values in self.topic_configs.items()},
+            {broker: dict(values) for broker, values in self.broker_configs.items()},
+        )
+
+    def stop(self, broker: int) -> None:
+        self.brokers[broker] = False
+        for partition in self.partitions.values():
+            if broker in partition.isr and len(partition.isr) > 1:
+                partition.isr.remove(broker)
+            if partition.leader == broker:
+                alive = [b for b in partition.isr if self.brokers[b]]
+                partition.leader = alive[0] if alive else NO_LEADER
+
+    def start(self, broker: int) -> None:
+        self.brokers[broker] = True
+
+    def live(self, seconds: float) -> None:
+        """Let time pass."""
+        while seconds > 0:
+            step = min(seconds, _STEP_SECONDS)
+            seconds -= step
+            for tp in sorted(self.partitions):
+                self._replicate(tp, step)
+
+    def _replicate(self, tp: TopicPartition, seconds: float) -> None:
+        partition = self.partitions[tp]
+        if partition.leader == NO_LEADER:
+            return
+        grown = partition.sizes[partition.leader] + partition.bytes_per_second_in * seconds
+        for broker in partition.assignment.replicas:
+            if not self.brokers[broker]:
+                continue
+            if broker in partition.isr:
+                partition.sizes[broker] = grown
+                continue
+            have = partition.sizes.get(broker, 0.0)
+            copied = min(grown - have, self._rate(tp, broker) * seconds)
+            if not self.is_throttled(tp, broker):
+                self.unthrottled_bytes += copied
+            partition.sizes[broker] = have + copied
+            if partition.sizes[broker] >= grown:
+                partition.isr.append(broker)
+        self._complete(partition)
+
+    def is_throttled(self, tp: TopicPartition, follower: int) -> bool:
+        """Whether leader and follower are throttled, and both brokers have a rate."""
+        configs = self.topic_configs[tp.topic]
+        leader = self.partitions[tp].leader
+        followers = split_list(configs.get(FOLLOWER_REPLICAS))
+        leaders = split_list(configs.get(LEADER_REPLICAS))
+        return (
+            bool({f"{tp.partition}:{follower}", WILDCARD} & followers)
+            and bool({f"{tp.partition}:{leader}", WILDCARD} & leaders)
+            and FOLLOWER_RATE in self.broker_configs[follower]
+        )
+
+    def _rate(self, tp: TopicPartition, follower: int) -> float:
+        if not self.is_throttled(tp, follower):
+            return self.copy_rate
+        sharing = sum(
+            1
+            for other, partition in self.partitions.items()
+            for broker in partition.assignment.replicas
+            if broker == follower
+            and broker not in partition.isr
+            and self.is_throttled(other, broker)
+        )
+        return float(self.broker_configs[follower][FOLLOWER_RATE]) / max(1, sharing)
+
+    def _complete(self, partition: FakePartition) -> None:
+        assignment = partition.assignment
+        target = assignment.target_replicas
+        if not assignment.is_being_reassigned or not set(target) <= set(partition.isr):
+            return
+        partition.assignment = ReplicaAssignment.of(*target)
+        partition.isr = [b for b in partition.isr if b in target]
+        partition.sizes = {b: s for b, s in partition.sizes.items() if b in target}
+        if partition.leader not in target:
+            partition.leader = next(b for b in target if self.brokers[b])
+
+    def reassign(self, tp: TopicPartition, target: tuple[int, ...]) -> None:
+        """Start or override a move, as the controller does."""
+        partition = self.partitions[tp]
+        partition.assignment = partition.assignment.reassign_to(target)
+        keep = partition.assignment.replicas
+        partition.sizes = {b: s for b, s in partition.sizes.items() if b in keep}
+        partition.isr = [b for b in partition.isr if b in keep]
+        load: dict[int, int] = {}
+        for other in self.partitions.values():
+            assignment = other.assignment
+            for broker in (*assignment.adding_replicas, *assignment.removing_replicas):
+                load[broker] = load.get(broker, 0) + 1
+        self.most_in_flight_per_broker = max(self.most_in_flight_per_broker, *load.values(), 0)
+        self._complete(partition)
+
+
+class FakeAdmin:
+    """Kafka's admin API on a `FakeCluster`, with faults."""
+
+    def __init__(self, cluster: FakeCluster, fuse: Fuse | None = None) -> None:
+        self.cluster = cluster
+        self.fuse = fuse or Fuse()
+        self.is_available = True
+        self.unreachable: set[int] = set()
+        """Brokers that Metadata names but that do not answer."""
+        self.refusals: dict[TopicPartition, RequestError] = {}
+        self.hidden_topics: set[str] = set()
+        """Topics that Metadata does not show for now."""
+
+    def _check(self) -> None:
+        if not self.is_available:
+            raise ClusterUnavailable("no broker answers")
+
+    def _check_broker(self, broker_id: int) -> None:
+        self._check()
+        if not self.cluster.brokers.get(broker_id, False) or broker_id in self.unreachable:
+            raise BrokerUnavailable(f"broker {broker_id} does not answer")
+
+    async def describe_cluster(self, topics: Collection[str] | None = None) -> ClusterView:
+        self._check()
+        return ClusterView(
+            cluster_id="model",
+            controller_id=min(b for b, up in self.cluster.brokers.items() if up),
+            brokers=tuple(
+                Broker(broker_id=b, endpoints=(Endpoint(host="localhost", port=9000 + b),))
+                for b, up in sorted(self.cluster.brokers.items())
+                if up
+            ),
+            partitions={
+                tp: PartitionView(
+                    topic_partition=tp,
+                    leader=partition.leader,
+                    replicas=partition.assignment.replicas,
+                    isr=tuple(partition.isr),
+                )
+                for tp, partition in sorted(self.cluster.partitions.items())
+                if (topics is None or tp.topic in topics) and tp.topic not in self.hidden_topics
+            },
+        )
+
+    async def list_reassignments(self) -> Mapping[TopicPartition, ReplicaAssignment]:
+        self._check()
+        return {
+            tp: partition.assignment
+            for tp, partition in sorted(self.cluster.partitions.items())
+            if partition.assignment.is_being_reassigned
+        }
+
+    async def alter_reassignments(
+        self, targets: Mapping[TopicPartition, tuple[int, ...] | None]
+    ) -> Mapping[TopicPartition, RequestError]:
+        self._check()
+        self.fuse.before_effect("cancel" if None in targets.values() else "submit")
+        refused: dict[TopicPartition, RequestError] = {}
+        for tp, target in targets.items():
+            error = self.refusals.get(tp) or self._alter(tp, target)
+            if error is not None:
+                refused[tp] = error
+        self.fuse.after_effect()
+        return refused
+
+    def _alter(self, tp: TopicPartition, target: tuple[int, ...] | None) -> RequestError | None:
+        partition = self.cluster.partitions.get(tp)
+        if target is None:
+            if partition is None or not partition.assignment.is_being_reassigned:
+                return RequestError(
+                    error="NO_REASSIGNMENT_IN_PROGRESS",
+                    message="No partition reassignment is in progress.",
+                )
+            self.cluster.reassign(tp, partition.assignment.origin_replicas)
+            return None
+        if partition is None:
+            return RequestError(
+                error="UNKNOWN_TOPIC_OR_PARTITION", message="The partition does not exist."
+            )
+        adding = set(target) - set(partition.assignment.origin_replicas)
+        if not all(self.cluster.brokers.get(b, False) for b in adding):
+            return RequestError(
+                error="INVALID_REPLICA_ASSIGNMENT",
+                message="Replica assignment has brokers that are not alive.",
+            )
+        self.cluster.reassign(tp, target)
+        return None
+
+    async def topic_configs(
+        self, topics: Collection[str], names: Collection[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        self._check()
+        return {
+            topic: {n: v for n, v in self.cluster.topic_configs[topic].items() if n in names}
+            for topic in topics
+            if topic in self.cluster.topic_configs
+        }
+
+    async def broker_configs(self, broker_id: int, names: Collection[str]) -> Mapping[str, str]:
+        self._check_broker(broker_id)
+        configs = self.cluster.broker_configs[broker_id]
+        return {name: value for name, value in configs.items() if name in names}
+
+    async def alter_topic_configs(
+        self, changes: Mapping[str, Mapping[str, str | None]]
+    ) -> Mapping[str, RequestError]:
+        self._check()
+        self.fuse.before_effect("topic configs")
+        errors: dict[str, RequestError] = {}
+        for topic, values in changes.items():
+            if topic not in self.cluster.topic_configs:
+                errors[topic] = RequestError(
+                    error="UNKNOWN_TOPIC_OR_PARTITION", message="The topic does not exist."
+                )
+                continue
+            _alter_values(self.cluster.topic_configs[topic], values)
+        self.fuse.after_effect()
+        return errors
+
+    async def alter_broker_configs(
+        self, broker_id: int, changes: Mapping[str, str | None]
+    ) -> RequestError | None:
+        self._check_broker(broker_id)
+        self.fuse.before_effect(f"broker {broker_id} configs")
+        _alter_values(self.cluster.broker_configs[broker_id], changes)
+        self.fuse.after_effect()
+        return None
+
+    async def replica_sizes(
+        self, broker_id: int, topics: Mapping[str, Collection[int]]
+    ) -> Mapping[TopicPartition, ReplicaSize]:
+        self._check_broker(broker_id)
+        wanted = {TopicPartition(t, p) for t, numbers in topics.items() for p in numbers}
+        return {
+            tp: ReplicaSize(
+                size_bytes=int(partition.sizes[broker_id]), offset_lag=0, log_dir="/data"
+            )
+            for tp, partition in sorted(self.cluster.partitions.items())
+            if tp in wanted and broker_id in partition.sizes
+        }
+
+    async def elect_preferred_leaders(
+        self, partitions: Collection[TopicPartition]
+    ) -> Mapping[TopicPartition, RequestError]:
+        self._check()
+        self.fuse.before_effect("elect")
+        refused: dict[TopicPartition, RequestError] = {}
+        for tp in partitions:
+            partition = self.cluster.partitions[tp]
+            preferred = partition.assignment.preferred_replica
+            if self.cluster.brokers[preferred] and preferred in partition.isr:
+                partition.leader = preferred
+            else:
+                refused[tp] = RequestError(
+                    error="PREFERRED_LEADER_NOT_AVAILABLE", message="The leader is not available."
+                )
+        self.fuse.after_effect()
+        return refused
+
+
+def _alter_values(configs: dict[str, str], changes: Mapping[str, str | None]) -> None:
+    for name, value in changes.items():
+        if value is None:
+            configs.pop(name, None)
+        else:
+            configs[name] = value
