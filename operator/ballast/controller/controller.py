@@ -5,23 +5,25 @@ from typing import Any
 from uuid import UUID
 
 from ballast.controller import events
-from ballast.controller.brokers import BrokerLifecycle
+from ballast.controller.brokers import BrokerLifecycle, BrokerProcedures
 from ballast.controller.context import ControllerContext
 from ballast.controller.controlled_shutdown import ControlledShutdown
 from ballast.controller.election_requests import ElectionRequests
 from ballast.controller.elections import ElectionType
-from ballast.controller.errors import RequestRefused
-from ballast.controller.failover import Failover
+from ballast.controller.errors import RequestRefused, StateChangeFailed
+from ballast.controller.failover import Failover, Procedures
 from ballast.controller.isr_changes import IsrChanges
 from ballast.controller.leadership import LeadershipWriter
+from ballast.controller.new_topics import NewTopic
 from ballast.controller.options import ControllerOptions
 from ballast.controller.partition_states import PartitionStateMachine
 from ballast.controller.ports import BrokerChannels, MetadataStore
-from ballast.controller.reassignment import Reassignment
+from ballast.controller.reassignment import Machines, Reassignment
 from ballast.controller.reassignment_requests import ReassignmentRequests
 from ballast.controller.replica_states import ReplicaStateMachine
+from ballast.controller.strays import Strays
 from ballast.controller.topic_deletion import TopicDeletion
-from ballast.controller.topics import NewTopic, Topics
+from ballast.controller.topics import Topics
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import TopicAssignment
@@ -47,30 +49,47 @@ class Controller:
         options = options or ControllerOptions()
         context = ControllerContext(controller_id=controller_id, controller_epoch=controller_epoch)
         leadership = LeadershipWriter(context, store)
-        replicas = ReplicaStateMachine(context, channels, leadership)
         partitions = PartitionStateMachine(context, store, channels, leadership, options)
+        replicas = ReplicaStateMachine(context, channels, leadership)
         deletion = TopicDeletion(context, store, channels, partitions, replicas)
-        reassignment = Reassignment(context, store, channels, partitions, replicas, deletion)
+        machines = Machines(partitions=partitions, replicas=replicas, leadership=leadership)
+        reassignment = Reassignment(context, store, channels, machines, deletion)
         self.context = context
         """What the controller knows; read-only to others."""
+        self._deletion_enabled = options.delete_topic_enable
         self._topics = Topics(context, store, partitions, replicas, options)
         self._deletion = deletion
-        self._deletion_enabled = options.delete_topic_enable
-        self._reassignment_requests = ReassignmentRequests(context, store, reassignment)
+        self._reassignment_requests = ReassignmentRequests(context, store, leadership, reassignment)
         self._election_requests = ElectionRequests(context, store, partitions, options)
+        self._strays = Strays(context, channels, leadership)
         self._brokers = BrokerLifecycle(
-            context, store, channels, partitions, replicas, deletion, reassignment
+            context,
+            store,
+            channels,
+            BrokerProcedures(
+                partitions=partitions,
+                replicas=replicas,
+                deletion=deletion,
+                reassignment=reassignment,
+                strays=self._strays,
+            ),
         )
-        self._isr_changes = IsrChanges(context, store, channels, reassignment)
+        self._isr_changes = IsrChanges(context, store, channels, leadership, reassignment)
         self._controlled_shutdown = ControlledShutdown(context, partitions, replicas)
         self._failover = Failover(
             context,
             store,
-            self._brokers,
-            deletion,
-            self._reassignment_requests,
-            self._election_requests,
-            options,
+            leadership,
+            Procedures(
+                brokers=self._brokers,
+                partitions=partitions,
+                replicas=replicas,
+                deletion=deletion,
+                reassignment=reassignment,
+                reassignment_requests=self._reassignment_requests,
+                election_requests=self._election_requests,
+            ),
+            deletion_enabled=self._deletion_enabled,
         )
         self._handlers: Mapping[type, Callable[[Any], Awaitable[None]]] = {
             events.BrokerChange: self._on_broker_change,
@@ -81,7 +100,7 @@ class Controller:
             events.ZkPreferredElection: self._on_zk_preferred_election,
             events.IsrChangeNotification: self._on_isr_change_notification,
             events.LeaderAndIsrAnswered: self._brokers.on_leader_and_isr_answered,
-            events.StopReplicaAnswered: self._deletion.on_stop_replica_answered,
+            events.StopReplicaAnswered: self._on_stop_replica_answered,
             events.UpdateMetadataAnswered: self._on_update_metadata_answered,
         }
 
@@ -127,9 +146,7 @@ class Controller:
         """
         return self._topics.is_ready(topic)
 
-    async def delete_topics(
-        self, topics: Collection[str]
-    ) -> Mapping[str, RequestRefused | None]:
+    async def delete_topics(self, topics: Collection[str]) -> Mapping[str, RequestRefused | None]:
         """Queue topics for deletion, and begin it where nothing stands in the way: key 20."""
         return await self._deletion.request(topics, enabled=self._deletion_enabled)
 
@@ -157,6 +174,8 @@ class Controller:
 
         Raises `RequestRefused`: BROKER_NOT_AVAILABLE, STALE_BROKER_EPOCH.
         """
+        if self._controlled_shutdown.is_news(broker_id, broker_epoch):
+            await self._brokers.on_broker_change()
         return await self._controlled_shutdown.run(broker_id, broker_epoch)
 
     async def rebalance_leaders(self) -> None:
@@ -167,6 +186,12 @@ class Controller:
         """
         await self._election_requests.rebalance()
 
+    def take_failures(self) -> list[StateChangeFailed]:
+        """Return, and forget, what single partitions and replicas could not do; for the log."""
+        failures = list(self.context.failures)
+        self.context.failures.clear()
+        return failures
+
     async def _on_broker_change(self, _: events.BrokerChange) -> None:
         await self._brokers.on_broker_change()
 
@@ -174,6 +199,8 @@ class Controller:
         await self._topics.on_topic_change()
 
     async def _on_topic_deletion(self, _: events.TopicDeletion) -> None:
+        # A topic may be created and deleted before its creation has been looked at.
+        await self._topics.on_topic_change()
         await self._deletion.on_topic_deletion(enabled=self._deletion_enabled)
 
     async def _on_zk_partition_reassignment(self, _: events.ZkPartitionReassignment) -> None:
@@ -184,6 +211,10 @@ class Controller:
 
     async def _on_isr_change_notification(self, _: events.IsrChangeNotification) -> None:
         await self._isr_changes.on_notification()
+
+    async def _on_stop_replica_answered(self, event: events.StopReplicaAnswered) -> None:
+        self._strays.on_stop_replica_answered(event)
+        await self._deletion.on_stop_replica_answered(event)
 
     async def _on_update_metadata_answered(self, event: events.UpdateMetadataAnswered) -> None:
         self._topics.on_update_metadata_answered(event)

@@ -1,0 +1,167 @@
+"""Collects what each broker must be told, and queues it in the order brokers rely on.
+
+Within one batch each broker gets LeaderAndIsr, then UpdateMetadata, then StopReplica, each at most
+once. LeaderAndIsr and UpdateMetadata say what the context knows when the batch is sent; the epoch
+of StopReplica is that of the moment it was added (Kafka's ``AbstractControllerBrokerRequestBatch``).
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from ballast.controller.commands import (
+    LeaderAndIsrCommand,
+    LeaderAndIsrEntry,
+    MetadataEntry,
+    StopReplicaCommand,
+    StopReplicaEntry,
+    UpdateMetadataCommand,
+)
+from ballast.controller.context import ControllerContext
+from ballast.controller.ports import BrokerChannels
+from ballast.controller.states import Replica
+from ballast.model.ids import (
+    EPOCH_DURING_DELETE,
+    LEADER_DURING_DELETE,
+    NO_EPOCH,
+    TopicPartition,
+)
+
+
+class CommandBatch:
+    """One batch of commands, to be filled, sent once, and dropped."""
+
+    def __init__(self, context: ControllerContext, channels: BrokerChannels) -> None:
+        self._context = context
+        self._channels = channels
+        self._leader_and_isr: dict[int, dict[TopicPartition, bool]] = {}
+        self._metadata_brokers: set[int] = set()
+        self._metadata_partitions: set[TopicPartition] = set()
+        self._stop_replica: dict[int, dict[TopicPartition, StopReplicaEntry]] = {}
+
+    def add_leader_and_isr(
+        self, broker_ids: Iterable[int], topic_partition: TopicPartition, *, is_new: bool = False
+    ) -> None:
+        """Tell brokers to lead or follow a partition, and every broker how it is led."""
+        for broker_id in broker_ids:
+            entries = self._leader_and_isr.setdefault(broker_id, {})
+            entries[topic_partition] = is_new or entries.get(topic_partition, False)
+        self.add_update_metadata(self._context.live_or_shutting_down, (topic_partition,))
+
+    def add_update_metadata(
+        self, broker_ids: Iterable[int], partitions: Iterable[TopicPartition] = ()
+    ) -> None:
+        """Tell brokers who lives and how partitions are led; those without leadership are left out.
+
+        All brokers of a batch are told of all its partitions.
+        """
+        self._metadata_brokers.update(broker_ids)
+        self._metadata_partitions.update(partitions)
+
+    def add_stop_replica(self, replica: Replica, *, delete: bool) -> None:
+        """Tell a broker to stop a replica, and to delete its data if asked."""
+        topic_partition = replica.topic_partition
+        self._stop_replica.setdefault(replica.broker_id, {})[topic_partition] = StopReplicaEntry(
+            topic_partition=topic_partition,
+            leader_epoch=self._stop_epoch(topic_partition),
+            delete=delete,
+        )
+
+    def send(self) -> None:
+        """Queue everything; brokers that are not registered get nothing."""
+        self._send_leader_and_isr()
+        self._send_update_metadata()
+        self._send_stop_replica()
+
+    def _send_leader_and_isr(self) -> None:
+        context = self._context
+        entries: dict[tuple[TopicPartition, bool], LeaderAndIsrEntry] = {}
+        for broker_id in self._registered(self._leader_and_isr):
+            for key in self._leader_and_isr[broker_id].items():
+                if key not in entries:
+                    entries[key] = self._leader_and_isr_entry(*key)
+            told = tuple(entries[key] for key in sorted(self._leader_and_isr[broker_id].items()))
+            leaders = {entry.leader_and_isr.leader for entry in told}
+            self._channels.send(
+                broker_id,
+                LeaderAndIsrCommand(
+                    controller_id=context.controller_id,
+                    controller_epoch=context.controller_epoch,
+                    broker_epoch=context.brokers[broker_id].broker_epoch,
+                    entries=told,
+                    live_leaders=tuple(
+                        context.brokers[leader] for leader in self._registered(leaders)
+                    ),
+                    topic_ids=context.topic_ids(tp.topic for tp in self._leader_and_isr[broker_id]),
+                ),
+            )
+
+    def _send_update_metadata(self) -> None:
+        context = self._context
+        entries = tuple(
+            self._metadata_entry(tp)
+            for tp in sorted(self._metadata_partitions)
+            if tp in context.leadership
+        )
+        topic_ids = context.topic_ids(entry.topic_partition.topic for entry in entries)
+        live_brokers = tuple(context.brokers[b] for b in context.live_or_shutting_down)
+        for broker_id in self._registered(self._metadata_brokers):
+            self._channels.send(
+                broker_id,
+                UpdateMetadataCommand(
+                    controller_id=context.controller_id,
+                    controller_epoch=context.controller_epoch,
+                    broker_epoch=context.brokers[broker_id].broker_epoch,
+                    entries=entries,
+                    live_brokers=live_brokers,
+                    topic_ids=topic_ids,
+                ),
+            )
+
+    def _send_stop_replica(self) -> None:
+        context = self._context
+        for broker_id in self._registered(self._stop_replica):
+            stops = self._stop_replica[broker_id]
+            self._channels.send(
+                broker_id,
+                StopReplicaCommand(
+                    controller_id=context.controller_id,
+                    controller_epoch=context.controller_epoch,
+                    broker_epoch=context.brokers[broker_id].broker_epoch,
+                    entries=tuple(stops[topic_partition] for topic_partition in sorted(stops)),
+                ),
+            )
+
+    def _leader_and_isr_entry(
+        self, topic_partition: TopicPartition, is_new: bool
+    ) -> LeaderAndIsrEntry:
+        assignment = self._context.assignment(topic_partition)
+        return LeaderAndIsrEntry(
+            topic_partition=topic_partition,
+            leader_and_isr=self._context.leadership[topic_partition],
+            replicas=assignment.replicas,
+            adding_replicas=assignment.adding_replicas,
+            removing_replicas=assignment.removing_replicas,
+            is_new=is_new,
+        )
+
+    def _metadata_entry(self, topic_partition: TopicPartition) -> MetadataEntry:
+        leadership = self._context.leadership[topic_partition]
+        if self._context.is_queued_for_deletion(topic_partition):
+            leadership = replace(leadership, leader=LEADER_DURING_DELETE)
+        replicas = self._context.assignment(topic_partition).replicas
+        online = self._context.online_replicas(topic_partition)
+        return MetadataEntry(
+            topic_partition=topic_partition,
+            leader_and_isr=leadership,
+            replicas=replicas,
+            offline_replicas=tuple(r for r in replicas if r not in online),
+        )
+
+    def _stop_epoch(self, topic_partition: TopicPartition) -> int:
+        if self._context.is_queued_for_deletion(topic_partition):
+            return EPOCH_DURING_DELETE
+        leadership = self._context.leadership.get(topic_partition)
+        return NO_EPOCH if leadership is None else leadership.leader_epoch
+
+    def _registered(self, broker_ids: Collection[int]) -> list[int]:
+        return sorted(broker_id for broker_id in broker_ids if broker_id in self._context.brokers)

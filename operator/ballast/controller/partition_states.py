@@ -1,0 +1,196 @@
+"""The partition state machine: who leads, and who is told (the table is in `states`)."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from ballast.controller.command_batch import CommandBatch
+from ballast.controller.context import ControllerContext
+from ballast.controller.elections import (
+    Elected,
+    ElectionStrategy,
+    elect_for_controlled_shutdown,
+    elect_offline,
+    elect_preferred,
+    elect_reassigned,
+)
+from ballast.controller.errors import IllegalTransition, StateChangeFailed
+from ballast.controller.leadership import LeadershipWriter
+from ballast.controller.options import ControllerOptions
+from ballast.controller.ports import BrokerChannels, MetadataStore
+from ballast.controller.states import VALID_PREVIOUS_PARTITION_STATES, PartitionState
+from ballast.model.ids import TopicPartition
+from ballast.model.leadership import LeaderAndIsr
+
+Failures = Mapping[TopicPartition, StateChangeFailed]
+
+
+class PartitionStateMachine:
+    """Moves partitions between states; each call is one batch of commands."""
+
+    def __init__(
+        self,
+        context: ControllerContext,
+        store: MetadataStore,
+        channels: BrokerChannels,
+        leadership: LeadershipWriter,
+        options: ControllerOptions,
+    ) -> None:
+        self._context = context
+        self._store = store
+        self._channels = channels
+        self._leadership = leadership
+        self._unclean_by_default = options.unclean_leader_election_enable
+
+    async def startup(self) -> None:
+        """Take the states from leadership and live brokers, then elect missing leaders."""
+        for topic_partition in self._context.partitions():
+            leadership = self._context.leadership.get(topic_partition)
+            if leadership is None:
+                state = PartitionState.NEW
+            elif leadership.leader in self._context.online_replicas(topic_partition):
+                state = PartitionState.ONLINE
+            else:
+                state = PartitionState.OFFLINE
+            self._context.set_partition_state(topic_partition, state)
+        await self.elect_missing_leaders()
+
+    async def elect_missing_leaders(self) -> None:
+        """Try to bring every partition without a leader online, but those to be deleted."""
+        waiting = [
+            topic_partition
+            for topic_partition, state in sorted(self._context.partition_states.items())
+            if (state is not PartitionState.ONLINE or self._has_lost_its_leader(topic_partition))
+            and not self._context.is_queued_for_deletion(topic_partition)
+        ]
+        await self.elect(waiting, ElectionStrategy.OFFLINE)
+
+    async def elect(
+        self, partitions: Collection[TopicPartition], strategy: ElectionStrategy
+    ) -> Failures:
+        """Bring partitions online: a first leader for New ones, an election for the others.
+
+        A partition that fails keeps its state and its leader. Raises `IllegalTransition`.
+        """
+        self._check(partitions, PartitionState.ONLINE)
+        batch = CommandBatch(self._context, self._channels)
+        new = [tp for tp in partitions if self._context.partition_state(tp) is PartitionState.NEW]
+        failed, existing = await self._lead_first_time(new, batch)
+        others = sorted({*partitions} - {*new}) + sorted(existing)
+        failed |= await self._elect(others, strategy, batch)
+        batch.send()
+        return failed
+
+    def change(self, partitions: Collection[TopicPartition], target: PartitionState) -> None:
+        """Set New, Offline or NonExistent, which touch memory only. Raises `IllegalTransition`."""
+        assert target is not PartitionState.ONLINE, "partitions come online by elect()"
+        self._check(partitions, target)
+        for topic_partition in partitions:
+            self._context.set_partition_state(topic_partition, target)
+
+    def _has_lost_its_leader(self, topic_partition: TopicPartition) -> bool:
+        return not self._context.leadership[topic_partition].has_leader
+
+    def _check(self, partitions: Collection[TopicPartition], target: PartitionState) -> None:
+        allowed = VALID_PREVIOUS_PARTITION_STATES[target]
+        for topic_partition in partitions:
+            state = self._context.partition_state(topic_partition)
+            if state not in allowed:
+                raise IllegalTransition(f"{topic_partition} is {state} and cannot become {target}")
+
+    async def _lead_first_time(
+        self, partitions: Collection[TopicPartition], batch: CommandBatch
+    ) -> tuple[dict[TopicPartition, StateChangeFailed], Collection[TopicPartition]]:
+        """Let the first live replica lead all live ones, at epoch 0.
+
+        Returns the failures, and the partitions which turn out to have been led before.
+        """
+        first: dict[TopicPartition, LeaderAndIsr] = {}
+        failed: dict[TopicPartition, StateChangeFailed] = {}
+        for topic_partition in sorted(partitions):
+            online = self._context.online_replicas(topic_partition)
+            replicas = self._context.assignment(topic_partition).replicas
+            live = tuple(r for r in replicas if r in online)
+            if live:
+                first[topic_partition] = LeaderAndIsr(
+                    leader=live[0],
+                    leader_epoch=0,
+                    isr=live,
+                    controller_epoch=self._context.controller_epoch,
+                )
+            else:
+                failed[topic_partition] = StateChangeFailed(
+                    f"{topic_partition} cannot be led: none of its replicas {replicas} lives"
+                )
+        self._context.failures.extend(failed.values())
+        created, existing = await self._leadership.create(first)
+        for topic_partition in created:
+            self._context.set_partition_state(topic_partition, PartitionState.ONLINE)
+            batch.add_leader_and_isr(first[topic_partition].isr, topic_partition, is_new=True)
+        self.change(existing, PartitionState.OFFLINE)
+        return failed, existing
+
+    async def _elect(
+        self,
+        partitions: Collection[TopicPartition],
+        strategy: ElectionStrategy,
+        batch: CommandBatch,
+    ) -> dict[TopicPartition, StateChangeFailed]:
+        outcome = await self._rewrite(partitions, strategy, batch)
+        if strategy is ElectionStrategy.OFFLINE and outcome:
+            unclean = await self._where_unclean_is_allowed(outcome)
+            again = await self._rewrite(unclean, ElectionStrategy.OFFLINE_UNCLEAN, batch)
+            outcome = {tp: f for tp, f in outcome.items() if tp not in unclean} | again
+        return outcome
+
+    async def _rewrite(
+        self,
+        partitions: Collection[TopicPartition],
+        strategy: ElectionStrategy,
+        batch: CommandBatch,
+    ) -> dict[TopicPartition, StateChangeFailed]:
+        def decide(topic_partition: TopicPartition, stored: LeaderAndIsr) -> LeaderAndIsr:
+            elected = self._choose(topic_partition, stored.isr, strategy)
+            if elected is None:
+                raise StateChangeFailed(
+                    f"no leader for {topic_partition} ({strategy.value}): ISR {stored.isr}, "
+                    f"live brokers {sorted(self._context.live_brokers)}"
+                )
+            return replace(stored, leader=elected.leader, isr=elected.isr)
+
+        outcome = await self._leadership.rewrite(partitions, decide)
+        for topic_partition in sorted(outcome.states):
+            self._context.set_partition_state(topic_partition, PartitionState.ONLINE)
+            replicas = self._context.assignment(topic_partition).replicas
+            batch.add_leader_and_isr(replicas, topic_partition)
+        return outcome.failed
+
+    def _choose(
+        self, topic_partition: TopicPartition, isr: tuple[int, ...], strategy: ElectionStrategy
+    ) -> Elected | None:
+        context = self._context
+        assignment = context.assignment(topic_partition)
+        replicas, live = assignment.replicas, context.online_replicas(topic_partition)
+        match strategy:
+            case ElectionStrategy.OFFLINE:
+                return elect_offline(replicas, isr, live)
+            case ElectionStrategy.OFFLINE_UNCLEAN:
+                return elect_offline(replicas, isr, live, unclean=True)
+            case ElectionStrategy.REASSIGN:
+                return elect_reassigned(assignment.target_replicas, isr, live)
+            case ElectionStrategy.PREFERRED:
+                return elect_preferred(replicas, isr, live)
+            case ElectionStrategy.CONTROLLED_SHUTDOWN:
+                return elect_for_controlled_shutdown(
+                    replicas, isr, live | context.shutting_down, context.shutting_down
+                )
+
+    async def _where_unclean_is_allowed(
+        self, partitions: Collection[TopicPartition]
+    ) -> Collection[TopicPartition]:
+        configs = await self._store.read_topic_configs(sorted({tp.topic for tp in partitions}))
+        default = "true" if self._unclean_by_default else "false"
+        return [
+            tp
+            for tp in sorted(partitions)
+            if configs.get(tp.topic, {}).get("unclean.leader.election.enable", default) == "true"
+        ]

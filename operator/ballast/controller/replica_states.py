@@ -1,0 +1,166 @@
+"""The replica state machine: what each copy is told (the table is in `states`)."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from ballast.controller.command_batch import CommandBatch
+from ballast.controller.context import ControllerContext
+from ballast.controller.errors import IllegalTransition, StateChangeFailed
+from ballast.controller.leadership import Decision, LeadershipWriter
+from ballast.controller.ports import BrokerChannels
+from ballast.controller.states import VALID_PREVIOUS_REPLICA_STATES, Replica, ReplicaState
+from ballast.model.ids import NO_LEADER, TopicPartition
+from ballast.model.leadership import LeaderAndIsr
+
+
+class ReplicaStateMachine:
+    """Moves replicas between states; each call is one batch of commands.
+
+    Every method first checks all its replicas against the table: one illegal transition raises
+    `IllegalTransition` and nothing is changed. A replica that fails for another reason keeps its
+    state and is left out of the answer.
+    """
+
+    def __init__(
+        self, context: ControllerContext, channels: BrokerChannels, leadership: LeadershipWriter
+    ) -> None:
+        self._context = context
+        self._channels = channels
+        self._leadership = leadership
+
+    async def startup(self) -> None:
+        """Take the states from the live brokers, and tell live replicas how they are led."""
+        replicas = self._context.replicas_of(self._context.partitions())
+        online = [replica for replica in replicas if self._context.is_online(replica)]
+        offline = sorted({*replicas} - {*online})
+        for replica in online:
+            self._context.set_replica_state(replica, ReplicaState.ONLINE)
+        for replica in offline:
+            self._context.set_replica_state(replica, ReplicaState.DELETION_INELIGIBLE)
+        self.bring_online(online)
+        await self.take_offline(offline)
+
+    def start_new(self, replicas: Collection[Replica]) -> None:
+        """NewReplica: tell it to follow, where there is a leader already."""
+        self._check(replicas, ReplicaState.NEW)
+        batch = self._batch()
+        for replica in sorted(replicas):
+            leadership = self._context.leadership.get(replica.topic_partition)
+            if leadership is None:
+                self._context.set_replica_state(replica, ReplicaState.NEW)
+            elif leadership.leader == replica.broker_id:
+                self._context.failures.append(
+                    StateChangeFailed(f"{replica} cannot be new: it leads the partition")
+                )
+            else:
+                batch.add_leader_and_isr([replica.broker_id], replica.topic_partition, is_new=True)
+                self._context.set_replica_state(replica, ReplicaState.NEW)
+        batch.send()
+
+    def bring_online(self, replicas: Collection[Replica]) -> None:
+        """OnlineReplica: one that was new has been told already; others are told how they are led.
+
+        Nothing is said of a topic that waits for its deletion, unless a reassignment holds it
+        (KAFKA-13342).
+        """
+        self._check(replicas, ReplicaState.ONLINE)
+        batch = self._batch()
+        for replica in sorted(replicas):
+            topic_partition = replica.topic_partition
+            if (
+                self._context.replica_state(replica) is not ReplicaState.NEW
+                and topic_partition in self._context.leadership
+                and self._is_served(topic_partition)
+            ):
+                batch.add_leader_and_isr([replica.broker_id], topic_partition)
+            self._context.set_replica_state(replica, ReplicaState.ONLINE)
+        batch.send()
+
+    async def take_offline(self, replicas: Collection[Replica]) -> set[Replica]:
+        """OfflineReplica: stop it, take it out of the ISR, tell the others; return the done ones.
+
+        The ISR keeps its last member, and a leader that goes offline leaves no leader. The
+        replicas of one broker leave in one write, brokers one after the other.
+        """
+        self._check(replicas, ReplicaState.OFFLINE)
+        batch = self._batch()
+        done: set[Replica] = set()
+        for broker_id in sorted({replica.broker_id for replica in replicas}):
+            partitions = sorted(r.topic_partition for r in replicas if r.broker_id == broker_id)
+            done |= await self._take_broker_offline(broker_id, partitions, batch)
+        batch.send()
+        return done
+
+    def start_deletion(self, replicas: Collection[Replica]) -> None:
+        """ReplicaDeletionStarted: tell it to delete its data."""
+        self._check(replicas, ReplicaState.DELETION_STARTED)
+        batch = self._batch()
+        for replica in sorted(replicas):
+            batch.add_stop_replica(replica, delete=True)
+            self._context.set_replica_state(replica, ReplicaState.DELETION_STARTED)
+        batch.send()
+
+    def finish_deletion(self, replicas: Collection[Replica]) -> None:
+        """ReplicaDeletionSuccessful."""
+        self._set(replicas, ReplicaState.DELETION_SUCCESSFUL)
+
+    def fail_deletion(self, replicas: Collection[Replica]) -> None:
+        """ReplicaDeletionIneligible."""
+        self._set(replicas, ReplicaState.DELETION_INELIGIBLE)
+
+    def forget(self, replicas: Collection[Replica]) -> None:
+        """NonExistentReplica."""
+        self._set(replicas, ReplicaState.NON_EXISTENT)
+
+    def _batch(self) -> CommandBatch:
+        return CommandBatch(self._context, self._channels)
+
+    def _is_served(self, topic_partition: TopicPartition) -> bool:
+        return not self._context.is_queued_for_deletion(
+            topic_partition
+        ) or self._context.is_being_reassigned(topic_partition)
+
+    def _check(self, replicas: Collection[Replica], target: ReplicaState) -> None:
+        allowed = VALID_PREVIOUS_REPLICA_STATES[target]
+        for replica in replicas:
+            state = self._context.replica_state(replica)
+            if state not in allowed:
+                raise IllegalTransition(f"{replica} is {state} and cannot become {target}")
+
+    def _set(self, replicas: Collection[Replica], target: ReplicaState) -> None:
+        self._check(replicas, target)
+        for replica in replicas:
+            self._context.set_replica_state(replica, target)
+
+    async def _take_broker_offline(
+        self, broker_id: int, partitions: Collection[TopicPartition], batch: CommandBatch
+    ) -> set[Replica]:
+        context = self._context
+        for topic_partition in partitions:
+            batch.add_stop_replica(Replica(topic_partition, broker_id), delete=False)
+        led = [tp for tp in partitions if tp in context.leadership]
+        batch.add_update_metadata(context.live_or_shutting_down if led != partitions else ())
+        outcome = await self._leadership.rewrite(led, _without(broker_id))
+        for topic_partition in sorted(outcome.states):
+            if not context.is_queued_for_deletion(topic_partition):
+                replicas = context.assignment(topic_partition).replicas
+                others = [replica for replica in replicas if replica != broker_id]
+                batch.add_leader_and_isr(others, topic_partition)
+        done = {Replica(tp, broker_id) for tp in partitions if tp not in outcome.failed}
+        for replica in done:
+            context.set_replica_state(replica, ReplicaState.OFFLINE)
+        return done
+
+
+def _without(broker_id: int) -> Decision:
+    def decide(_: TopicPartition, stored: LeaderAndIsr) -> LeaderAndIsr | None:
+        if broker_id not in stored.isr:
+            return None
+        remaining = tuple(replica for replica in stored.isr if replica != broker_id)
+        return replace(
+            stored,
+            leader=NO_LEADER if stored.leader == broker_id else stored.leader,
+            isr=remaining or stored.isr,
+        )
+
+    return decide
