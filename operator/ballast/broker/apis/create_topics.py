@@ -1,0 +1,82 @@
+"""CreateTopics (19), versions 0-7, passed on to the controller.
+
+Behaviour:
+* The controller creates; this broker answers once its own metadata shows a live leader for every
+  partition of what was created, so that the client can produce at once. When the client's
+  timeout passes before that, the topic is REQUEST_TIMED_OUT although it exists (as in Kafka).
+* Without a controller every topic is NOT_CONTROLLER, or REQUEST_TIMED_OUT if the outcome is
+  unknown.
+
+Version notes:
+* v1 validate_only (nothing to wait for), v5 returns partitions and configs, v7 topic ids.
+"""
+
+import asyncio
+from collections.abc import Mapping
+
+import msgspec
+
+from ballast.broker.errors import ControllerUnavailable
+from ballast.broker.metadata_cache import MetadataCache
+from ballast.broker.parts import Call, Parts
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.create_topics import (
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from ballast.protocol.schema import Message
+
+
+async def handle(parts: Parts, request: CreateTopicsRequest, call: Call) -> Message:
+    """Pass on, and wait for leaders."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + max(request.timeout_ms, 0) / 1000
+    try:
+        answer = await parts.controller.request(request, call.version, request.timeout_ms)
+    except ControllerUnavailable as error:
+        return CreateTopicsResponse(
+            topics=tuple(
+                CreatableTopicResult(
+                    name=topic.name, error_code=error.code, error_message=error.code.message
+                )
+                for topic in request.topics
+            )
+        )
+    assert isinstance(answer, CreateTopicsResponse)
+    created = {t.name: t.num_partitions for t in answer.topics if t.error_code == ErrorCode.NONE}
+    if request.validate_only or not created:
+        return answer
+    expected = {
+        topic.name: max(topic.num_partitions, len(topic.assignments), created[topic.name], 1)
+        for topic in request.topics
+        if topic.name in created
+    }
+    await parts.metadata.wait_until(
+        lambda: all(_is_led(parts.metadata, *item) for item in expected.items()),
+        max(deadline - loop.time(), 0),
+    )
+    return _with_timeouts(answer, parts.metadata, expected)
+
+
+def _with_timeouts(
+    answer: CreateTopicsResponse, metadata: MetadataCache, expected: Mapping[str, int]
+) -> CreateTopicsResponse:
+    timed_out = {name for name, count in expected.items() if not _is_led(metadata, name, count)}
+    if not timed_out:
+        return answer
+    code = ErrorCode.REQUEST_TIMED_OUT
+    topics = (
+        msgspec.structs.replace(topic, error_code=code, error_message=code.message)
+        if topic.name in timed_out
+        else topic
+        for topic in answer.topics
+    )
+    return msgspec.structs.replace(answer, topics=tuple(topics))
+
+
+def _is_led(metadata: MetadataCache, topic: str, count: int) -> bool:
+    partitions = metadata.topics.get(topic, {})
+    return len(partitions) >= count and all(
+        partition.leader in metadata.brokers for partition in partitions.values()
+    )

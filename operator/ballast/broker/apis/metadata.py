@@ -1,0 +1,112 @@
+"""Metadata (3), versions 0-11.
+
+Behaviour:
+* Answers from this broker's metadata cache; nothing is created
+  (``auto.create.topics.enable`` is false): a topic not known is UNKNOWN_TOPIC_OR_PARTITION, a
+  name that no topic can have is INVALID_TOPIC_EXCEPTION.
+* The controller named is the lowest live broker: each broker forwards to the elected candidate.
+* A partition whose leader is absent or not alive is LEADER_NOT_AVAILABLE.
+* Nothing is authorised here, so the authorised operations are left unstated.
+
+Version notes:
+* v0 has no null list: an empty one asks for every topic. From v1 empty asks for none.
+* v0 answers REPLICA_NOT_AVAILABLE and leaves dead replicas out, as Kafka does for old clients.
+* v5 offline replicas, v7 leader epochs, v10 topic ids (asked for by name only).
+"""
+
+from typing import Final
+from uuid import UUID
+
+from ballast.broker.metadata_cache import MetadataCache, PartitionMetadata
+from ballast.broker.parts import Call, Parts
+from ballast.model.ids import NO_LEADER
+from ballast.model.topics import InvalidTopicName, check_topic_name
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.metadata import (
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+NO_TOPIC_ID: Final = UUID(int=0)
+
+
+def handle(parts: Parts, request: MetadataRequest, call: Call) -> MetadataResponse:
+    """Answer from the cache."""
+    cache = parts.metadata
+    return MetadataResponse(
+        brokers=tuple(
+            MetadataResponseBroker(
+                node_id=broker.broker_id,
+                host=broker.endpoint.host,
+                port=broker.endpoint.port,
+                rack=broker.rack,
+            )
+            for broker in cache.brokers.values()
+        ),
+        cluster_id=parts.identity.cluster_id,
+        controller_id=cache.controller_id,
+        topics=tuple(_topic(cache, name, call.version) for name in _names(cache, request, call)),
+    )
+
+
+def _names(cache: MetadataCache, request: MetadataRequest, call: Call) -> list[str]:
+    if request.topics is None or (call.version == 0 and not request.topics):
+        return sorted(cache.topics)
+    return list(dict.fromkeys(topic.name or "" for topic in request.topics))
+
+
+def _topic(cache: MetadataCache, name: str, version: int) -> MetadataResponseTopic:
+    partitions = cache.topics.get(name)
+    if partitions is None:
+        return MetadataResponseTopic(
+            error_code=_missing(name), name=name, topic_id=NO_TOPIC_ID, partitions=()
+        )
+    return MetadataResponseTopic(
+        error_code=ErrorCode.NONE,
+        name=name,
+        topic_id=cache.topic_id(name) or NO_TOPIC_ID,
+        is_internal=False,
+        partitions=tuple(
+            _partition(cache, number, partitions[number], version) for number in sorted(partitions)
+        ),
+    )
+
+
+def _missing(name: str) -> ErrorCode:
+    try:
+        check_topic_name(name)
+    except InvalidTopicName:
+        return ErrorCode.INVALID_TOPIC_EXCEPTION
+    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def _partition(
+    cache: MetadataCache, number: int, known: PartitionMetadata, version: int
+) -> MetadataResponsePartition:
+    live = cache.brokers
+    offline = tuple(
+        replica
+        for replica in known.replicas
+        if replica not in live or replica in known.offline_replicas
+    )
+    error, replicas, isr = ErrorCode.NONE, known.replicas, known.isr
+    if version == 0:
+        replicas = tuple(replica for replica in replicas if replica in live)
+        isr = tuple(replica for replica in isr if replica in live)
+        if len(replicas) < len(known.replicas) or len(isr) < len(known.isr):
+            error = ErrorCode.REPLICA_NOT_AVAILABLE
+    leader = known.leader
+    if leader not in live:
+        error, leader = ErrorCode.LEADER_NOT_AVAILABLE, NO_LEADER
+    return MetadataResponsePartition(
+        error_code=error,
+        partition_index=number,
+        leader_id=leader,
+        leader_epoch=known.leader_epoch,
+        replica_nodes=replicas,
+        isr_nodes=isr,
+        offline_replicas=offline,
+    )

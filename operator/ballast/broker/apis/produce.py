@@ -1,0 +1,120 @@
+"""Produce (0), versions 0-9.
+
+Behaviour:
+* Records are checked (format 2, lengths, CRC-32C, counts) and appended before the handler returns,
+  because the frame's memory is used again; they are never looped over.
+* acks=0 has no answer: a failure closes the connection. acks=1 is answered after the append.
+  acks=-1 is refused below min.insync.replicas (NOT_ENOUGH_REPLICAS, nothing appended), then waits
+  until the high watermark has passed; it may end as NOT_ENOUGH_REPLICAS_AFTER_APPEND or
+  REQUEST_TIMED_OUT, which both mean that the outcome is unknown. Later requests do not wait for it.
+* Other acks: INVALID_REQUIRED_ACKS. Transactions are not served: a transactional id is
+  TRANSACTIONAL_ID_AUTHORIZATION_FAILED, a transactional or control batch INVALID_RECORD.
+* A resent idempotent batch is answered with the offset that it has already.
+
+Version notes:
+* v7 may carry zstd; before that it is UNSUPPORTED_COMPRESSION_TYPE (KIP-110).
+* v0-2 could carry formats 0 and 1, which are UNSUPPORTED_FOR_MESSAGE_FORMAT here.
+* v8 has the broker's words for an error (KIP-467).
+"""
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from typing import Any
+
+from ballast.broker.errors import ProduceFailed
+from ballast.broker.parts import Call, Parts
+from ballast.broker.produce import (
+    ACKS_ALL,
+    DelayedProduce,
+    Produced,
+    after_append,
+    append,
+)
+from ballast.model.ids import TopicPartition
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.produce import (
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+
+
+def handle(
+    parts: Parts, request: ProduceRequest, call: Call
+) -> ProduceResponse | Coroutine[Any, Any, ProduceResponse] | None:
+    """Append, and answer at once or when enough replicas have it."""
+    parts.metrics.produce_requests.inc()
+    refusal = _refusal(request)
+    produced = [
+        append(
+            parts.replicas,
+            TopicPartition(topic.name, data.index),
+            data.records,
+            acks=request.acks,
+            version=call.version,
+        )
+        if refusal is None
+        else Produced(TopicPartition(topic.name, data.index), refusal)
+        for topic in request.topic_data
+        for data in topic.partition_data
+    ]
+    after_append(parts.replicas, produced)
+    if request.acks == ACKS_ALL and any(one.error == ErrorCode.NONE for one in produced):
+        return _wait(parts, request, produced)
+    if request.acks == 0:
+        _check_silent(produced)
+        return None
+    return _response(produced)
+
+
+def _refusal(request: ProduceRequest) -> ErrorCode | None:
+    if request.acks not in (ACKS_ALL, 0, 1):
+        return ErrorCode.INVALID_REQUIRED_ACKS
+    if request.transactional_id is not None:
+        return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    return None
+
+
+def _check_silent(produced: Iterable[Produced]) -> None:
+    failed = [f"{one.name}: {one.error.name}" for one in produced if one.error != ErrorCode.NONE]
+    if failed:
+        raise ProduceFailed("; ".join(failed))
+
+
+def _wait(
+    parts: Parts, request: ProduceRequest, produced: list[Produced]
+) -> ProduceResponse | Coroutine[Any, Any, ProduceResponse]:
+    answer: asyncio.Future[list[Produced]] = asyncio.get_running_loop().create_future()
+    operation = DelayedProduce(max(request.timeout_ms, 0), parts.replicas, produced, answer)
+    parts.replicas.delays.wait_for_replicas(operation, operation.waited_for)
+    if answer.done():
+        return _response(answer.result())
+    return _later(answer)
+
+
+async def _later(answer: asyncio.Future[list[Produced]]) -> ProduceResponse:
+    return _response(await answer)
+
+
+def _response(produced: Iterable[Produced]) -> ProduceResponse:
+    by_topic: dict[str, list[PartitionProduceResponse]] = {}
+    for one in produced:
+        by_topic.setdefault(one.name.topic, []).append(_partition(one))
+    return ProduceResponse(
+        responses=tuple(
+            TopicProduceResponse(name=topic, partition_responses=tuple(partitions))
+            for topic, partitions in by_topic.items()
+        )
+    )
+
+
+def _partition(one: Produced) -> PartitionProduceResponse:
+    failed = one.error != ErrorCode.NONE
+    return PartitionProduceResponse(
+        index=one.name.partition,
+        error_code=one.error,
+        base_offset=-1 if failed else one.base_offset,
+        log_start_offset=-1 if failed else one.log_start_offset,
+        error_message=one.message if failed else None,
+    )

@@ -1,0 +1,342 @@
+"""A broker's configuration, in Kafka's names.
+
+`BrokerConfig`'s fields are the table: each carries its property's name, type, default and doc,
+so that the properties file, the flags and DescribeConfigs read from one place.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ballast.broker.errors import ConfigError
+from ballast.broker.settings import (
+    INT,
+    INT_MAX,
+    LONG,
+    POSITIVE,
+    POSITIVE_LONG,
+    UNLIMITED,
+    ConfigType,
+    Property,
+    integer,
+    listeners_of,
+    parse_host_port,
+    setting,
+    zookeeper_of,
+)
+from ballast.model.brokers import Endpoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerConfig:
+    """The properties of one broker, parsed. Times are milliseconds, sizes bytes."""
+
+    broker_id: int = setting(
+        "broker.id", ConfigType.INT, None, "This broker's id, unique in its cluster.", parse=INT
+    )
+    log_dirs: tuple[str, ...] = setting(
+        "log.dirs", ConfigType.LIST, None, "Folders that hold the logs, comma separated."
+    )
+    zookeeper_connect: str = setting(
+        "zookeeper.connect",
+        ConfigType.STRING,
+        None,
+        "ZooKeeper's host:port pairs, comma separated, with an optional /chroot.",
+        parse=zookeeper_of,
+    )
+    zookeeper_session_timeout_ms: int = setting(
+        "zookeeper.session.timeout.ms",
+        ConfigType.INT,
+        "18000",
+        "How long ZooKeeper waits for a silent broker before it counts as dead.",
+        parse=POSITIVE,
+    )
+    listeners: tuple[Endpoint, ...] = setting(
+        "listeners",
+        ConfigType.STRING,
+        "PLAINTEXT://:9092",
+        "The address to listen on.",
+        parse=listeners_of,
+    )
+    advertised_listeners: tuple[Endpoint, ...] | None = setting(
+        "advertised.listeners",
+        ConfigType.STRING,
+        None,
+        "The address that clients are told; by default that of listeners.",
+        parse=listeners_of,
+        optional=True,
+    )
+    http_listener: tuple[str, int] | None = setting(
+        "ballast.http.listener",
+        ConfigType.STRING,
+        None,
+        "host:port of /healthz, /readyz and /metrics; not served when absent.",
+        parse=parse_host_port,
+        optional=True,
+    )
+    rack: str | None = setting(
+        "broker.rack", ConfigType.STRING, None, "The broker's failure domain.", optional=True
+    )
+    num_partitions: int = setting(
+        "num.partitions",
+        ConfigType.INT,
+        "1",
+        "Partitions of a topic whose creator names no number.",
+        parse=POSITIVE,
+    )
+    default_replication_factor: int = setting(
+        "default.replication.factor",
+        ConfigType.INT,
+        "1",
+        "Replicas of a topic whose creator names no number.",
+        parse=integer(1, 32767),
+    )
+    min_insync_replicas: int = setting(
+        "min.insync.replicas",
+        ConfigType.INT,
+        "1",
+        "In-sync replicas without which acks=all is refused.",
+        parse=POSITIVE,
+        dynamic=True,
+    )
+    unclean_leader_election_enable: bool = setting(
+        "unclean.leader.election.enable",
+        ConfigType.BOOLEAN,
+        "false",
+        "Whether a replica that is not in sync may be elected when no other lives.",
+    )
+    auto_create_topics_enable: bool = setting(
+        "auto.create.topics.enable",
+        ConfigType.BOOLEAN,
+        "false",
+        "Kafka's default is true; Ballast creates a topic only when it is asked to.",
+    )
+    delete_topic_enable: bool = setting(
+        "delete.topic.enable", ConfigType.BOOLEAN, "true", "Whether topics can be deleted."
+    )
+    replica_lag_time_max_ms: int = setting(
+        "replica.lag.time.max.ms",
+        ConfigType.LONG,
+        "30000",
+        "A follower that has not caught up for so long leaves the ISR.",
+        parse=POSITIVE_LONG,
+    )
+    replica_fetch_wait_max_ms: int = setting(
+        "replica.fetch.wait.max.ms",
+        ConfigType.INT,
+        "500",
+        "How long a leader may hold a follower's fetch back.",
+        parse=INT,
+    )
+    replica_fetch_min_bytes: int = setting(
+        "replica.fetch.min.bytes",
+        ConfigType.INT,
+        "1",
+        "Bytes that a leader gathers before it answers a follower.",
+        parse=INT,
+    )
+    replica_fetch_max_bytes: int = setting(
+        "replica.fetch.max.bytes",
+        ConfigType.INT,
+        "1048576",
+        "Bytes per partition that a follower asks for.",
+        parse=POSITIVE,
+    )
+    replica_fetch_response_max_bytes: int = setting(
+        "replica.fetch.response.max.bytes",
+        ConfigType.INT,
+        "10485760",
+        "Bytes per fetch that a follower asks for.",
+        parse=POSITIVE,
+    )
+    replica_fetch_backoff_ms: int = setting(
+        "replica.fetch.backoff.ms",
+        ConfigType.INT,
+        "1000",
+        "Wait of a follower after a fetch that failed.",
+        parse=INT,
+    )
+    replica_socket_timeout_ms: int = setting(
+        "replica.socket.timeout.ms",
+        ConfigType.INT,
+        "30000",
+        "How long a follower waits for its leader's answer.",
+        parse=POSITIVE,
+    )
+    high_watermark_checkpoint_interval_ms: int = setting(
+        "replica.high.watermark.checkpoint.interval.ms",
+        ConfigType.LONG,
+        "5000",
+        "How often high watermarks are saved to disk.",
+        parse=POSITIVE_LONG,
+    )
+    num_replica_fetchers: int = setting(
+        "num.replica.fetchers",
+        ConfigType.INT,
+        "1",
+        "Fetchers per leading broker; partitions are spread over them.",
+        parse=integer(1, 64),
+    )
+    segment_bytes: int = setting(
+        "log.segment.bytes",
+        ConfigType.INT,
+        "1073741824",
+        "Size at which a segment is rolled.",
+        parse=integer(14, INT_MAX),
+        dynamic=True,
+    )
+    index_interval_bytes: int = setting(
+        "log.index.interval.bytes",
+        ConfigType.INT,
+        "4096",
+        "Log bytes between two entries of the offset index.",
+        parse=INT,
+        dynamic=True,
+    )
+    message_max_bytes: int = setting(
+        "message.max.bytes",
+        ConfigType.INT,
+        "1048588",
+        "Largest batch that is taken from a producer.",
+        parse=INT,
+        dynamic=True,
+    )
+    flush_checkpoint_interval_ms: int = setting(
+        "log.flush.offset.checkpoint.interval.ms",
+        ConfigType.INT,
+        "60000",
+        "How often logs are flushed and recovery points saved.",
+        parse=POSITIVE,
+    )
+    socket_request_max_bytes: int = setting(
+        "socket.request.max.bytes",
+        ConfigType.INT,
+        "104857600",
+        "Largest request that is read.",
+        parse=POSITIVE,
+    )
+    connections_max_idle_ms: int = setting(
+        "connections.max.idle.ms",
+        ConfigType.LONG,
+        "600000",
+        "A connection that is idle for so long is closed.",
+        parse=POSITIVE_LONG,
+    )
+    max_connections: int = setting(
+        "max.connections",
+        ConfigType.INT,
+        "2147483647",
+        "Connections held at once.",
+        parse=INT,
+    )
+    max_connections_per_ip: int = setting(
+        "max.connections.per.ip",
+        ConfigType.INT,
+        "2147483647",
+        "Connections held at once from one address.",
+        parse=INT,
+    )
+    controlled_shutdown_enable: bool = setting(
+        "controlled.shutdown.enable",
+        ConfigType.BOOLEAN,
+        "true",
+        "Whether leadership is handed over before the broker stops.",
+    )
+    controlled_shutdown_max_retries: int = setting(
+        "controlled.shutdown.max.retries",
+        ConfigType.INT,
+        "3",
+        "Attempts to hand leadership over.",
+        parse=INT,
+    )
+    controlled_shutdown_retry_backoff_ms: int = setting(
+        "controlled.shutdown.retry.backoff.ms",
+        ConfigType.LONG,
+        "5000",
+        "Wait between two such attempts.",
+        parse=LONG,
+    )
+    leader_throttled_rate: int = setting(
+        "leader.replication.throttled.rate",
+        ConfigType.LONG,
+        str(UNLIMITED),
+        "Bytes per second that throttled replicas may be read with here (KIP-73).",
+        parse=POSITIVE_LONG,
+        dynamic=True,
+    )
+    follower_throttled_rate: int = setting(
+        "follower.replication.throttled.rate",
+        ConfigType.LONG,
+        str(UNLIMITED),
+        "Bytes per second that throttled replicas here may fetch with (KIP-73).",
+        parse=POSITIVE_LONG,
+        dynamic=True,
+    )
+    quota_window_num: int = setting(
+        "replication.quota.window.num",
+        ConfigType.INT,
+        "11",
+        "Samples that a replication rate is measured over.",
+        parse=POSITIVE,
+    )
+    quota_window_size_seconds: int = setting(
+        "replication.quota.window.size.seconds",
+        ConfigType.INT,
+        "1",
+        "Length of one such sample.",
+        parse=POSITIVE,
+    )
+
+    given: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """The properties as they were written, for DescribeConfigs: those not in it are defaults."""
+
+    @property
+    def advertised_endpoints(self) -> tuple[Endpoint, ...]:
+        """The addresses that the broker registers."""
+        return self.advertised_listeners or self.listeners
+
+    @classmethod
+    def from_properties(cls, properties: Mapping[str, str]) -> "tuple[BrokerConfig, list[str]]":
+        """Return the configuration and the names that are not known.
+
+        Raises `ConfigError`, naming the property, for a bad value or one that is missing.
+        """
+        values: dict[str, Any] = {}
+        for field in dataclasses.fields(cls):
+            if "property" not in field.metadata:
+                continue
+            row: Property = field.metadata["property"]
+            if row.name in properties:
+                values[field.name] = parse_property(row, properties[row.name])
+            elif field.default is dataclasses.MISSING:
+                raise ConfigError(row.name, "must be given")
+        unknown = sorted(name for name in properties if name not in PROPERTIES)
+        given = {name: text for name, text in properties.items() if name in PROPERTIES}
+        return cls(**values, given=given), unknown
+
+    def value(self, name: str) -> Any:
+        """Return the parsed value of the property ``name``."""
+        return getattr(self, _FIELDS[name])
+
+
+def parse_property(row: Property, text: str) -> Any:
+    """Return the parsed value; raises `ConfigError`."""
+    try:
+        return row.parse(text.strip())
+    except ValueError as error:
+        raise ConfigError(row.name, str(error)) from error
+
+
+_FIELDS: Final[Mapping[str, str]] = {
+    field.metadata["property"].name: field.name
+    for field in dataclasses.fields(BrokerConfig)
+    if "property" in field.metadata
+}
+
+PROPERTIES: Final[Mapping[str, Property]] = {
+    field.metadata["property"].name: field.metadata["property"]
+    for field in dataclasses.fields(BrokerConfig)
+    if "property" in field.metadata
+}
+"""Every property that a broker knows, by name."""

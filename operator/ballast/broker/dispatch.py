@@ -1,0 +1,89 @@
+"""From a request's frame to its API's handler, and from the answer back to bytes."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from ballast.broker.apis import (
+    alter_partition_reassignments,
+    api_versions,
+    controlled_shutdown,
+    create_topics,
+    delete_topics,
+    describe_cluster,
+    describe_configs,
+    describe_log_dirs,
+    elect_leaders,
+    fetch,
+    incremental_alter_configs,
+    init_producer_id,
+    leader_and_isr,
+    list_offsets,
+    list_partition_reassignments,
+    metadata,
+    offset_for_leader_epoch,
+    produce,
+    stop_replica,
+    update_metadata,
+)
+from ballast.broker.parts import Call, Parts
+from ballast.net.requests import RequestContext, ResponseParts
+from ballast.protocol.api_keys import APIS, ApiKey
+from ballast.protocol.codec import decode
+from ballast.protocol.frames import encode_response_parts
+from ballast.protocol.schema import Message
+
+ApiHandler = Callable[[Parts, Any, Call], Message | Awaitable[Message] | None]
+
+HANDLERS: Final[Mapping[ApiKey, ApiHandler]] = {
+    ApiKey.PRODUCE: produce.handle,
+    ApiKey.FETCH: fetch.handle,
+    ApiKey.LIST_OFFSETS: list_offsets.handle,
+    ApiKey.METADATA: metadata.handle,
+    ApiKey.LEADER_AND_ISR: leader_and_isr.handle,
+    ApiKey.STOP_REPLICA: stop_replica.handle,
+    ApiKey.UPDATE_METADATA: update_metadata.handle,
+    ApiKey.CONTROLLED_SHUTDOWN: controlled_shutdown.handle,
+    ApiKey.API_VERSIONS: api_versions.handle,
+    ApiKey.CREATE_TOPICS: create_topics.handle,
+    ApiKey.DELETE_TOPICS: delete_topics.handle,
+    ApiKey.INIT_PRODUCER_ID: init_producer_id.handle,
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch.handle,
+    ApiKey.DESCRIBE_CONFIGS: describe_configs.handle,
+    ApiKey.DESCRIBE_LOG_DIRS: describe_log_dirs.handle,
+    ApiKey.ELECT_LEADERS: elect_leaders.handle,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: incremental_alter_configs.handle,
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: alter_partition_reassignments.handle,
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: list_partition_reassignments.handle,
+    ApiKey.DESCRIBE_CLUSTER: describe_cluster.handle,
+}
+
+
+class Dispatcher:
+    """Answers requests of the server; whatever is malformed raises `ProtocolError`."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def __call__(
+        self, context: RequestContext
+    ) -> ResponseParts | Awaitable[ResponseParts | None] | None:
+        """Decode, handle and encode one request (`ballast.net.requests.Handler`)."""
+        header = context.header
+        key = ApiKey(header.api_key)
+        if key is ApiKey.API_VERSIONS and header.api_version > APIS[key].max_version:
+            # The one API that is answered in a version that is not known (KIP-511).
+            return encode_response_parts(
+                header.correlation_id, api_versions.unsupported_version(), 0
+            )
+        request = decode(APIS[key].request, header.api_version, context.body)
+        call = Call(version=header.api_version, client_id=header.client_id, peer=context.peer_host)
+        answer = HANDLERS[key](self._parts, request, call)
+        if answer is None:
+            return None
+        if isinstance(answer, Message):
+            return encode_response_parts(header.correlation_id, answer, header.api_version)
+        return _later(answer, header.correlation_id, header.api_version)
+
+
+async def _later(answer: Awaitable[Message], correlation_id: int, version: int) -> ResponseParts:
+    return encode_response_parts(correlation_id, await answer, version)

@@ -1,0 +1,167 @@
+"""The settings in force: static ones, with what was set on brokers and topics while they run.
+
+Nearest wins (Kafka): topic, this broker, all brokers (``<default>``), properties file, default.
+A value in ZooKeeper that cannot be used counts as not set, whoever wrote it.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from ballast.broker.config import PROPERTIES, BrokerConfig, parse_property
+from ballast.broker.errors import ConfigError
+from ballast.model.topic_configs import TOPIC_CONFIGS, InvalidTopicConfig
+from ballast.replication.quota import ThrottledReplicas, parse_throttled_replicas
+from ballast.storage.config import LogConfig
+
+log = logging.getLogger(__name__)
+
+
+class ConfigSource(IntEnum):
+    """DescribeConfigs' (key 32) names for where a value was set."""
+
+    DYNAMIC_TOPIC_CONFIG = 1
+    DYNAMIC_BROKER_CONFIG = 2
+    DYNAMIC_DEFAULT_BROKER_CONFIG = 3
+    STATIC_BROKER_CONFIG = 4
+    DEFAULT_CONFIG = 5
+
+
+class Setting(NamedTuple):
+    """One place where a value is set."""
+
+    name: str
+    """The property's name in that place."""
+    value: str
+    source: ConfigSource
+
+
+class DynamicConfigs:
+    """The overrides known to this broker, and the values that they lead to."""
+
+    def __init__(self, config: BrokerConfig) -> None:
+        self._static = config
+        self._broker: dict[str, str] = {}
+        self._default: dict[str, str] = {}
+        self._topics: dict[str, dict[str, str]] = {}
+        self._min_insync: dict[str, int] = {}
+
+    # -- overrides as ZooKeeper has them --------------------------------------------------------
+
+    def set_broker(self, values: Mapping[str, str]) -> None:
+        """Replace the overrides of this broker."""
+        self._broker = _usable_broker_values(values)
+        self._min_insync.clear()
+
+    def set_default(self, values: Mapping[str, str]) -> None:
+        """Replace the overrides of all brokers."""
+        self._default = _usable_broker_values(values)
+        self._min_insync.clear()
+
+    def set_topic(self, topic: str, values: Mapping[str, str]) -> None:
+        """Replace the overrides of a topic."""
+        self._topics[topic] = usable_topic_values(topic, values)
+        self._min_insync.pop(topic, None)
+
+    def forget_topic(self, topic: str) -> None:
+        """Drop a topic that is no longer hosted here."""
+        self._topics.pop(topic, None)
+        self._min_insync.pop(topic, None)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics whose overrides are known, sorted."""
+        return tuple(sorted(self._topics))
+
+    def knows_topic(self, topic: str) -> bool:
+        """Whether the topic's overrides have been read."""
+        return topic in self._topics
+
+    # -- values in force ------------------------------------------------------------------------
+
+    def broker_value(self, name: str) -> Any:
+        """Return the value in force of a broker's property."""
+        for overrides in (self._broker, self._default):
+            if name in overrides:
+                return PROPERTIES[name].parse(overrides[name])
+        return self._static.value(name)
+
+    def min_insync_replicas(self, topic: str) -> int:
+        """Return how many replicas must be in sync for acks=all."""
+        known = self._min_insync.get(topic)
+        if known is None:
+            text = self._topics.get(topic, {}).get("min.insync.replicas")
+            known = int(text) if text else int(self.broker_value("min.insync.replicas"))
+            self._min_insync[topic] = known
+        return known
+
+    def log_config(self, topic: str) -> LogConfig:
+        """Return the settings of a topic's logs."""
+        return LogConfig(
+            segment_bytes=self.broker_value("log.segment.bytes"),
+            index_interval_bytes=self.broker_value("log.index.interval.bytes"),
+            max_message_bytes=self.broker_value("message.max.bytes"),
+        ).with_overrides(self._topics.get(topic, {}))
+
+    def throttled_replicas(self, topic: str, name: str) -> ThrottledReplicas:
+        """Return the list ``name`` (leader's or follower's) of a topic."""
+        return parse_throttled_replicas(self._topics.get(topic, {}).get(name, ""))
+
+    # -- where values come from -----------------------------------------------------------------
+
+    def broker_settings(self, name: str) -> Iterator[Setting]:
+        """Yield where a broker's property is set, nearest first; a default comes last."""
+        if name in self._broker:
+            yield Setting(name, self._broker[name], ConfigSource.DYNAMIC_BROKER_CONFIG)
+        if name in self._default:
+            yield Setting(name, self._default[name], ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG)
+        if name in self._static.given:
+            yield Setting(name, self._static.given[name], ConfigSource.STATIC_BROKER_CONFIG)
+        default = PROPERTIES[name].default
+        if default is not None:
+            yield Setting(name, default, ConfigSource.DEFAULT_CONFIG)
+
+    def topic_settings(self, values: Mapping[str, str], name: str) -> Iterator[Setting]:
+        """Yield where a topic's property is set, given the topic's own ``values``."""
+        if name in values:
+            yield Setting(name, values[name], ConfigSource.DYNAMIC_TOPIC_CONFIG)
+        row = TOPIC_CONFIGS[name]
+        if row.broker_name in PROPERTIES:
+            yield from self.broker_settings(row.broker_name)
+        else:
+            yield Setting(row.broker_name or name, row.default, ConfigSource.DEFAULT_CONFIG)
+
+
+def usable_topic_values(topic: str, values: Mapping[str, str]) -> dict[str, str]:
+    """Return those of a topic's overrides that are known and legal; log the others."""
+    usable = {}
+    for name, text in values.items():
+        row = TOPIC_CONFIGS.get(name)
+        try:
+            if row is None:
+                raise InvalidTopicConfig("unknown name")
+            row.parse(text)
+        except InvalidTopicConfig as error:
+            log.warning("config %r of topic %s is ignored: %s", name, topic, error)
+        else:
+            usable[name] = text
+    if usable.get("message.timestamp.type", "CreateTime") != "CreateTime":
+        log.warning("topic %s: message.timestamp.type is ignored, only CreateTime is kept", topic)
+        del usable["message.timestamp.type"]
+    return usable
+
+
+def _usable_broker_values(values: Mapping[str, str]) -> dict[str, str]:
+    usable = {}
+    for name, text in values.items():
+        row = PROPERTIES.get(name)
+        try:
+            if row is None or not row.dynamic:
+                raise ConfigError(name, "cannot be set while a broker runs")
+            parse_property(row, text)
+        except ConfigError as error:
+            log.warning("a broker config is ignored: %s", error)
+        else:
+            usable[name] = text
+    return usable

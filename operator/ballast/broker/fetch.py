@@ -1,0 +1,252 @@
+"""Reading for consumers and followers, and waiting until there is enough to read."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Final
+
+from ballast.broker.errors import PartitionError
+from ballast.broker.partition import Partition
+from ballast.broker.replica_manager import ReplicaManager
+from ballast.model.ids import TopicPartition
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.fetch import EpochEndOffset, FetchPartition, PartitionData
+from ballast.protocol.records import COMPRESSIONS, iter_batches
+from ballast.purgatory.operation import DelayedOperation
+from ballast.replication.errors import FetchOffsetOutOfRange, NotAReplica
+from ballast.replication.follower import diverging_epoch
+from ballast.replication.partition import LeaderView
+from ballast.storage.errors import OffsetOutOfRange, StorageError
+
+MAX_RESPONSE_BYTES: Final = 55 * 1024 * 1024
+"""Kafka's ``fetch.max.bytes``: no fetch gets more, whatever it asks for."""
+
+ZSTD: Final = COMPRESSIONS.index("zstd")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchPlan:
+    """One fetch request, apart from how it is written on the wire."""
+
+    replica_id: int
+    """The follower's broker id; negative for consumers."""
+    version: int
+    min_bytes: int
+    max_bytes: int
+    partitions: tuple[tuple[TopicPartition, FetchPartition], ...]
+
+    @property
+    def is_from_follower(self) -> bool:
+        """Whether a broker fetches: up to the log's end, and as an acknowledgement."""
+        return self.replica_id >= 0
+
+
+@dataclass(slots=True)
+class Fetched:
+    """What a fetch has read so far, partition by partition in the order asked."""
+
+    partitions: list[tuple[TopicPartition, PartitionData]] = field(default_factory=list)
+    size_bytes: int = 0
+    must_answer: bool = False
+    """An error or a divergence was found: the client must learn of it at once."""
+
+
+def acknowledge(replicas: ReplicaManager, plan: FetchPlan) -> None:
+    """Take a follower's fetch as word of what it has, before anything is read for it.
+
+    Only fetches of the current leader epoch that lie within the log and do not diverge count
+    (KIP-320). May raise the high watermark and let the follower join the ISR.
+    """
+    now = replicas.clock()
+    for name, asked in plan.partitions:
+        partition = replicas.partitions.get(name)
+        if partition is None:
+            continue
+        try:
+            view = partition.leader_view(asked.current_leader_epoch)
+            if _divergence(partition, asked) is not None:
+                continue
+            view.record_fetch(
+                plan.replica_id,
+                asked.fetch_offset,
+                asked.log_start_offset,
+                now,
+                partition.log.log_end_offset,
+            )
+        except (PartitionError, FetchOffsetOutOfRange, NotAReplica):
+            continue
+        replicas.moved_on(partition)
+        replicas.expand_isr(partition, plan.replica_id)
+
+
+def read(replicas: ReplicaManager, plan: FetchPlan) -> Fetched:
+    """Read every partition of a fetch, within its limits, at least one batch in all."""
+    fetched = Fetched()
+    left = min(plan.max_bytes, MAX_RESPONSE_BYTES)
+    for name, asked in plan.partitions:
+        try:
+            data = _read_one(replicas, plan, name, asked, left, first=not fetched.size_bytes)
+        except PartitionError as error:
+            data = _failed(asked, error.code)
+        except (FetchOffsetOutOfRange, OffsetOutOfRange):
+            data = _failed(asked, ErrorCode.OFFSET_OUT_OF_RANGE)
+        except NotAReplica:
+            data = _failed(asked, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        except StorageError:
+            data = _failed(asked, ErrorCode.KAFKA_STORAGE_ERROR)
+        size = len(data.records) if data.records else 0
+        left -= size
+        fetched.size_bytes += size
+        if data.error_code != ErrorCode.NONE or data.diverging_epoch.epoch >= 0:
+            fetched.must_answer = True
+        fetched.partitions.append((name, data))
+    return fetched
+
+
+def _read_one(
+    replicas: ReplicaManager,
+    plan: FetchPlan,
+    name: TopicPartition,
+    asked: FetchPartition,
+    left: int,
+    *,
+    first: bool,
+) -> PartitionData:
+    partition = replicas.find(name)
+    view = partition.leader_view(asked.current_leader_epoch)
+    if plan.version < 4:
+        # Records are kept in format 2 only, which these clients cannot read: Kafka's answer with
+        # message.downconversion.enable=false.
+        raise PartitionError(ErrorCode.UNSUPPORTED_VERSION)
+    follower_in_sync = False
+    if plan.is_from_follower:
+        view.progress(plan.replica_id)
+        follower_in_sync = plan.replica_id in view.isr
+    diverging = _divergence(partition, asked)
+    if diverging is not None:
+        return _data(partition, view, asked, b"", diverging)
+    if plan.is_from_follower and replicas.throttles.leader_holds_back(
+        name, follower_in_sync=follower_in_sync
+    ):
+        return _data(partition, view, asked, b"")
+    upper = _upper_offset(partition, view, plan)
+    max_bytes = min(asked.partition_max_bytes, left)
+    if asked.fetch_offset >= upper or (max_bytes <= 0 and not first):
+        return _data(partition, view, asked, b"")
+    records = partition.log.read(
+        asked.fetch_offset,
+        max_bytes=max(max_bytes, 0),
+        upper_offset=upper,
+        at_least_one_batch=first,
+    )
+    if plan.version < 10:
+        _refuse_zstd(records)
+    return _data(partition, view, asked, records)
+
+
+def _upper_offset(partition: Partition, view: LeaderView, plan: FetchPlan) -> int:
+    # There are no transactions, so read_committed ends where read_uncommitted does.
+    return partition.log.log_end_offset if plan.is_from_follower else view.high_watermark
+
+
+def _divergence(partition: Partition, asked: FetchPartition) -> EpochEndOffset | None:
+    found = diverging_epoch(
+        partition.log.leader_epochs,
+        partition.log.log_start_offset,
+        partition.log.log_end_offset,
+        asked.fetch_offset,
+        asked.last_fetched_epoch,
+    )
+    return None if found is None else EpochEndOffset(epoch=found.epoch, end_offset=found.end_offset)
+
+
+def _refuse_zstd(records: bytes) -> None:
+    for _, batch in iter_batches(records):
+        if batch.compression == ZSTD:
+            raise PartitionError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+
+
+def _data(
+    partition: Partition,
+    view: LeaderView,
+    asked: FetchPartition,
+    records: bytes,
+    diverging: EpochEndOffset = EpochEndOffset(),  # noqa: B008  a frozen value
+) -> PartitionData:
+    return PartitionData(
+        partition_index=asked.partition,
+        error_code=ErrorCode.NONE,
+        high_watermark=view.high_watermark,
+        last_stable_offset=view.high_watermark,
+        log_start_offset=partition.log.log_start_offset,
+        diverging_epoch=diverging,
+        aborted_transactions=None,
+        records=records,
+    )
+
+
+def _failed(asked: FetchPartition, code: ErrorCode) -> PartitionData:
+    return PartitionData(
+        partition_index=asked.partition,
+        error_code=code,
+        high_watermark=-1,
+        aborted_transactions=None,
+        records=b"",
+    )
+
+
+class DelayedFetch(DelayedOperation):
+    """A fetch that found too little, and waits for more records, a change of role, or its time.
+
+    Records are read again when it completes; what was acknowledged is not acknowledged again.
+    """
+
+    def __init__(
+        self,
+        timeout_ms: int,
+        replicas: ReplicaManager,
+        plan: FetchPlan,
+        answer: asyncio.Future[Fetched],
+    ) -> None:
+        super().__init__(timeout_ms)
+        self._replicas = replicas
+        self._plan = plan
+        self._answer = answer
+        self._asked = dict(plan.partitions)
+        self._fetched: Fetched | None = None
+
+    def try_complete(self) -> bool:
+        """Complete once there is something to say: enough records, or an error."""
+        changed = self._replicas.delays.changed
+        if changed in self._asked:
+            ready = self._has_news(changed, self._asked[changed])
+        else:
+            ready = any(self._has_news(name, asked) for name, asked in self._asked.items())
+        if not ready:
+            return False
+        if self._plan.min_bytes > 1:
+            self._fetched = read(self._replicas, self._plan)
+            if self._fetched.size_bytes < self._plan.min_bytes and not self._fetched.must_answer:
+                self._fetched = None
+                return False
+        return self.force_complete()
+
+    def _has_news(self, name: TopicPartition, asked: FetchPartition) -> bool:
+        """Whether reading the partition would give records or an error."""
+        partition = self._replicas.partitions.get(name)
+        view = partition.view if partition is not None else None
+        if partition is None or view is None:
+            return True
+        if asked.current_leader_epoch not in (-1, partition.leader_epoch):
+            return True
+        upper = _upper_offset(partition, view, self._plan)
+        if asked.fetch_offset >= upper:
+            # Beyond the log's end the log was truncated: OFFSET_OUT_OF_RANGE or a divergence.
+            return asked.fetch_offset > partition.log.log_end_offset
+        return not self._plan.is_from_follower or not self._replicas.throttles.leader_holds_back(
+            name, follower_in_sync=self._plan.replica_id in view.isr
+        )
+
+    def on_complete(self) -> None:
+        """Answer with what can be read now."""
+        if not self._answer.done():
+            self._answer.set_result(self._fetched or read(self._replicas, self._plan))

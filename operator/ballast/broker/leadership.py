@@ -1,0 +1,160 @@
+"""Carrying out what the controller says about replicas: LeaderAndIsr (4) and StopReplica (5).
+
+Rules (Kafka 2.8 ReplicaManager, with KAFKA-13972):
+
+| command      | taken when its leader epoch is                       | else                        |
+|--------------|------------------------------------------------------|-----------------------------|
+| LeaderAndIsr | above the replica's                                  | STALE_CONTROLLER_EPOCH 11   |
+| StopReplica  | not below the replica's, or not stated, or -2        | FENCED_LEADER_EPOCH 74      |
+
+A replica is deleted by StopReplica(delete) only, never because it is not mentioned.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from ballast.broker.errors import PartitionError
+from ballast.broker.fetchers import Fetchers
+from ballast.broker.replica_manager import ReplicaManager
+from ballast.model.assignments import ReplicaAssignment
+from ballast.model.brokers import Broker
+from ballast.model.ids import EPOCH_DURING_DELETE, NO_EPOCH, TopicPartition
+from ballast.model.leadership import LeaderAndIsr
+from ballast.model.topics import InvalidTopicName, check_topic_name
+from ballast.protocol.error_codes import ErrorCode
+from ballast.storage.errors import StorageError
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadershipChange:
+    """How one replica here is led from now on."""
+
+    name: TopicPartition
+    topic_id: UUID | None
+    state: LeaderAndIsr
+    assignment: ReplicaAssignment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaStop:
+    """One replica to stop, and maybe to delete."""
+
+    name: TopicPartition
+    leader_epoch: int
+    delete: bool
+
+
+class Leadership:
+    """Gives the replicas on this broker their roles."""
+
+    def __init__(self, replicas: ReplicaManager, fetchers: Fetchers) -> None:
+        self._replicas = replicas
+        self._fetchers = fetchers
+
+    def take(
+        self, changes: Iterable[LeadershipChange], live_leaders: Mapping[int, Broker]
+    ) -> dict[TopicPartition, ErrorCode]:
+        """Carry out a LeaderAndIsr; return the outcome of each partition."""
+        outcomes: dict[TopicPartition, ErrorCode] = {}
+        for change in changes:
+            try:
+                self._take(change, live_leaders)
+            except PartitionError as error:
+                outcomes[change.name] = error.code
+            except StorageError as error:
+                log.error("%s could not be opened: %s", change.name, error)  # noqa: TRY400
+                outcomes[change.name] = ErrorCode.KAFKA_STORAGE_ERROR
+            else:
+                outcomes[change.name] = ErrorCode.NONE
+        return outcomes
+
+    def _take(self, change: LeadershipChange, live_leaders: Mapping[int, Broker]) -> None:
+        replicas = self._replicas
+        broker_id = replicas.identity.broker_id
+        _check_name(change.name)
+        if broker_id not in change.assignment.replicas:
+            raise PartitionError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        known = replicas.partitions.get(change.name)
+        if known is not None:
+            known.take_topic_id(change.topic_id)
+            if change.state.leader_epoch <= known.leader_epoch:
+                raise PartitionError(ErrorCode.STALE_CONTROLLER_EPOCH)
+        partition = replicas.host(change.name)
+        partition.take_topic_id(change.topic_id)
+        # The old epoch's fetches end before the role changes: none of their answers is taken.
+        self._fetchers.unfollow(change.name)
+        if change.state.leader == broker_id:
+            partition.lead(change.state, change.assignment, replicas.clock())
+            replicas.moved_on(partition)
+        else:
+            partition.follow(change.state, change.assignment)
+            leader = live_leaders.get(change.state.leader) or replicas.metadata.brokers.get(
+                change.state.leader
+            )
+            if leader is not None:
+                self._fetchers.follow(partition, leader)
+        log.info(
+            "%s: leader %d, epoch %d, isr %s",
+            change.name,
+            change.state.leader,
+            change.state.leader_epoch,
+            change.state.isr,
+        )
+        replicas.delays.role_changed(change.name)
+
+    def find_leaders(self) -> None:
+        """Follow leaders that were unknown when they were named; call it when metadata changed."""
+        for partition in self._replicas.partitions.values():
+            if partition.view is not None or self._fetchers.is_followed(partition.name):
+                continue
+            leader = self._replicas.metadata.brokers.get(partition.leader)
+            if leader is not None:
+                self._fetchers.follow(partition, leader)
+
+    def stop(self, stops: Iterable[ReplicaStop]) -> dict[TopicPartition, ErrorCode]:
+        """Carry out a StopReplica; return the outcome of each partition."""
+        outcomes: dict[TopicPartition, ErrorCode] = {}
+        for stop in stops:
+            try:
+                self._stop(stop)
+            except PartitionError as error:
+                outcomes[stop.name] = error.code
+            except StorageError as error:
+                log.error("%s could not be deleted: %s", stop.name, error)  # noqa: TRY400
+                outcomes[stop.name] = ErrorCode.KAFKA_STORAGE_ERROR
+            else:
+                outcomes[stop.name] = ErrorCode.NONE
+        return outcomes
+
+    def _stop(self, stop: ReplicaStop) -> None:
+        replicas = self._replicas
+        _check_name(stop.name)
+        partition = replicas.partitions.get(stop.name)
+        if (
+            partition is not None
+            and stop.leader_epoch not in (EPOCH_DURING_DELETE, NO_EPOCH)
+            and stop.leader_epoch < partition.leader_epoch
+        ):
+            raise PartitionError(ErrorCode.FENCED_LEADER_EPOCH)
+        self._fetchers.unfollow(stop.name)
+        if partition is not None:
+            partition.stop()
+        if stop.delete:
+            replicas.forget(stop.name)
+            # A replica without a role is deleted too: its broker was down when it was removed.
+            replicas.log_dirs.delete(stop.name)
+        replicas.delays.role_changed(stop.name)
+        log.info("%s: stopped%s", stop.name, " and deleted" if stop.delete else "")
+
+
+def _check_name(name: TopicPartition) -> None:
+    try:
+        check_topic_name(name.topic)
+    except InvalidTopicName as error:
+        raise PartitionError(ErrorCode.INVALID_TOPIC_EXCEPTION, str(error)) from error
+    if name.partition < 0:
+        raise PartitionError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

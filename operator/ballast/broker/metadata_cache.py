@@ -1,0 +1,114 @@
+"""What this broker tells clients about the cluster: the content of UpdateMetadata (key 6)."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from uuid import UUID
+
+from ballast.model.brokers import Broker
+from ballast.model.ids import LEADER_DURING_DELETE, NO_LEADER, TopicPartition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionMetadata:
+    """One partition as the controller last told it."""
+
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    replicas: tuple[int, ...]
+    offline_replicas: tuple[int, ...] = ()
+    """Replicas that the controller knows to be on failed disks."""
+
+
+class MetadataCache:
+    """Live brokers, and the partitions of every topic.
+
+    A change wakes whoever waits for it (`wait_until`). Nothing here is durable: the controller
+    sends all of it to a broker that starts.
+    """
+
+    def __init__(self) -> None:
+        self._brokers: dict[int, Broker] = {}
+        self._topics: dict[str, dict[int, PartitionMetadata]] = {}
+        self._topic_ids: dict[str, UUID] = {}
+        self._waiters: dict[asyncio.Future[None], None] = {}
+
+    @property
+    def brokers(self) -> Mapping[int, Broker]:
+        """Live brokers by id."""
+        return MappingProxyType(self._brokers)
+
+    @property
+    def topics(self) -> Mapping[str, Mapping[int, PartitionMetadata]]:
+        """Partitions by topic and number."""
+        return MappingProxyType(self._topics)
+
+    def topic_id(self, topic: str) -> UUID | None:
+        """Return the topic's id; None when the topic or its id is not known."""
+        return self._topic_ids.get(topic)
+
+    @property
+    def controller_id(self) -> int:
+        """The broker that clients are to send controller-bound requests to; -1 when none lives.
+
+        Every broker forwards them, so any would do; the lowest id is the same at each broker.
+        """
+        return min(self._brokers, default=NO_LEADER)
+
+    def partition(self, partition: TopicPartition) -> PartitionMetadata | None:
+        """Return what is known of one partition."""
+        return self._topics.get(partition.topic, {}).get(partition.partition)
+
+    def live_leader(self, partition: TopicPartition) -> Broker | None:
+        """Return the live broker that leads ``partition``."""
+        known = self.partition(partition)
+        return self._brokers.get(known.leader) if known else None
+
+    def update(
+        self,
+        entries: Iterable[tuple[TopicPartition, PartitionMetadata]],
+        live_brokers: Iterable[Broker],
+        topic_ids: Mapping[str, UUID],
+    ) -> frozenset[TopicPartition]:
+        """Take an UpdateMetadata; return the partitions that it declared deleted.
+
+        The brokers replace those known; partitions not named stay as they are.
+        """
+        self._brokers = {b.broker_id: b for b in sorted(live_brokers, key=lambda b: b.broker_id)}
+        self._topic_ids.update(topic_ids)
+        deleted = set()
+        for partition, metadata in entries:
+            if metadata.leader == LEADER_DURING_DELETE:
+                deleted.add(partition)
+                self._forget(partition)
+            else:
+                self._topics.setdefault(partition.topic, {})[partition.partition] = metadata
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        return frozenset(deleted)
+
+    def _forget(self, partition: TopicPartition) -> None:
+        partitions = self._topics.get(partition.topic, {})
+        partitions.pop(partition.partition, None)
+        if not partitions:
+            self._topics.pop(partition.topic, None)
+            self._topic_ids.pop(partition.topic, None)
+
+    async def wait_until(self, reached: Callable[[], bool], timeout_seconds: float) -> bool:
+        """Wait until ``reached()`` holds after an update; return False when time ran out."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_seconds
+        while not reached():
+            waiter = loop.create_future()
+            self._waiters[waiter] = None
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await waiter
+            except TimeoutError:
+                return reached()
+            finally:
+                self._waiters.pop(waiter, None)
+        return True

@@ -1,0 +1,43 @@
+"""What the handlers of APIs are given: the broker's parts, and facts of the request's origin."""
+
+from dataclasses import dataclass
+
+from ballast.broker.config import BrokerConfig
+from ballast.broker.config_watcher import ConfigWatcher
+from ballast.broker.controller_link import ControllerLink
+from ballast.broker.dynamic_configs import DynamicConfigs
+from ballast.broker.fetchers import Fetchers
+from ballast.broker.identity import Identity
+from ballast.broker.leadership import Leadership
+from ballast.broker.metadata_cache import MetadataCache
+from ballast.broker.metrics import BrokerMetrics
+from ballast.broker.producer_ids import ProducerIds
+from ballast.broker.replica_manager import ReplicaManager
+from ballast.broker.session import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """One broker, as its API handlers see it."""
+
+    config: BrokerConfig
+    configs: DynamicConfigs
+    config_watcher: ConfigWatcher
+    controller: ControllerLink
+    fetchers: Fetchers
+    identity: Identity
+    leadership: Leadership
+    metadata: MetadataCache
+    metrics: BrokerMetrics
+    producer_ids: ProducerIds
+    replicas: ReplicaManager
+    session: Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """Where a request came from, and the version that its answer must have."""
+
+    version: int
+    client_id: str | None
+    peer: str

@@ -1,0 +1,186 @@
+"""Appending what producers send, and waiting until enough replicas have it."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from ballast.broker.errors import PartitionError
+from ballast.broker.partition import Partition
+from ballast.broker.replica_manager import ReplicaManager
+from ballast.model.ids import TopicPartition
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.errors import RecordsError
+from ballast.protocol.records import COMPRESSIONS, iter_batches
+from ballast.purgatory.operation import DelayedOperation
+from ballast.replication.errors import (
+    InvalidProducerEpoch,
+    NotEnoughReplicas,
+    OutOfOrderSequence,
+)
+from ballast.replication.partition import AcksAll
+from ballast.storage.errors import AppendTooLarge, StorageError
+
+ACKS_ALL: Final = -1
+ZSTD: Final = COMPRESSIONS.index("zstd")
+
+
+@dataclass(slots=True)
+class Produced:
+    """What became of one partition's part of a produce request."""
+
+    name: TopicPartition
+    error: ErrorCode = ErrorCode.NONE
+    message: str | None = None
+    base_offset: int = -1
+    log_start_offset: int = -1
+    required_offset: int = 0
+    """Where the high watermark must be before acks=all is acknowledged."""
+    term: int = 0
+    """The partition's term in which it was appended."""
+
+
+def append(
+    replicas: ReplicaManager,
+    name: TopicPartition,
+    records: memoryview | bytes | None,
+    *,
+    acks: int,
+    version: int,
+) -> Produced:
+    """Append one partition's records at once; never raises for what the client did wrong.
+
+    ``records`` must be writable: offsets and leader epoch are patched in place.
+    """
+    try:
+        return _append(replicas, name, records, acks=acks, version=version)
+    except PartitionError as error:
+        return Produced(name, error.code, error.message)
+    except RecordsError as error:
+        return Produced(name, error.error_code, str(error))
+    except NotEnoughReplicas as error:
+        return Produced(name, ErrorCode.NOT_ENOUGH_REPLICAS, str(error))
+    except OutOfOrderSequence as error:
+        return Produced(name, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, str(error))
+    except InvalidProducerEpoch as error:
+        return Produced(name, ErrorCode.INVALID_PRODUCER_EPOCH, str(error))
+    except AppendTooLarge as error:
+        return Produced(name, ErrorCode.RECORD_LIST_TOO_LARGE, str(error))
+    except StorageError:
+        return Produced(name, ErrorCode.KAFKA_STORAGE_ERROR)
+
+
+def _append(
+    replicas: ReplicaManager,
+    name: TopicPartition,
+    records: memoryview | bytes | None,
+    *,
+    acks: int,
+    version: int,
+) -> Produced:
+    partition = replicas.find(name)
+    view = partition.leader_view()
+    if not replicas.identity.is_registered:
+        # To the cluster this broker is dead: another may lead by now.
+        raise PartitionError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    if acks == ACKS_ALL:
+        view.check_enough_replicas(replicas.configs.min_insync_replicas(name.topic))
+    if not records:
+        raise PartitionError(ErrorCode.INVALID_RECORD, "a produce request holds record batches")
+    if version < 7:
+        _refuse_zstd(records)
+    appended = partition.log.append_as_leader(
+        memoryview(records), leader_epoch=partition.leader_epoch, now_ms=replicas.wall_clock_ms()
+    )
+    if not appended.duplicate:
+        replicas.metrics.bytes_in.inc(appended.size_bytes)
+    return Produced(
+        name,
+        base_offset=appended.first_offset,
+        log_start_offset=appended.log_start_offset,
+        required_offset=appended.last_offset + 1,
+        term=partition.term,
+    )
+
+
+def _refuse_zstd(records: memoryview | bytes) -> None:
+    for _, batch in iter_batches(records):
+        if batch.compression == ZSTD:
+            raise PartitionError(
+                ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs produce version 7 or above"
+            )
+
+
+def after_append(replicas: ReplicaManager, produced: list[Produced]) -> None:
+    """Let the high watermark and waiting fetches follow what was appended."""
+    for one in produced:
+        if one.error == ErrorCode.NONE:
+            partition = replicas.partitions.get(one.name)
+            if partition is not None:
+                replicas.moved_on(partition)
+            replicas.delays.appended(one.name)
+        else:
+            replicas.metrics.failed_produce.inc()
+
+
+def acknowledgement(
+    replicas: ReplicaManager, partition: Partition | None, produced: Produced
+) -> ErrorCode | None:
+    """Return the answer to acks=all for one partition, or None while replicas are waited for."""
+    view = partition.view if partition is not None else None
+    if partition is None or view is None or partition.term != produced.term:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if not replicas.identity.is_registered:
+        return None
+    minimum = replicas.configs.min_insync_replicas(produced.name.topic)
+    state = view.acks_all(produced.required_offset, minimum)
+    if state is AcksAll.WAITING:
+        return None
+    if state is AcksAll.NOT_ENOUGH_REPLICAS_AFTER_APPEND:
+        return ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    return ErrorCode.NONE
+
+
+class DelayedProduce(DelayedOperation):
+    """A produce request with acks=all whose records wait for the in-sync replicas.
+
+    ``answer`` gets the outcome of every partition: an error, or NONE once the high watermark has
+    passed what was appended. Time's end is REQUEST_TIMED_OUT, which means unknown, not failed.
+    """
+
+    def __init__(
+        self,
+        timeout_ms: int,
+        replicas: ReplicaManager,
+        produced: list[Produced],
+        answer: asyncio.Future[list[Produced]],
+    ) -> None:
+        super().__init__(timeout_ms)
+        self._replicas = replicas
+        self._produced = produced
+        self._answer = answer
+        self._waiting = [one for one in produced if one.error == ErrorCode.NONE]
+
+    @property
+    def waited_for(self) -> list[TopicPartition]:
+        """The partitions that are not acknowledged yet."""
+        return [one.name for one in self._waiting]
+
+    def try_complete(self) -> bool:
+        """Complete once every partition is acknowledged or has failed."""
+        waiting = []
+        for one in self._waiting:
+            partition = self._replicas.partitions.get(one.name)
+            code = acknowledgement(self._replicas, partition, one)
+            if code is None:
+                waiting.append(one)
+            else:
+                one.error = code
+        self._waiting = waiting
+        return not waiting and self.force_complete()
+
+    def on_complete(self) -> None:
+        """Answer; what is still waited for has timed out."""
+        for one in self._waiting:
+            one.error = ErrorCode.REQUEST_TIMED_OUT
+        if not self._answer.done():
+            self._answer.set_result(self._produced)

@@ -1,0 +1,35 @@
+"""Java's properties files, as far as brokers' configurations use them."""
+
+from ballast.broker.errors import ConfigError
+
+
+def parse_properties(text: str) -> dict[str, str]:
+    r"""Return the properties of a file's text; the last of two with one name holds.
+
+    ``#`` and ``!`` begin a comment, ``\\`` at a line's end joins the next one; name and value are
+    divided by ``=`` or ``:``. Escapes within a value are not interpreted. Raises `ConfigError`
+    for a line without a name.
+    """
+    properties: dict[str, str] = {}
+    pending = ""
+    for line in text.splitlines():
+        line = pending + line.strip()  # noqa: PLW2901  a joined line is one line
+        pending = ""
+        if not line or line[0] in "#!":
+            continue
+        if line.endswith("\\"):
+            pending = line[:-1]
+            continue
+        name, value = _split(line)
+        if not name:
+            raise ConfigError(line, "a property has no name")
+        properties[name] = value
+    if pending:
+        name, value = _split(pending)
+        properties[name] = value
+    return properties
+
+
+def _split(line: str) -> tuple[str, str]:
+    position = min((line.index(mark) for mark in "=:" if mark in line), default=len(line))
+    return line[:position].strip(), line[position + 1 :].strip()

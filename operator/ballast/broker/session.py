@@ -1,0 +1,34 @@
+"""The broker's present ZooKeeper session, as those see it who only want to use it."""
+
+import asyncio
+
+from ballast.zk.broker_store import BrokerStore
+
+
+class Session:
+    """Holds the store of the present session; while there is none, whoever needs it waits."""
+
+    def __init__(self) -> None:
+        self._store: BrokerStore | None = None
+        self._available = asyncio.Event()
+
+    @property
+    def store(self) -> BrokerStore | None:
+        """The store, or None between two sessions."""
+        return self._store
+
+    def opened(self, store: BrokerStore) -> None:
+        """Take up a new session."""
+        self._store = store
+        self._available.set()
+
+    def ended(self) -> None:
+        """Drop a session that has expired or was closed."""
+        self._store = None
+        self._available.clear()
+
+    async def wait(self) -> BrokerStore:
+        """Return the store as soon as there is one."""
+        while self._store is None:
+            await self._available.wait()
+        return self._store
