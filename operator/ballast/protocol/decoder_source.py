@@ -54,6 +54,7 @@ class _Writer:
             "refused_length": primitives.refused_length,
             "read_unsigned_varint": primitives.read_unsigned_varint,
             "skip_tags": primitives.skip_tags,
+            "tag_count": primitives.tag_count,
             "unpack_many": primitives.unpack_many,
             "ints": primitives.UNPACK_INT32S,
             "UUID": UUID,
@@ -136,8 +137,7 @@ class _Writer:
         values = [inner.fresh("v") for _ in fields]
         for field, value in zip(fields, values, strict=True):
             inner.line(f"{value} = {inner.name('d', field.default)}")
-        inner.line("count, p = read_unsigned_varint(b, p)")
-        inner.line("if 2 * count > end - p: raise refused_length(count, end - p)")
+        inner.line("count, p = tag_count(b, p)")
         inner.line("for _ in range(count):")
         inner.depth = 2
         inner.line("tag, p = read_unsigned_varint(b, p)")

@@ -76,10 +76,7 @@ def decode_request_header(frame: Records) -> tuple[RequestHeader, int]:
         return RequestHeader(key, version, correlation_id, None), position
     client_id, position = _read_client_id(frame, position)
     if version >= api.flexible_from:
-        try:
-            position = skip_tags(frame, position, len(frame))
-        except IndexError as error:
-            raise DecodeError("the header's tagged fields are cut off") from error
+        position = skip_tags(frame, position, len(frame))
     return RequestHeader(key, version, correlation_id, client_id), position
 
 
@@ -169,10 +166,7 @@ def decode_response(
     (correlation_id,) = _INT32.unpack_from(frame)
     position = SIZE_BYTES
     if _has_response_tags(message_class.API_KEY, message_class.FLEXIBLE_FROM, version):
-        try:
-            position = skip_tags(frame, position, len(frame))
-        except IndexError as error:
-            raise DecodeError("the header's tagged fields are cut off") from error
+        position = skip_tags(frame, position, len(frame))
     return correlation_id, decode(message_class, version, memoryview(frame)[position:])
 
 
@@ -196,10 +190,7 @@ def response_body(api_key: int, version: int, frame: Records) -> memoryview:
     """Return the body of a response ``frame`` (without its size), to be passed on as it came."""
     position = SIZE_BYTES
     if _has_response_tags(api_key, api_of(api_key).flexible_from, version):
-        try:
-            position = skip_tags(frame, position, len(frame))
-        except IndexError as error:
-            raise DecodeError("the header's tagged fields are cut off") from error
+        position = skip_tags(frame, position, len(frame))
     return memoryview(frame)[position:]
 
 

@@ -12,6 +12,9 @@ from ballast.protocol.errors import DecodeError, EncodeError
 MAX_STRING_BYTES = 32767
 """Kafka's limit for strings in every version, flexible ones too."""
 
+MAX_TAGS = 1000
+"""Tagged fields that one struct may have; Kafka's structs have at most a handful."""
+
 _COUNT_TABLE_SIZE = 4096
 
 
@@ -35,14 +38,17 @@ def encode_varlong(value: int) -> bytes:
 def read_unsigned_varint(buffer: Any, position: int, most_bytes: int = 5) -> tuple[int, int]:
     """Read an unsigned varint of at most ``most_bytes`` bytes."""
     value = 0
-    for shift in range(0, 7 * most_bytes, 7):
-        byte = buffer[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            if value >> (32 if most_bytes == 5 else 64):
-                raise DecodeError(f"varint {value} does not fit its type")
-            return value, position
+    try:
+        for shift in range(0, 7 * most_bytes, 7):
+            byte = buffer[position]
+            position += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                if value >> (32 if most_bytes == 5 else 64):
+                    raise DecodeError(f"varint {value} does not fit its type")
+                return value, position
+    except IndexError:
+        raise DecodeError("varint is cut off") from None
     raise DecodeError(f"varint is longer than {most_bytes} bytes")
 
 
@@ -80,11 +86,17 @@ def refused_length(length: int, room: int) -> DecodeError:
     return DecodeError(f"length {length} exceeds what {room} remaining bytes can hold")
 
 
+def tag_count(buffer: Any, position: int) -> tuple[int, int]:
+    """Read how many tagged fields a struct has, within `MAX_TAGS`."""
+    count, position = read_unsigned_varint(buffer, position)
+    if count > MAX_TAGS:
+        raise DecodeError(f"{count} tagged fields exceed {MAX_TAGS}")
+    return count, position
+
+
 def skip_tags(buffer: Any, position: int, end: int) -> int:
     """Return the position after a struct's tagged fields, none of which is known."""
-    count, position = read_unsigned_varint(buffer, position)
-    if 2 * count > end - position:
-        raise refused_length(count, end - position)
+    count, position = tag_count(buffer, position)
     for _ in range(count):
         _, position = read_unsigned_varint(buffer, position)
         size, position = read_unsigned_varint(buffer, position)

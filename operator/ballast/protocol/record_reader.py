@@ -47,7 +47,7 @@ def read_records(batch: Buffer, position: int = 0) -> list[Record]:
         raise CorruptRecords(f"{header.record_count} records cannot lie in {len(payload)} bytes")
     try:
         return _read_all(header, payload)
-    except (DecodeError, IndexError, UnicodeDecodeError) as error:
+    except (DecodeError, UnicodeDecodeError) as error:
         raise CorruptRecords(f"malformed record: {error}") from error
 
 

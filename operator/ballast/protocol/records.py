@@ -29,7 +29,6 @@ from ballast.protocol.primitives import encode_varlong
 HEADER_SIZE = 61
 """Bytes of a batch before its records."""
 
-LENGTH_OFFSET = 8
 LEADER_EPOCH_OFFSET = 12
 MAGIC_OFFSET = 16
 CRC_OFFSET = 17

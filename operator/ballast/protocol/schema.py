@@ -89,9 +89,6 @@ class Message(WireStruct, frozen=True, gc=False, kw_only=True):
     FLEXIBLE_FROM: ClassVar[int]
 
 
-NEVER_FLEXIBLE = 32767
-"""`Message.FLEXIBLE_FROM` of an API that has no flexible version."""
-
 Records: TypeAlias = bytes | memoryview
 """Record batches: decoded as a slice of the frame, encoded from any of the two without a copy."""
 
