@@ -83,8 +83,7 @@ def recover_segment(segment: Segment, size: int, recovery_point: int) -> tuple[i
     ``size`` is the file's. Return the offset after the last batch, and whether anything was cut.
     """
     segment.size = size
-    for index in (segment.offset_index.file, segment.time_index.file):
-        index.load()
+    segment.load_indexes()
     segment.offset_index.keep_below(recovery_point, size)
     entry = segment.offset_index.last()
     if entry is not None:

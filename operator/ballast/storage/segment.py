@@ -98,7 +98,7 @@ class Segment:
         """Take the size from the file and trust the indexes; rebuild them if they are missing."""
         self.size = self._files.size(self.path)
         self.end_offset = end_offset
-        intact = self.offset_index.file.look() and self.time_index.file.look()
+        intact = self.look_at_indexes()
         last_entry = self.offset_index.last() if intact else None
         if not intact or (last_entry is not None and last_entry.position >= self.size):
             self._rebuild_indexes(end_offset)
@@ -110,10 +110,21 @@ class Segment:
     def open_active(self) -> int:
         """Open the segment for appends after a clean shutdown; return the offset after its last."""
         self.size = self._open().size()
-        self.offset_index.file.load()
-        self.time_index.file.load()
+        self.load_indexes()
         self.offset_index.keep_below(LONG_MAX, self.size)
         return self._scan_tail()
+
+    def load_indexes(self) -> None:
+        """Hold both indexes in memory; both empty if one is missing or cut off."""
+        intact = self.look_at_indexes()
+        for index in (self.offset_index.file, self.time_index.file):
+            index.load()
+            if not intact:
+                index.keep(0)
+
+    def look_at_indexes(self) -> bool:
+        """Whether both indexes are there, with whole entries."""
+        return self.offset_index.file.look() and self.time_index.file.look()
 
     def begin_tail(self) -> None:
         """Go back to what the indexes know; `note` must follow for the batches behind them."""
@@ -127,9 +138,9 @@ class Segment:
         self._first_timestamp = None
 
     def _rebuild_indexes(self, end_offset: int) -> None:
-        for index in (self.offset_index.file, self.time_index.file):
-            index.load()
-            index.keep(0)
+        self.load_indexes()
+        self.offset_index.file.keep(0)
+        self.time_index.file.keep(0)
         self._scan_tail()
         self.seal(end_offset)
 

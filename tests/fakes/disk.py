@@ -1,0 +1,291 @@
+"""A disk in memory that can crash: unflushed writes are lost, or torn, or kept.
+
+Each file is its content as the page cache has it, and what it takes to go back to what the disk
+has: per unflushed write the bytes it replaced. Names are kept in order, as a journaling file system
+keeps them: a crash undoes some of the newest creations and removals, any flush makes all durable.
+
+One `FakeDisk` is one host's file system.
+"""
+
+import errno
+from collections.abc import Callable
+from random import Random
+
+from ballast.storage.errors import DiskError, UnsafePath
+from ballast.storage.files import Buffer
+
+
+class _Content:
+    """A file's bytes, and the unflushed changes that made them: (position, replaced, old size)."""
+
+    __slots__ = ("changes", "data")
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.changes: list[tuple[int, bytes, int]] = []
+
+    def write(self, buffer: Buffer, position: int) -> None:
+        data = self.data
+        size = len(data)
+        if position < size:
+            self.changes.append((position, bytes(data[position : position + len(buffer)]), size))
+        elif not self.changes or not _is_append(self.changes[-1]):
+            # Appends in a row are one change, which a crash may cut at any byte.
+            self.changes.append((size, b"", size))
+        if position > size:
+            data += bytes(position - size)
+        data[position : position + len(buffer)] = buffer
+
+    def truncate(self, size: int) -> None:
+        old_size = len(self.data)
+        if size < old_size:
+            self.changes.append((size, bytes(self.data[size:]), old_size))
+            del self.data[size:]
+        elif size > old_size:
+            self.write(bytes(size - old_size), old_size)
+
+    def crash(self, random: Random) -> None:
+        """Undo a random number of the newest changes; the oldest of them may be half done."""
+        data = self.data
+        lost = random.randint(0, len(self.changes))
+        for remaining in range(lost, 0, -1):
+            change = self.changes.pop()
+            position, replaced, old_size = change
+            if remaining == 1 and _is_append(change):
+                cut = random.randint(old_size, len(data))
+                if random.random() < 0.2:
+                    # The size reached the disk, the blocks did not: zeros.
+                    data[cut:] = bytes(len(data) - cut)
+                else:
+                    del data[cut:]
+            else:
+                data[position : position + len(replaced)] = replaced
+                del data[old_size:]
+        self.changes.clear()
+
+
+def _is_append(change: tuple[int, bytes, int]) -> bool:
+    return change[0] == change[2]
+
+
+class FakeFile:
+    """An open file."""
+
+    __slots__ = ("_content", "_disk", "_generation", "_path")
+
+    def __init__(self, disk: "FakeDisk", path: str, content: _Content) -> None:
+        self._disk = disk
+        self._path = path
+        self._content = content
+        self._generation = disk.generation
+
+    def pread(self, size: int, position: int) -> bytes:
+        self._check("read")
+        data = bytes(memoryview(self._content.data)[position : position + size])
+        self._disk.read_bytes += len(data)
+        return data
+
+    def pwrite(self, data: Buffer, position: int) -> None:
+        self._check("write", len(data))
+        torn = self._disk.torn_write_bytes
+        if torn is not None:
+            self._disk.torn_write_bytes = None
+            self._content.write(bytes(data[:torn]), position)
+            raise DiskError("write", self._path, OSError(errno.ENOSPC, "No space left on device"))
+        self._content.write(data, position)
+
+    def truncate(self, size: int) -> None:
+        self._check("truncate")
+        self._content.truncate(size)
+
+    def flush(self) -> None:
+        self._check("fsync")
+        self._content.changes.clear()
+        self._disk.journal.clear()
+
+    def size(self) -> int:
+        self._check("stat")
+        return len(self._content.data)
+
+    def close(self) -> None:
+        self._generation = -1
+
+    def _check(self, operation: str, size: int = 0) -> None:
+        if self._generation != self._disk.generation:
+            raise DiskError(operation, self._path, OSError(errno.EBADF, "Bad file descriptor"))
+        self._disk.before(operation, self._path, size)
+
+
+class Crash(Exception):
+    """The host dies at this operation (see `FakeDisk.crash_after`)."""
+
+
+class FakeDisk:
+    """`Files` in memory. ``random`` decides what a crash loses."""
+
+    def __init__(self, random: Random) -> None:
+        self.generation = 0
+        self.operations = 0
+        """Changes made so far: writes, truncations, flushes, renames, removals."""
+        self.read_bytes = 0
+        """Bytes asked for by reads of open files."""
+        self.crash_after: int | None = None
+        """Raise `Crash` instead of the operation that would make `operations` larger than this."""
+        self.fail: Callable[[str, str], int | None] | None = None
+        """Given operation and path, the errno to fail with; None to go on."""
+        self.torn_write_bytes: int | None = None
+        """The next write leaves this many bytes and fails with ENOSPC."""
+        self.free_bytes: int | None = None
+        """What may still be written; None for no limit."""
+        self._random = random
+        self._files: dict[str, _Content] = {}
+        self._directories: dict[str, dict[str, _Content]] = {}
+        self.journal: list[tuple[bool, str, _Content]] = []
+        """Unflushed creations (True) and removals of names, oldest first."""
+
+    def before(self, operation: str, path: str, size: int = 0) -> None:
+        """Fail or die here if a test wants that; called before every operation."""
+        if operation in ("read", "stat", "list", "open"):
+            if self.fail is None:
+                return
+        else:
+            if self.crash_after is not None and self.operations >= self.crash_after:
+                raise Crash(f"{operation} {path}")
+            self.operations += 1
+        if self.fail is not None and (code := self.fail(operation, path)) is not None:
+            raise DiskError(operation, path, OSError(code, errno.errorcode[code]))
+        if self.free_bytes is not None and size:
+            if size > self.free_bytes:
+                raise DiskError(operation, path, OSError(errno.ENOSPC, "No space left on device"))
+            self.free_bytes -= size
+
+    def crash(self, *, keep_page_cache: bool = False) -> None:
+        """Close every file; lose a random part of what was not flushed.
+
+        ``keep_page_cache`` is a process that was killed: the kernel still has all its writes.
+        """
+        self.generation += 1
+        self.crash_after = None
+        if keep_page_cache:
+            return
+        for _ in range(self._random.randint(0, len(self.journal))):
+            self._undo(*self.journal.pop())
+        self.journal.clear()
+        for content in self._files.values():
+            content.crash(self._random)
+
+    def content(self, path: str) -> bytes:
+        """Return what a file holds, for tests."""
+        return bytes(self._files[path].data)
+
+    def replace_content(self, path: str, data: bytes) -> None:
+        """Set what a file holds, durably, for tests."""
+        content = self._files[path]
+        content.data = bytearray(data)
+        content.changes.clear()
+
+    def open(self, path: str, *, create: bool = False) -> FakeFile:
+        self.before("open", path)
+        content = self._files.get(path)
+        if content is None:
+            if not create:
+                raise _missing("open", path)
+            directory, _, name = path.rpartition("/")
+            if directory not in self._directories:
+                raise _missing("open", path)
+            content = self._files[path] = self._directories[directory][name] = _Content()
+            self.journal.append((True, path, content))
+        return FakeFile(self, path, content)
+
+    def exists(self, path: str) -> bool:
+        self.before("stat", path)
+        return path in self._files or path in self._directories
+
+    def size(self, path: str) -> int:
+        self.before("stat", path)
+        if path not in self._files:
+            raise _missing("stat", path)
+        return len(self._files[path].data)
+
+    def names(self, directory: str) -> list[str]:
+        self.before("list", directory)
+        if directory not in self._directories:
+            raise _missing("list", directory)
+        prefix = directory + "/"
+        folders = [
+            path[len(prefix) :]
+            for path in self._directories
+            if path.startswith(prefix) and "/" not in path[len(prefix) :]
+        ]
+        return sorted([*self._directories[directory], *folders])
+
+    def make_directory(self, path: str) -> None:
+        self.before("mkdir", path)
+        self._directories.setdefault(path, {})
+
+    def rename(self, source: str, target: str) -> None:
+        self.before("rename", source)
+        if source.rpartition("/")[0] != target.rpartition("/")[0]:
+            raise UnsafePath(f"{source} and {target} have different parents")
+        if source in self._files:
+            content = self._forget(source)
+            directory, _, name = target.rpartition("/")
+            self._files[target] = self._directories[directory][name] = content
+        elif source in self._directories:
+            names = self._directories[target] = self._directories.pop(source)
+            for name in names:
+                self._files[f"{target}/{name}"] = self._files.pop(f"{source}/{name}")
+        else:
+            raise _missing("rename", source)
+
+    def remove(self, path: str) -> None:
+        self.before("remove", path)
+        if path not in self._files:
+            raise _missing("remove", path)
+        self.journal.append((False, path, self._forget(path)))
+
+    def remove_directory(self, path: str) -> None:
+        self.before("rmdir", path)
+        if path not in self._directories:
+            raise _missing("rmdir", path)
+        if self._directories[path]:
+            raise DiskError("rmdir", path, OSError(errno.ENOTEMPTY, "Directory not empty"))
+        del self._directories[path]
+
+    def flush_directory(self, path: str) -> None:
+        self.before("fsync", path)
+        if path not in self._directories:
+            raise _missing("fsync", path)
+        self.journal.clear()
+
+    def read_whole(self, path: str) -> bytes:
+        self.before("read", path)
+        if path not in self._files:
+            raise _missing("read", path)
+        return bytes(self._files[path].data)
+
+    def write_whole(self, path: str, data: bytes) -> None:
+        self.before("write", path, len(data))
+        directory, _, name = path.rpartition("/")
+        if directory not in self._directories:
+            raise _missing("write", path)
+        content = _Content()
+        content.data += data
+        self.journal.clear()
+        self._files[path] = self._directories[directory][name] = content
+
+    def _undo(self, created: bool, path: str, content: _Content) -> None:
+        directory, _, name = path.rpartition("/")
+        if created and self._files.get(path) is content:
+            self._forget(path)
+        elif not created and directory in self._directories and path not in self._files:
+            self._files[path] = self._directories[directory][name] = content
+
+    def _forget(self, path: str) -> _Content:
+        directory, _, name = path.rpartition("/")
+        del self._directories[directory][name]
+        return self._files.pop(path)
+
+
+def _missing(operation: str, path: str) -> DiskError:
+    return DiskError(operation, path, OSError(errno.ENOENT, "No such file or directory"))
