@@ -1,0 +1,398 @@
+"""The port `ballast.zk.client.ZooKeeperClient` over kazoo: where kazoo's thread ends."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from kazoo.exceptions import ConnectionLoss as KazooConnectionLoss
+from kazoo.exceptions import SessionExpiredError
+from kazoo.protocol.serialization import GetChildren, Sync
+
+from ballast.zk import kazoo_connection
+from ballast.zk.client import (
+    ANY_VERSION,
+    MAX_REQUEST_BYTES,
+    Create,
+    Delete,
+    Operation,
+    OperationResult,
+    SessionEvent,
+    SetData,
+    Stat,
+    Watch,
+    WatchEvent,
+    WatchKind,
+    request_size,
+)
+from ballast.zk.errors import (
+    ConnectionLoss,
+    MultiFailed,
+    NodeExists,
+    NoNode,
+    RequestFailed,
+    RequestTooLarge,
+    SessionExpired,
+    ZooKeeperError,
+)
+from ballast.zk.kazoo_requests import (
+    ExistsRequest,
+    GetRequest,
+    MultiReadRequest,
+    MultiRequest,
+    WriteRequest,
+    error_of,
+)
+from ballast.zk.session import Session
+from ballast.zk.watches import WatchedThing, WatchRegistry
+
+MULTI_READ_PATHS = 1000
+"""Paths in one MultiRead."""
+
+WINDOW = 500
+"""Pipelined gets under way at once."""
+
+DEFAULT_SESSION_TIMEOUT_S = 18.0
+"""Kafka's ``zookeeper.session.timeout.ms``."""
+
+_KINDS = {
+    "CREATED": WatchKind.CREATED,
+    "DELETED": WatchKind.DELETED,
+    "CHANGED": WatchKind.CHANGED,
+    "CHILD": WatchKind.CHILD,
+}
+
+T = TypeVar("T")
+
+
+class KazooZooKeeperClient:
+    """One session with a ZooKeeper ensemble.
+
+    ``hosts`` is Kafka's ``zookeeper.connect``: ``host:port,host:port/chroot``; a chroot that does
+    not exist is created. Threads: kazoo's connection thread, which only posts to the event loop.
+    """
+
+    def __init__(self, hosts: str, *, session_timeout_s: float = DEFAULT_SESSION_TIMEOUT_S) -> None:
+        self._hosts = hosts
+        self._session_timeout_s = session_timeout_s
+        self._session = Session()
+        self._watches = WatchRegistry()
+        self._pending: dict[asyncio.Future[Any], None] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._kazoo: Any = None
+        self._chroot = ""
+        self._stopped = asyncio.Event()
+        self._is_closing = False
+        self._session.on_event(self._on_session_event)
+
+    # -- the session -------------------------------------------------------------------------
+
+    @property
+    def session_id(self) -> int:
+        """The session's id, 0 before `start` has returned."""
+        return self._session.session_id
+
+    @property
+    def session_timeout_s(self) -> float:
+        """The timeout that the server granted, or the one asked for before that."""
+        return self._session.timeout_s or self._session_timeout_s
+
+    def on_session_event(self, callback: Callable[[SessionEvent], None]) -> None:
+        """Call ``callback`` on each session event from now on."""
+        self._session.on_event(callback)
+
+    async def start(self) -> None:
+        """Establish the session; raises `ConnectionLoss` when no server answers in time."""
+        if self._kazoo is not None:
+            raise SessionExpired("a client is started once")
+        self._loop = asyncio.get_running_loop()
+        self._kazoo = kazoo_connection.make_client(
+            self._hosts, self._session_timeout_s, self, self._post
+        )
+        self._chroot = self._kazoo.chroot
+        self._kazoo.start_async()
+        try:
+            async with asyncio.timeout(self._session_timeout_s):
+                await self._session.wait_connected()
+                await self._make_chroot()
+        except TimeoutError as error:
+            await self.close()
+            raise ConnectionLoss(f"no ZooKeeper answers at {self._hosts}") from error
+
+    async def close(self) -> None:
+        """End the session; its ephemeral znodes are gone when this returns, if it was connected."""
+        if self._kazoo is None:
+            self._session.closed()
+            return
+        self._is_closing = True
+        kazoo_connection.request_stop(self._kazoo)
+        # The thread may still wait for a server, which lets the session expire meanwhile.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.session_timeout_s):
+                await self._stopped.wait()
+        self._session.closed()
+        self._forget(SessionExpired("the client is closed"))
+
+    async def wait_connected(self) -> None:
+        """Return when connected; raises `SessionExpired`, at the latest after the timeout."""
+        await self._session.wait_connected()
+
+    # -- reads -------------------------------------------------------------------------------
+
+    async def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, Stat]:
+        """Return data and stat; the watch sees CHANGED and DELETED. Raises `NoNode` (no watch)."""
+        found: tuple[bytes, Stat] = await self._get(path, watch)
+        return found
+
+    async def exists(self, path: str, watch: Watch | None = None) -> Stat | None:
+        """Return the stat or None; the watch sees CREATED, CHANGED and DELETED."""
+
+        def arm(stat: Stat | None) -> None:
+            thing = WatchedThing.ABSENCE if stat is None else WatchedThing.DATA
+            self._watches.arm(thing, path, watch)
+
+        request = ExistsRequest(self._full(path), self._watcher(watch))
+        stat: Stat | None = await self._submit(request, path, arm)
+        return stat
+
+    async def children(self, path: str, watch: Watch | None = None) -> list[str]:
+        """Return the sorted names of the children; the watch sees CHILD and DELETED."""
+
+        def arm(_: list[str]) -> None:
+            self._watches.arm(WatchedThing.CHILDREN, path, watch)
+
+        request = GetChildren(self._full(path), self._watcher(watch))
+        names: list[str] = await self._submit(request, path, arm)
+        return sorted(names)
+
+    async def multi_read(
+        self, paths: Sequence[str], watch: Watch | None = None
+    ) -> list[tuple[bytes, Stat] | None]:
+        """Return data and stat of each path, None where there is no znode."""
+        if watch is not None:
+            return await self._read_watched(paths, watch)
+        futures = [
+            self._submit(MultiReadRequest([self._full(path) for path in part]), part[0])
+            for part in _parts(paths, MULTI_READ_PATHS)
+        ]
+        found: list[tuple[bytes, Stat] | None] = []
+        for future in futures:
+            answer = await future
+            if isinstance(answer, ZooKeeperError):
+                raise answer
+            found += answer
+        return found
+
+    async def sync(self, path: str) -> None:
+        """Return when this session's server has seen all that was committed before the call."""
+        await self._submit(Sync(self._full(path)), path)
+
+    # -- writes ------------------------------------------------------------------------------
+
+    async def create(
+        self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequential: bool = False
+    ) -> str:
+        """Create a znode and return its path."""
+        made: str = await self._write(Create(path, data, ephemeral, sequential))
+        return str(self._kazoo.unchroot(made))
+
+    async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> Stat:
+        """Write data and return the new stat."""
+        stat: Stat = await self._write(SetData(path, data, version))
+        return stat
+
+    async def delete(self, path: str, version: int = ANY_VERSION) -> None:
+        """Delete a znode."""
+        await self._write(Delete(path, version))
+
+    async def multi(self, operations: Sequence[Operation]) -> list[OperationResult]:
+        """Apply all operations or none; raises `MultiFailed` with the first that failed."""
+        if request_size(operations) > MAX_REQUEST_BYTES:
+            raise RequestTooLarge(f"{len(operations)} operations from {operations[0].path} on")
+        if self._chroot:
+            operations = [op._replace(path=self._full(op.path)) for op in operations]
+        results: list[OperationResult] | list[MultiFailed]
+        results = await self._submit(MultiRequest(operations), operations[0].path)
+        if results and isinstance(results[0], MultiFailed):
+            raise results[0]
+        return results  # type: ignore[return-value]  # only a failure stands in place of results
+
+    # -- requests ----------------------------------------------------------------------------
+
+    def _get(self, path: str, watch: Watch | None) -> asyncio.Future[Any]:
+        def arm(_: tuple[bytes, Stat]) -> None:
+            self._watches.arm(WatchedThing.DATA, path, watch)
+
+        return self._submit(GetRequest(self._full(path), self._watcher(watch)), path, arm)
+
+    async def _read_watched(
+        self, paths: Sequence[str], watch: Watch
+    ) -> list[tuple[bytes, Stat] | None]:
+        found: list[tuple[bytes, Stat] | None] = []
+        for part in _parts(paths, WINDOW):
+            for future in [self._get(path, watch) for path in part]:
+                try:
+                    found.append(await future)
+                except NoNode:
+                    found.append(None)
+        return found
+
+    def _write(self, operation: Create | SetData | Delete) -> asyncio.Future[Any]:
+        if request_size((operation,)) > MAX_REQUEST_BYTES:
+            raise RequestTooLarge(operation.path)
+        full = operation._replace(path=self._full(operation.path))
+        return self._submit(WriteRequest.of(full), operation.path)
+
+    def _submit(
+        self, request: Any, path: str, on_result: Callable[[Any], None] | None = None
+    ) -> asyncio.Future[Any]:
+        """Queue a request; ``on_result`` runs when its reply arrives, before any later event."""
+        self._session.check()
+        assert self._loop is not None
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._pending[future] = None
+        self._kazoo._call(request, _Reply(self, future, path, on_result))
+        return future
+
+    def _full(self, path: str) -> str:
+        return (self._chroot + path).rstrip("/") if self._chroot else path
+
+    async def _make_chroot(self) -> None:
+        """Create the chroot's znodes, as Kafka does."""
+        names = self._chroot.strip("/").split("/") if self._chroot else []
+        for depth in range(1, len(names) + 1):
+            path = "/" + "/".join(names[:depth])
+            try:
+                await self._submit(WriteRequest.of(Create(path)), path)
+            except NodeExists:
+                continue
+
+    # -- what the connection tells, on the event loop ----------------------------------------
+
+    def answered(
+        self,
+        future: asyncio.Future[Any],
+        on_result: Callable[[Any], None] | None,
+        value: object,
+    ) -> None:
+        """Take a reply."""
+        if self._pending.pop(future, self) is self:
+            return
+        if on_result is not None:
+            on_result(value)
+        if not future.done():
+            future.set_result(value)
+
+    def failed(self, future: asyncio.Future[Any], error: ZooKeeperError) -> None:
+        """Take the failure of a request."""
+        if isinstance(error, ConnectionLoss):
+            # kazoo fails the calls under way before it tells that the connection is lost.
+            self._session.suspended()
+        if self._pending.pop(future, self) is not self:
+            _fail(future, error)
+
+    def _watch_fired(self, kind: str, path: str) -> None:
+        if not self._session.is_over:
+            self._watches.fire(WatchEvent(_KINDS[kind], path))
+
+    def _connected(self, session_id: int, timeout_s: float) -> None:
+        is_back = self._session.session_id != 0
+        self._session.connected(session_id, timeout_s)
+        if is_back and not self._session.is_over:
+            # kazoo does not arm watches again, so none of them is certain any more.
+            self._watches.fire_all_uncertain()
+
+    def _on_session_event(self, event: SessionEvent) -> None:
+        if event is SessionEvent.EXPIRED:
+            kazoo_connection.request_stop(self._kazoo)
+            self._forget(SessionExpired("the session has expired"))
+
+    def _forget(self, error: ZooKeeperError) -> None:
+        self._watches.clear()
+        pending, self._pending = self._pending, {}
+        for future in pending:
+            _fail(future, error)
+
+    # -- what the connection tells, on kazoo's thread ----------------------------------------
+
+    def heard(self) -> None:
+        """Note that ZooKeeper answered."""
+        assert self._loop is not None
+        self._session.heard(self._loop.time())
+
+    def state_changed(self, state: str, session_id: int, timeout_ms: int) -> None:
+        """Take kazoo's word for the connection."""
+        if state == "CONNECTED":
+            self._post(self._connected, session_id, timeout_ms / 1000)
+        elif state == "SUSPENDED":
+            self._post(self._session.suspended)
+        else:
+            self._post(self._lost)
+
+    def stopped(self) -> None:
+        """Note that the connection thread ends."""
+        self._post(self._stopped.set)
+
+    def _post(self, callback: Callable[..., object], *args: object) -> None:
+        assert self._loop is not None
+        try:
+            self._loop.call_soon_threadsafe(callback, *args)
+        except RuntimeError:
+            # The loop is closed: nobody is left to be told.
+            return
+
+    def _lost(self) -> None:
+        """End the session, unless its owner is closing it."""
+        if not self._is_closing:
+            self._session.expired()
+
+    def _watcher(self, watch: Watch | None) -> Callable[[str, str], None] | None:
+        return None if watch is None else self._watch_fired
+
+
+class _Reply:
+    """Brings one reply from kazoo's thread to the event loop."""
+
+    __slots__ = ("_client", "_future", "_on_result", "_path")
+
+    def __init__(
+        self,
+        client: KazooZooKeeperClient,
+        future: asyncio.Future[Any],
+        path: str,
+        on_result: Callable[[Any], None] | None,
+    ) -> None:
+        self._client = client
+        self._future = future
+        self._path = path
+        self._on_result = on_result
+
+    def set(self, value: object) -> None:
+        """Take the deserialised reply."""
+        self._client._post(self._client.answered, self._future, self._on_result, value)
+
+    def set_exception(self, error: Exception) -> None:
+        """Take the error that was answered instead, or that the connection was lost."""
+        self._client._post(self._client.failed, self._future, _translated(error, self._path))
+
+
+def _translated(error: Exception, path: str) -> ZooKeeperError:
+    if isinstance(error, KazooConnectionLoss):
+        return ConnectionLoss(f"{path}: no reply came")
+    if isinstance(error, SessionExpiredError):
+        return SessionExpired("the session has ended")
+    code = getattr(error, "code", None)
+    if isinstance(code, int):
+        return error_of(code, path)
+    return RequestFailed(f"{path}: {error!r}")
+
+
+def _fail(future: asyncio.Future[Any], error: ZooKeeperError) -> None:
+    if not future.done():
+        future.set_exception(error)
+        # Of several pipelined calls only the first failure is awaited.
+        future.exception()
+
+
+def _parts(paths: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [paths[start : start + size] for start in range(0, len(paths), size)]

@@ -1,0 +1,164 @@
+"""kazoo without its worker threads: what its one connection thread learns goes to the loop.
+
+kazoo gives replies and watch events to two worker threads, which loses the order between them. Here
+both, and session states, are posted to the event loop in the order in which they were read.
+"""
+
+import logging
+import select
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from kazoo.client import KazooClient
+from kazoo.handlers.threading import SequentialThreadingHandler
+from kazoo.protocol.connection import ConnectionHandler
+from kazoo.protocol.serialization import CloseInstance, Connect
+from kazoo.protocol.states import Callback, EventType, WatchedEvent
+from kazoo.retry import KazooRetry
+
+RETRY_DELAY_S = 0.05
+RETRY_DELAY_MAX_S = 1.0
+
+# kazoo tells every attempt to connect; the session's events tell what matters of that.
+_log = logging.getLogger("ballast.zk.kazoo")
+_log.setLevel(logging.ERROR)
+
+Post = Callable[..., None]
+"""Runs a callable with its arguments on the event loop; called from kazoo's thread."""
+
+
+class Reply(Protocol):
+    """Where kazoo's thread puts the outcome of a request."""
+
+    def set(self, value: Any) -> None:
+        """Take the deserialised reply."""
+
+    def set_exception(self, error: Exception) -> None:
+        """Take the error that was answered instead, or that the connection was lost."""
+
+
+class Listener(Protocol):
+    """What a connection tells."""
+
+    def heard(self) -> None:
+        """Note that ZooKeeper answered something; called on kazoo's thread."""
+
+    def state_changed(self, state: str, session_id: int, timeout_ms: int) -> None:
+        """Take the state ``CONNECTED``, ``SUSPENDED`` or ``LOST``; called on kazoo's thread."""
+
+    def stopped(self) -> None:
+        """Note that the thread ends, its sockets closed; called on kazoo's thread."""
+
+
+def make_client(hosts: str, session_timeout_s: float, listener: Listener, post: Post) -> Any:
+    """Return a kazoo client that posts to the event loop; `request_stop` ends it."""
+    handler = _Handler(post)
+    retry = KazooRetry(
+        max_tries=-1,
+        delay=RETRY_DELAY_S,
+        max_delay=RETRY_DELAY_MAX_S,
+        sleep_func=handler.sleep_func,
+    )
+    client = KazooClient(
+        hosts=hosts,
+        timeout=session_timeout_s,
+        handler=handler,
+        connection_retry=retry,
+        logger=_log,
+    )
+    connection = _Connection(client, client._conn_retry.copy(), _log, listener)
+    client._connection = connection
+
+    def state_changed(state: str) -> None:
+        if state == "LOST":
+            # kazoo would go on with a new session under the same client.
+            client._stopped.set()
+        listener.state_changed(state, client._session_id or 0, connection.timeout_ms)
+
+    client.add_listener(state_changed)
+    return client
+
+
+def request_stop(client: Any) -> None:
+    """Ask the connection thread to close the session and end, without waiting for it."""
+    client._stopped.set()
+    client._queue.append((CloseInstance, None))
+    wake = client._connection._write_sock
+    if wake is not None:
+        try:
+            wake.send(b"\0")
+        except OSError:
+            # The thread has ended meanwhile and closed its sockets.
+            return
+
+
+class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
+    """kazoo's thread handler, with the event loop in place of its worker threads."""
+
+    def __init__(self, post: Post) -> None:
+        super().__init__()
+        self._post = post
+
+    def start(self) -> None:
+        self._running = True
+
+    def stop(self) -> None:
+        self._running = False
+
+    def dispatch_callback(self, callback: Callback) -> None:
+        event: WatchedEvent = callback.args[0]
+        if event.type != EventType.NONE:
+            self._post(callback.func, event.type, event.path)
+
+    def select(
+        self,
+        rlist: Sequence[socket.socket],
+        wlist: Sequence[socket.socket],
+        xlist: Sequence[socket.socket],
+        timeout: float | None = None,
+    ) -> tuple[list[socket.socket], list[socket.socket], list[socket.socket]]:
+        """Wait as `select.select` does. kazoo's own makes an epoll object each time."""
+        assert not xlist
+        poll = select.poll()
+        for sock in rlist:
+            poll.register(sock, select.POLLIN)
+        for sock in wlist:
+            poll.register(sock, select.POLLOUT)
+        ready = {fd for fd, _ in poll.poll(None if timeout is None else timeout * 1000)}
+        return (
+            [sock for sock in rlist if sock.fileno() in ready],
+            [sock for sock in wlist if sock.fileno() in ready],
+            [],
+        )
+
+
+class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no types
+    """kazoo's connection, which tells when it heard something and when it ended."""
+
+    def __init__(
+        self, client: KazooClient, retry: KazooRetry, logger: logging.Logger, listener: Listener
+    ) -> None:
+        super().__init__(client, retry, logger=logger)
+        self.timeout_ms = 0
+        self._listener = listener
+
+    def _invoke(self, timeout: float, request: Any, xid: int | None = None) -> Any:
+        result = super()._invoke(timeout, request, xid)
+        if isinstance(request, Connect):
+            # The session timeout that the server grants, known before the state changes.
+            self.timeout_ms = result[0].time_out
+            self._listener.heard()
+        return result
+
+    def _read_socket(self, read_timeout: float) -> Any:
+        response = super()._read_socket(read_timeout)
+        self._listener.heard()
+        return response
+
+    def zk_loop(self) -> None:
+        try:
+            super().zk_loop()
+        finally:
+            self.close()
+            self._listener.stopped()
