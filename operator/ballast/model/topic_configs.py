@@ -55,14 +55,12 @@ class TopicConfig:
             ) from None
 
 
-def check_topic_configs(configs: Mapping[str, str | None]) -> None:
+def check_topic_configs(configs: Mapping[str, str]) -> None:
     """Raise `InvalidTopicConfig` unless every name is known and every value is legal."""
     for name, value in configs.items():
         config = TOPIC_CONFIGS.get(name)
         if config is None:
             raise InvalidTopicConfig(f"Unknown topic config name: {name}")
-        if value is None:
-            raise InvalidTopicConfig(f"Null value not supported for topic configs : {name}")
         config.parse(value)
 
 

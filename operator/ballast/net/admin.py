@@ -150,7 +150,7 @@ class AdminClient:
         self, changes: Mapping[str, Mapping[str, str | None]]
     ) -> Mapping[str, RequestError]:
         """IncrementalAlterConfigs (44): set, or delete where the value is None."""
-        refused = {}
+        refused: dict[str, RequestError] = {}
         for some in _slices(sorted(changes), CONFIG_RESOURCES_PER_REQUEST):
             response: IncrementalAlterConfigsResponse = await self.connections.ask_any(
                 IncrementalAlterConfigsRequest(

@@ -283,16 +283,19 @@ class Connection(asyncio.BufferedProtocol):
     def _is_held(self) -> bool:
         return self._write_paused or len(self._unanswered) >= self._limits.max_in_flight
 
+    def _may_go_on(self) -> bool:
+        return not (self._closing or self._yielded or self._is_held())
+
     def _take_turn(self) -> None:
         self._yielded = False
         self._go_on()
 
     def _go_on(self) -> None:
         """Handle what is in the buffer, then read on, unless something still holds requests."""
-        if not self._reading_paused or self._closing or self._yielded or self._is_held():
+        if not self._reading_paused or not self._may_go_on():
             return
         self._start_requests()
-        if self._closing or self._yielded or self._is_held():
+        if not self._may_go_on():
             return
         self._reading_paused = False
         assert self._transport is not None

@@ -37,6 +37,8 @@ STOP_REPLICA_VERSION = 3
 SECURITY_PROTOCOLS = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 """Kafka's ids of security protocols."""
 
+_NAMES = {int(code): code.name for code in ErrorCode}
+
 Entry = TypeVar("Entry", LeaderAndIsrEntry, MetadataEntry, StopReplicaEntry)
 
 
@@ -84,10 +86,7 @@ def to_event(broker_id: int, command: Command, response: Any) -> Event:
 
 def error_name(code: int) -> str:
     """Return the name of an error code; a code that 2.8 does not know is UNKNOWN_SERVER_ERROR."""
-    try:
-        return ErrorCode(code).name
-    except ValueError:
-        return ErrorCode.UNKNOWN_SERVER_ERROR.name
+    return _NAMES.get(code, ErrorCode.UNKNOWN_SERVER_ERROR.name)
 
 
 # -- commands ----------------------------------------------------------------------------------

@@ -41,6 +41,15 @@ class _BrokerQueue:
     channel: BrokerChannel
     queue: asyncio.Queue[Command]
     task: asyncio.Task[None] | None = field(default=None)
+    sent: int = 0
+    answered: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment in all brokers' queues."""
+
+    queues: tuple[tuple[_BrokerQueue, int], ...]
 
 
 class ControllerChannels:
@@ -116,6 +125,18 @@ class ControllerChannels:
             raise QueueOverflow(
                 f"{waiting.queue.qsize()} commands wait for broker {broker_id}"
             ) from None
+        waiting.sent += 1
+
+    def mark(self) -> Mark:
+        """Return a mark of all that is queued now, to ask `has_passed` for later."""
+        return Mark(tuple((waiting, waiting.sent) for waiting in self._brokers.values()))
+
+    def has_passed(self, mark: Mark) -> bool:
+        """Whether every broker has answered what was queued for it at the mark, or is gone."""
+        return all(
+            waiting.answered >= sent or self._brokers.get(waiting.broker.broker_id) is not waiting
+            for waiting, sent in mark.queues
+        )
 
     def close(self) -> None:
         """Drop everything, in the order in which the brokers came."""
@@ -128,6 +149,7 @@ class ControllerChannels:
         while True:
             command = await waiting.queue.get()
             response = await self._response(waiting, command)
+            waiting.answered += 1
             if self._brokers.get(waiting.broker.broker_id) is waiting:
                 self._on_event(to_event(waiting.broker.broker_id, command, response))
 

@@ -1,0 +1,40 @@
+"""What a request may use of an elected controller, and how it waits for brokers to follow."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any, NamedTuple
+
+from ballast.controller.controller import Controller
+from ballast.net.controller_channels import ControllerChannels
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.schema import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acting:
+    """The controller of one leadership, and what goes with it."""
+
+    controller: Controller
+    channels: ControllerChannels
+    random: Random
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """An answer that waits until something is so, or its time is over."""
+
+    timeout_s: float
+    is_over: Callable[[], bool]
+    """Asked after each event."""
+    answer: Callable[[], Message]
+    """Called when `is_over`, or when the time is; tells from the state of then."""
+
+
+class CandidateApi(NamedTuple):
+    """How one API is answered."""
+
+    answer: Callable[[Any, int, Acting], Awaitable[Message | Waiting]]
+    """From request, version and controller. `RequestRefused` becomes `refuse`."""
+    refuse: Callable[[Any, int, ErrorCode, str | None], Message]
+    """The response that refuses the whole request."""

@@ -1,0 +1,72 @@
+"""AlterPartitionReassignments (45), version 0: start, override, cancel (KIP-455).
+
+Each partition stands for itself: one that is refused does not keep the others from moving.
+The timeout is ignored, as in Kafka: the answer says what was started, not what has ended.
+"""
+
+from collections.abc import Callable
+
+from ballast.candidate.acting import Acting
+from ballast.controller.errors import RequestRefused
+from ballast.model.ids import TopicPartition
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+
+
+async def answer(
+    request: AlterPartitionReassignmentsRequest, version: int, acting: Acting
+) -> AlterPartitionReassignmentsResponse:
+    """Start, override or (null replicas) cancel."""
+    del version
+    refused = await acting.controller.alter_partition_reassignments(
+        {
+            TopicPartition(topic.name, partition.partition_index): partition.replicas
+            for topic in request.topics
+            for partition in topic.partitions
+        }
+    )
+    return AlterPartitionReassignmentsResponse(responses=_topics(request, refused.get))
+
+
+def refuse(
+    request: AlterPartitionReassignmentsRequest, version: int, error: ErrorCode, message: str | None
+) -> AlterPartitionReassignmentsResponse:
+    """Refuse the request."""
+    del request, version
+    return AlterPartitionReassignmentsResponse(
+        error_code=error, error_message=message or error.message
+    )
+
+
+def _topics(
+    request: AlterPartitionReassignmentsRequest,
+    refusal_of: Callable[[TopicPartition], RequestRefused | None],
+) -> tuple[ReassignableTopicResponse, ...]:
+    return tuple(
+        ReassignableTopicResponse(
+            name=topic.name,
+            partitions=tuple(
+                _partition(
+                    partition.partition_index,
+                    refusal_of(TopicPartition(topic.name, partition.partition_index)),
+                )
+                for partition in topic.partitions
+            ),
+        )
+        for topic in request.topics
+    )
+
+
+def _partition(number: int, refusal: RequestRefused | None) -> ReassignablePartitionResponse:
+    if refusal is None:
+        return ReassignablePartitionResponse(partition_index=number)
+    return ReassignablePartitionResponse(
+        partition_index=number,
+        error_code=ErrorCode[refusal.error],
+        error_message=refusal.message,
+    )

@@ -1,0 +1,34 @@
+"""ControlledShutdown (7), versions 0 to 3: a broker asks to be relieved of its leaderships.
+
+The broker asks again until nothing remains. Versions below 2 state no broker epoch.
+"""
+
+from ballast.candidate.acting import Acting
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.controlled_shutdown import (
+    ControlledShutdownRequest,
+    ControlledShutdownResponse,
+    RemainingPartition,
+)
+
+
+async def answer(
+    request: ControlledShutdownRequest, version: int, acting: Acting
+) -> ControlledShutdownResponse:
+    """Move leaders away; raises `RequestRefused`."""
+    del version
+    led = await acting.controller.controlled_shutdown(request.broker_id, request.broker_epoch)
+    return ControlledShutdownResponse(
+        remaining_partitions=tuple(
+            RemainingPartition(topic_name=topic, partition_index=number)
+            for topic, number in sorted(led)
+        )
+    )
+
+
+def refuse(
+    request: ControlledShutdownRequest, version: int, error: ErrorCode, message: str | None
+) -> ControlledShutdownResponse:
+    """Refuse the request; its response has no place for a message."""
+    del request, version, message
+    return ControlledShutdownResponse(error_code=error)

@@ -1,0 +1,53 @@
+"""ListPartitionReassignments (46), version 0: what is being reassigned (KIP-455)."""
+
+from ballast.candidate.acting import Acting
+from ballast.model.ids import TopicPartition
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+    OngoingPartitionReassignment,
+    OngoingTopicReassignment,
+)
+
+
+async def answer(
+    request: ListPartitionReassignmentsRequest, version: int, acting: Acting
+) -> ListPartitionReassignmentsResponse:
+    """List the pending reassignments asked for; partitions without one are left out."""
+    del version
+    wanted = None
+    if request.topics is not None:
+        wanted = {
+            TopicPartition(topic.name, number)
+            for topic in request.topics
+            for number in topic.partition_indexes
+        }
+    pending = acting.controller.list_partition_reassignments(wanted)
+    topics: dict[str, list[OngoingPartitionReassignment]] = {}
+    for partition in sorted(pending):
+        assignment = pending[partition]
+        topics.setdefault(partition.topic, []).append(
+            OngoingPartitionReassignment(
+                partition_index=partition.partition,
+                replicas=assignment.replicas,
+                adding_replicas=assignment.adding_replicas,
+                removing_replicas=assignment.removing_replicas,
+            )
+        )
+    return ListPartitionReassignmentsResponse(
+        topics=tuple(
+            OngoingTopicReassignment(name=topic, partitions=tuple(partitions))
+            for topic, partitions in topics.items()
+        )
+    )
+
+
+def refuse(
+    request: ListPartitionReassignmentsRequest, version: int, error: ErrorCode, message: str | None
+) -> ListPartitionReassignmentsResponse:
+    """Refuse the request."""
+    del request, version
+    return ListPartitionReassignmentsResponse(
+        error_code=error, error_message=message or error.message
+    )

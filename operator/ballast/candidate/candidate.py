@@ -1,0 +1,191 @@
+"""A controller candidate: runs for controller, leads while elected, runs again.
+
+session ──► watch /controller ──► run ──► lost: wait for the watch, run again
+▲                               └────► elected: failover, one queue ──► something ended it
+└── after expiry or an error of ZooKeeper: a new session ◄── resign ◄──────┘
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+from ballast.candidate.dispatch import CANDIDATE_APIS, SERVED
+from ballast.candidate.errors import Deposed, SessionEnded
+from ballast.candidate.leadership import Leadership
+from ballast.candidate.options import CandidateOptions
+from ballast.candidate.requests import Request, encoded
+from ballast.controller.errors import ControllerMoved, StoreUnavailable
+from ballast.net.api_versions import answer_api_versions
+from ballast.net.requests import RequestContext, ResponseParts
+from ballast.net.server import Server
+from ballast.protocol.api_keys import APIS, ApiKey
+from ballast.protocol.codec import decode
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.errors import UnknownApiKey
+from ballast.zk.client import ClientFactory, SessionEvent, ZooKeeperClient
+from ballast.zk.election import Elected, Election
+from ballast.zk.errors import ZooKeeperError
+from ballast.znodes.errors import ZnodeError
+
+log = logging.getLogger(__name__)
+
+
+class Candidate:
+    """One candidate for the controller of one cluster.
+
+    ``listen`` is where its endpoint listens (port 0 = any free one); ``advertised`` is what
+    /controller tells brokers (None = ``listen`` with the real port).
+    """
+
+    def __init__(
+        self,
+        candidate_id: int,
+        client_factory: ClientFactory,
+        *,
+        listen: tuple[str, int],
+        random: Random,
+        wall_clock_ms: Callable[[], int],
+        options: CandidateOptions | None = None,
+        advertised: tuple[str, int] | None = None,
+    ) -> None:
+        self.candidate_id = candidate_id
+        self.options = options or CandidateOptions()
+        self.handled: Counter[str] = Counter()
+        """Events and requests handled by past leaderships, by type."""
+        self.elections_won = 0
+        self._client_factory = client_factory
+        self._listen = listen
+        self._advertised = advertised
+        self._random = random
+        self._wall_clock_ms = wall_clock_ms
+        self._leadership: Leadership | None = None
+        self._server: Server | None = None
+
+    @property
+    def leadership(self) -> Leadership | None:
+        """The leadership under way, or None."""
+        return self._leadership
+
+    @property
+    def is_active(self) -> bool:
+        """Whether this candidate believes to be the controller."""
+        return self._leadership is not None
+
+    @property
+    def port(self) -> int:
+        """The port that the endpoint listens on; 0 before `run` has opened it."""
+        return self._server.port if self._server is not None else 0
+
+    async def run(self) -> None:
+        """Serve and run for controller until cancelled; raises `OSError` if it cannot listen."""
+        async with asyncio.TaskGroup() as tasks:
+            server = Server(self.handle, tasks=tasks, limits=self.options.server)
+            await server.start(*self._listen)
+            self._server = server
+            try:
+                await self._sessions()
+            finally:
+                self._server = None
+                await server.close(grace_s=1.0)
+
+    # -- the endpoint --------------------------------------------------------------------------
+
+    def handle(
+        self, context: RequestContext
+    ) -> ResponseParts | asyncio.Future[ResponseParts | None]:
+        """Answer one request, now or when the controller has dealt with it."""
+        header = context.header
+        if header.api_key == ApiKey.API_VERSIONS:
+            return answer_api_versions(header, context.body, SERVED)
+        key = ApiKey(header.api_key)
+        api = CANDIDATE_APIS.get(key)
+        if api is None:
+            raise UnknownApiKey(key)
+        message = decode(APIS[key].request, header.api_version, context.body)
+        leadership = self._leadership
+        if leadership is None:
+            error = ErrorCode.NOT_CONTROLLER
+            return encoded(header, api.refuse(message, header.api_version, error, None))
+        answered = asyncio.get_running_loop().create_future()
+        leadership.submit(Request(api, header, message, answered))
+        return answered
+
+    # -- sessions, elections, leaderships ------------------------------------------------------
+
+    async def _sessions(self) -> None:
+        while True:
+            client = self._client_factory()
+            try:
+                await client.start()
+                await self._run_in(client)
+            except (ZooKeeperError, ZnodeError) as error:
+                log.warning("new session, because of %s: %s", type(error).__name__, error)
+            except (StoreUnavailable, SessionEnded) as error:
+                log.warning("new session, because of: %s", error)
+            finally:
+                await client.close()
+            await asyncio.sleep(self.options.retry_s)
+
+    async def _run_in(self, client: ZooKeeperClient) -> None:
+        """Run for controller again and again within one session; always raises."""
+        assert self._server is not None
+        endpoint = self._advertised or (self._listen[0], self._server.port)
+        election = Election(client, self.candidate_id, endpoint, self._wall_clock_ms)
+        stirred = asyncio.Event()
+        ended = False
+
+        def on_session_event(event: SessionEvent) -> None:
+            nonlocal ended
+            if event is SessionEvent.EXPIRED:
+                ended = True
+                stirred.set()
+
+        client.on_session_event(on_session_event)
+        while True:
+            stirred.clear()
+            if ended:
+                raise SessionEnded("the session with ZooKeeper has expired")
+            await election.watch(lambda _: stirred.set())
+            outcome = await election.run_for_controller()
+            if isinstance(outcome, Elected):
+                await self._lead(client, election, outcome)
+                await asyncio.sleep(self.options.retry_s)
+            else:
+                await stirred.wait()
+
+    async def _lead(self, client: ZooKeeperClient, election: Election, elected: Elected) -> None:
+        """Lead until that ends, then resign; raises what makes the session useless."""
+        leadership = self._leadership = Leadership(
+            client,
+            elected,
+            candidate_id=self.candidate_id,
+            random=self._random,
+            options=self.options,
+        )
+        self.elections_won += 1
+        failure: BaseException | None = None
+        try:
+            await leadership.run(election)
+        except ExceptionGroup as group:
+            failure = _first_cause(group)
+        finally:
+            self._leadership = None
+            self.handled += leadership.handled
+        if isinstance(failure, StoreUnavailable | SessionEnded | ZooKeeperError):
+            raise failure
+        if isinstance(failure, Deposed | ControllerMoved):
+            log.warning("deposed: %s", failure)
+        else:
+            log.error("resigning, because something unexpected failed", exc_info=failure)
+        async with asyncio.timeout(self.options.resign_timeout_s):
+            await election.resign(elected)
+
+
+def _first_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the first exception in nested groups."""
+    failure: BaseException = group
+    while isinstance(failure, BaseExceptionGroup):
+        failure = failure.exceptions[0]
+    return failure

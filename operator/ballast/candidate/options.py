@@ -1,0 +1,23 @@
+"""What an operator may set for a candidate."""
+
+from dataclasses import dataclass, field
+
+from ballast.controller.options import ControllerOptions
+from ballast.net.controller_channels import ControllerChannelOptions
+from ballast.net.limits import ServerLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateOptions:
+    """Bounds and pauses of one candidate; times in seconds."""
+
+    max_queued: int = 50_000
+    """Events and requests that wait; more events, and the controller resigns."""
+    max_waiting: int = 1_000
+    """Requests that wait for brokers to follow (CreateTopics and the like)."""
+    retry_s: float = 1.0
+    """Pause after a session or a leadership that failed."""
+    resign_timeout_s: float = 10.0
+    controller: ControllerOptions = field(default_factory=ControllerOptions)
+    channels: ControllerChannelOptions = field(default_factory=ControllerChannelOptions)
+    server: ServerLimits = field(default_factory=ServerLimits)

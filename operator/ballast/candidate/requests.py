@@ -1,0 +1,108 @@
+"""Controller-bound requests on their way: queued, in hand, waiting for brokers, answered once."""
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+
+from ballast.candidate.acting import Acting, CandidateApi, Waiting
+from ballast.controller.errors import RequestRefused, StateChangeFailed
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.frames import RequestHeader, encode_response_parts
+from ballast.protocol.schema import Message, Records
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """One controller-bound request and the future of its answer."""
+
+    api: CandidateApi
+    header: RequestHeader
+    message: Message
+    answered: asyncio.Future[list[Records] | None]
+    waiting: Waiting | None = None
+    timer: asyncio.TimerHandle | None = field(default=None)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is answered, or nobody waits for the answer any more."""
+        return self.answered.done()
+
+    def answer(self, response: Message) -> None:
+        """Answer, unless that has happened or the client is gone."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+        if not self.answered.done():
+            self.answered.set_result(encoded(self.header, response))
+
+    def refuse(self, error: ErrorCode, message: str | None = None) -> None:
+        """Answer with an error of the whole request."""
+        self.answer(self.api.refuse(self.message, self.header.api_version, error, message))
+
+
+def encoded(header: RequestHeader, response: Message) -> list[Records]:
+    """Return the frame of a response."""
+    return encode_response_parts(header.correlation_id, response, header.api_version)
+
+
+class Requests:
+    """Carries out one leadership's requests; those that wait are looked at after each event."""
+
+    def __init__(self, acting: Acting, max_waiting: int) -> None:
+        self._acting = acting
+        self._max_waiting = max_waiting
+        self._waiting: dict[Request, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    async def carry_out(self, request: Request) -> None:
+        """Hand a request to the controller, and answer it or let it wait.
+
+        Only what ends the leadership leaves this method as an exception.
+        """
+        if request.is_over:
+            return
+        try:
+            outcome = await request.api.answer(
+                request.message, request.header.api_version, self._acting
+            )
+        except RequestRefused as refusal:
+            request.refuse(ErrorCode[refusal.error], refusal.message)
+        except StateChangeFailed as failure:
+            log.warning("request of API %d failed: %s", request.header.api_key, failure)
+            request.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
+        else:
+            if isinstance(outcome, Waiting):
+                self._wait(request, outcome)
+            else:
+                request.answer(outcome)
+
+    def look(self) -> None:
+        """Answer those that have waited long enough."""
+        for request in list(self._waiting):
+            waiting = request.waiting
+            assert waiting is not None
+            if request.is_over or waiting.is_over():
+                self._answer(request, waiting)
+
+    def refuse_all(self, error: ErrorCode) -> None:
+        """Refuse whatever still waits."""
+        waiting, self._waiting = self._waiting, {}
+        for request in waiting:
+            request.refuse(error)
+
+    def _wait(self, request: Request, waiting: Waiting) -> None:
+        if waiting.is_over() or waiting.timeout_s <= 0 or len(self._waiting) >= self._max_waiting:
+            request.answer(waiting.answer())
+            return
+        request.waiting = waiting
+        self._waiting[request] = None
+        loop = asyncio.get_running_loop()
+        request.timer = loop.call_later(waiting.timeout_s, self._answer, request, waiting)
+
+    def _answer(self, request: Request, waiting: Waiting) -> None:
+        self._waiting.pop(request, None)
+        request.answer(waiting.answer())
