@@ -36,6 +36,13 @@ _INT16 = Struct(">h")
 _INT32 = Struct(">i")
 _NO_TAGS = b"\0"
 
+_REQUEST_HEADER_VERSIONS = {
+    (int(key), version): 2 if version >= api.flexible_from else 1
+    for key, api in APIS.items()
+    for version in range(api.min_version, api.max_version + 1)
+}
+_REQUEST_HEADER_VERSIONS[ApiKey.CONTROLLED_SHUTDOWN, 0] = 0
+
 
 class RequestHeader(NamedTuple):
     """What stands before a request's body."""
@@ -60,22 +67,23 @@ def decode_request_header(frame: Records) -> tuple[RequestHeader, int]:
     """Return the header of a request ``frame`` (without its size) and where the body begins.
 
     Raise `UnknownApiKey` or `UnsupportedVersion` before anything that depends on the version is
-    read, `DecodeError` otherwise. ApiVersions alone passes in any version, its body left unread and
-    its client unnamed: whoever handles it answers an unknown version in version 0 (KIP-511).
+    read, `DecodeError` otherwise. ApiVersions alone also passes in a version that is not served,
+    its client and body unread: whoever handles it answers that in version 0 (KIP-511).
     """
     if len(frame) < LEAST_REQUEST_SIZE:
         raise DecodeError(f"a request of {len(frame)} bytes is too short for a header")
     key, version, correlation_id = _KEY_VERSION_CORRELATION.unpack_from(frame)
-    api = api_of(key)
-    if not api.min_version <= version <= api.max_version:
-        if key == ApiKey.API_VERSIONS:
-            return RequestHeader(key, version, correlation_id, None), len(frame)
-        raise UnsupportedVersion(key, version)
+    header_version = _REQUEST_HEADER_VERSIONS.get((key, version))
+    if header_version is None:
+        if key != ApiKey.API_VERSIONS:
+            api_of(key)
+            raise UnsupportedVersion(key, version)
+        return RequestHeader(key, version, correlation_id, None), len(frame)
     position = LEAST_REQUEST_SIZE
-    if key == ApiKey.CONTROLLED_SHUTDOWN and version == 0:
+    if header_version == 0:
         return RequestHeader(key, version, correlation_id, None), position
     client_id, position = _read_client_id(frame, position)
-    if version >= api.flexible_from:
+    if header_version == 2:
         position = skip_tags(frame, position, len(frame))
     return RequestHeader(key, version, correlation_id, client_id), position
 

@@ -15,10 +15,13 @@ from ballast.protocol.frames import (
     decode_request,
     decode_request_header,
     decode_response,
+    encode_forwarded_request,
+    encode_forwarded_response,
     encode_request,
     encode_request_parts,
     encode_response,
     encode_response_parts,
+    response_body,
 )
 from ballast.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ballast.protocol.messages.controlled_shutdown import ControlledShutdownRequest
@@ -199,3 +202,16 @@ def test_a_request_without_a_body_has_one() -> None:
     assert decode_request(encode_request(1, None, ApiVersionsRequest(), 0)[4:])[1] == (
         ApiVersionsRequest()
     )
+
+
+@pytest.mark.parametrize("key", ApiKey, ids=lambda key: key.name)
+def test_what_is_passed_on_is_what_was_sent(key: ApiKey) -> None:
+    request, response = APIS[key].request(), APIS[key].response()
+    for version in versions_of(APIS[key].request):
+        frame = encode_request(42, "client", request, version)
+        body_at = decode_request_header(frame[4:])[1]
+        body = memoryview(frame)[4 + body_at :]
+        assert encode_forwarded_request(42, "client", key, version, body) == frame
+        answer = encode_response(7, response, version)
+        body = response_body(key, version, answer[4:])
+        assert b"".join(encode_forwarded_response(7, key, version, body)) == answer
