@@ -1,0 +1,115 @@
+"""``ballast reassign``: the flags, files, messages and exit codes of kafka-reassign-partitions."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from ballast.commands import reassign_actions as actions
+from ballast.commands.reassign_options import (
+    Action,
+    GivenOptions,
+    ReassignOptions,
+    UsageError,
+    check_options,
+)
+from ballast.net.admin import AdminClient
+from ballast.net.cluster_connections import AdminOptions
+from ballast.reassign.errors import ReassignmentFileRejected
+from ballast.reassign.kafka_json import ProposedPartition, parse_reassignment_json
+from ballast.reassign.ports import ClusterAdmin, ClusterUnavailable
+
+_MAX_FILE_BYTES = 64 * 1024 * 1024
+_ADMIN_OPTIONS = AdminOptions(client_id="reassign-partitions-tool")
+
+
+def main(  # noqa: PLR0913  (the options of the command line, one each)
+    *,
+    bootstrap_server: str | None = None,
+    execute: bool = False,
+    verify: bool = False,
+    cancel: bool = False,
+    list_active: bool = False,
+    generate: bool = False,
+    reassignment_json_file: Path | None = None,
+    throttle: int | None = None,
+    additional: bool = False,
+    preserve_throttles: bool = False,
+    timeout_ms: int | None = None,
+) -> int:
+    """Run the command; return its exit code: 0, or 1 with a message."""
+    chosen = {
+        Action.GENERATE: generate,
+        Action.EXECUTE: execute,
+        Action.VERIFY: verify,
+        Action.CANCEL: cancel,
+        Action.LIST: list_active,
+    }
+    given = GivenOptions(
+        bootstrap_server=bootstrap_server,
+        reassignment_json_file=reassignment_json_file,
+        throttle=throttle,
+        additional=additional,
+        preserve_throttles=preserve_throttles,
+        timeout_ms=timeout_ms,
+    )
+    try:
+        options = check_options(chosen, given)
+    except UsageError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+
+    async def connected() -> int:
+        admin = AdminClient(options.servers, _ADMIN_OPTIONS)
+        try:
+            return await reassign(options, admin, sys.stdout)
+        finally:
+            await admin.close()
+
+    return asyncio.run(connected())
+
+
+async def reassign(options: ReassignOptions, admin: ClusterAdmin, out: TextIO) -> int:
+    """Carry out one action on a cluster; return the exit code."""
+
+    def say(line: str) -> None:
+        out.write(f"{line}\n")
+
+    try:
+        await _act(options, admin, say)
+    except actions.TerseFailure as failure:
+        say(str(failure))
+        return 1
+    except (actions.CommandFailed, ReassignmentFileRejected, ClusterUnavailable) as error:
+        say(f"Error: {error}")
+        return 1
+    return 0
+
+
+async def _act(options: ReassignOptions, admin: ClusterAdmin, say: actions.Say) -> None:
+    if options.action is Action.LIST:
+        await actions.list_active(admin, say)
+        return
+    proposed = _read_file(options.file)
+    if options.action is Action.EXECUTE:
+        await actions.execute(
+            admin, proposed, say, throttle=options.throttle, additional=options.additional
+        )
+    elif options.action is Action.VERIFY:
+        await actions.verify(admin, proposed, say, preserve_throttles=options.preserve_throttles)
+    else:
+        await actions.cancel(admin, proposed, say, preserve_throttles=options.preserve_throttles)
+
+
+def _read_file(path: Path | None) -> tuple[ProposedPartition, ...]:
+    assert path is not None, "check_options demands a file for this action"
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MAX_FILE_BYTES + 1)
+        if len(content) > _MAX_FILE_BYTES:
+            raise actions.CommandFailed(f"{path} is larger than {_MAX_FILE_BYTES} bytes")
+        return parse_reassignment_json(content.decode())
+    except OSError as error:
+        raise actions.CommandFailed(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise actions.CommandFailed(f"{path} is not UTF-8") from error

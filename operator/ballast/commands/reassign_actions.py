@@ -1,0 +1,259 @@
+"""What ``ballast reassign`` does: the actions of kafka-reassign-partitions 2.8.2 and its words.
+
+Order and wording are the tool's (ReassignPartitionsCommand; KIP-455, KIP-73): scripts match them.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from ballast.model.assignments import ReplicaAssignment
+from ballast.model.ids import TopicPartition
+from ballast.reassign.kafka_json import (
+    ANY_LOG_DIR,
+    ProposedPartition,
+    check_executable,
+    format_reassignment_json,
+)
+from ballast.reassign.ports import BrokerUnavailable, ClusterAdmin, ClusterView, RequestError
+from ballast.reassign.throttles import (
+    BROKER_THROTTLES,
+    TOPIC_THROTTLES,
+    move_map,
+    moving_brokers,
+    rate_values,
+    topic_lists,
+)
+
+Say = Callable[[str], None]
+"""Prints one line."""
+
+EXISTING = (
+    "Cannot execute because there is an existing partition assignment.  Use --additional to "
+    "override this and create a new partition assignment in addition to the existing one. The "
+    "--additional flag can also be used to change the throttle by resubmitting the current "
+    "reassignment."
+)
+RUN_VERIFY = (
+    "Warning: You must run --verify periodically, until the reassignment completes, to ensure the "
+    "throttle is removed."
+)
+
+
+class TerseFailure(Exception):
+    """An end without success whose message stands for itself."""
+
+
+class CommandFailed(Exception):
+    """An end without success that is reported as ``Error: …``."""
+
+
+async def execute(
+    admin: ClusterAdmin,
+    proposed: Collection[ProposedPartition],
+    say: Say,
+    *,
+    throttle: int = -1,
+    additional: bool = False,
+) -> None:
+    """Start the reassignments of a file. Raises `TerseFailure`, `CommandFailed`."""
+    targets = check_executable(proposed)
+    _refuse_log_dirs(proposed)
+    pending = await admin.list_reassignments()
+    if pending and not additional:
+        raise TerseFailure(EXISTING)
+    cluster = await admin.describe_cluster(sorted({tp.topic for tp in targets}))
+    _check_brokers(targets, cluster)
+    current = _current(targets, cluster)
+    say("Current partition replica assignment")
+    say("")
+    say(format_reassignment_json(current))
+    say("")
+    say("Save this to use as the --reassignment-json-file option during rollback")
+    if throttle >= 0:
+        say(RUN_VERIFY)
+        await _set_throttle(admin, pending, targets, current, throttle)
+        say(f"The inter-broker throttle limit was set to {throttle} B/s")
+    refused = await admin.alter_reassignments(targets)
+    if refused:
+        raise TerseFailure("Error reassigning partition(s):\n" + _by_partition(refused))
+    say(
+        f"Successfully started partition reassignment{_plural(targets)} for "
+        + ",".join(str(tp) for tp in sorted(targets))
+    )
+
+
+async def verify(
+    admin: ClusterAdmin,
+    proposed: Collection[ProposedPartition],
+    say: Say,
+    *,
+    preserve_throttles: bool = False,
+) -> None:
+    """Report on the partitions of a file; clear throttles once nothing moves any more."""
+    _refuse_log_dirs(proposed)
+    pending = await admin.list_reassignments()
+    targets = {entry.topic_partition: entry.replicas for entry in proposed}
+    cluster = await admin.describe_cluster(sorted({tp.topic for tp in targets}))
+    say("Status of partition reassignment:")
+    for tp in sorted(targets):
+        say(_verdict(tp, targets[tp], pending, cluster))
+    # The tool prints its (empty) list of moves between log directories here.
+    say("")
+    if not pending and not preserve_throttles:
+        await _clear_throttles(admin, targets, cluster, say)
+
+
+async def cancel(
+    admin: ClusterAdmin,
+    proposed: Collection[ProposedPartition],
+    say: Say,
+    *,
+    preserve_throttles: bool = False,
+) -> None:
+    """Cancel those partitions of a file that are being reassigned, and clear throttles."""
+    _refuse_log_dirs(proposed)
+    pending = await admin.list_reassignments()
+    targets = {entry.topic_partition: entry.replicas for entry in proposed}
+    active = [tp for tp in sorted(targets) if tp in pending]
+    if active:
+        refused = await admin.alter_reassignments(dict.fromkeys(active))
+        if refused:
+            raise TerseFailure(
+                f"Error cancelling partition reassignment{_plural(refused)} for:\n"
+                + _by_partition(refused)
+            )
+        say(
+            f"Successfully cancelled partition reassignment{_plural(active)} for: "
+            + ",".join(str(tp) for tp in active)
+        )
+    else:
+        say("None of the specified partition reassignments are active.")
+    say("None of the specified partition moves are active.")
+    if not preserve_throttles:
+        cluster = await admin.describe_cluster(sorted({tp.topic for tp in targets}))
+        await _clear_throttles(admin, targets, cluster, say)
+
+
+async def list_active(admin: ClusterAdmin, say: Say) -> None:
+    """List all reassignments in the cluster."""
+    pending = await admin.list_reassignments()
+    if not pending:
+        say("No partition reassignments found.")
+        return
+    say("Current partition reassignments:")
+    for tp in sorted(pending):
+        assignment = pending[tp]
+        line = f"{tp}: replicas: {_ids(assignment.replicas)}."
+        if assignment.adding_replicas:
+            line += f" adding: {_ids(assignment.adding_replicas)}."
+        if assignment.removing_replicas:
+            line += f" removing: {_ids(assignment.removing_replicas)}."
+        say(line)
+
+
+def _refuse_log_dirs(proposed: Iterable[ProposedPartition]) -> None:
+    for entry in proposed:
+        if any(log_dir != ANY_LOG_DIR for log_dir in entry.log_dirs):
+            raise CommandFailed(
+                f"Moving {entry.topic_partition} to a log directory is not available yet: "
+                "log_dirs must be any"
+            )
+
+
+def _check_brokers(targets: Mapping[TopicPartition, tuple[int, ...]], cluster: ClusterView) -> None:
+    known = {broker.broker_id for broker in cluster.brokers}
+    for tp in targets:
+        for broker in targets[tp]:
+            if broker not in known:
+                raise CommandFailed(f"Unknown broker id {broker}")
+
+
+def _current(
+    targets: Mapping[TopicPartition, tuple[int, ...]], cluster: ClusterView
+) -> dict[TopicPartition, tuple[int, ...]]:
+    topics = {tp.topic for tp in cluster.partitions}
+    for tp in targets:
+        if tp.topic not in topics:
+            raise CommandFailed(f"Topic {tp.topic} not found.")
+    return {
+        tp: cluster.partitions[tp].replicas for tp in sorted(targets) if tp in cluster.partitions
+    }
+
+
+async def _set_throttle(
+    admin: ClusterAdmin,
+    pending: Mapping[TopicPartition, ReplicaAssignment],
+    targets: Mapping[TopicPartition, tuple[int, ...]],
+    current: Mapping[TopicPartition, tuple[int, ...]],
+    throttle: int,
+) -> None:
+    for tp in sorted(targets):
+        if tp not in pending and tp not in current:
+            raise CommandFailed(f"Trying to reassign a topic partition {tp} with 0 replicas")
+    moves = move_map(pending, targets, current)
+    refused = await admin.alter_topic_configs(topic_lists(moves))
+    for topic, error in refused.items():
+        raise CommandFailed(f"{topic}: {error.message}")
+    for broker in moving_brokers(moves):
+        await _alter_broker(admin, broker, rate_values(throttle))
+
+
+async def _clear_throttles(
+    admin: ClusterAdmin,
+    targets: Mapping[TopicPartition, tuple[int, ...]],
+    cluster: ClusterView,
+    say: Say,
+) -> None:
+    live = {broker.broker_id for broker in cluster.brokers}
+    brokers = sorted(live.union(*targets.values()))
+    say(f"Clearing broker-level throttles on broker{_plural(brokers)} {_ids(brokers)}")
+    # Live ones first: one broker that is down must not leave the others throttled.
+    for broker in sorted(brokers, key=lambda broker: (broker not in live, broker)):
+        await _alter_broker(admin, broker, dict.fromkeys(BROKER_THROTTLES))
+    topics = sorted({tp.topic for tp in targets})
+    say(f"Clearing topic-level throttles on topic{_plural(topics)} {','.join(topics)}")
+    refused = await admin.alter_topic_configs(
+        {topic: dict.fromkeys(TOPIC_THROTTLES) for topic in topics}
+    )
+    for error in refused.values():
+        raise CommandFailed(error.message)
+
+
+async def _alter_broker(
+    admin: ClusterAdmin, broker: int, changes: Mapping[str, str | None]
+) -> None:
+    try:
+        error = await admin.alter_broker_configs(broker, changes)
+    except BrokerUnavailable as unavailable:
+        raise CommandFailed(str(unavailable)) from unavailable
+    if error is not None:
+        raise CommandFailed(f"broker {broker}: {error.message}")
+
+
+def _verdict(
+    tp: TopicPartition,
+    target: tuple[int, ...],
+    pending: Mapping[TopicPartition, ReplicaAssignment],
+    cluster: ClusterView,
+) -> str:
+    if tp in pending:
+        return f"Reassignment of partition {tp} is still in progress."
+    view = cluster.partitions.get(tp)
+    replicas = () if view is None else view.replicas
+    if replicas == target:
+        return f"Reassignment of partition {tp} is complete."
+    return (
+        f"There is no active reassignment of partition {tp}, but replica set is "
+        f"{_ids(replicas)} rather than {_ids(target)}."
+    )
+
+
+def _by_partition(errors: Mapping[TopicPartition, RequestError]) -> str:
+    return "\n".join(f"{tp}: {errors[tp].message}" for tp in sorted(errors))
+
+
+def _ids(brokers: Iterable[int]) -> str:
+    return ",".join(str(broker) for broker in brokers)
+
+
+def _plural(things: Collection[object]) -> str:
+    return "" if len(things) == 1 else "s"

@@ -1,0 +1,98 @@
+"""The options of ``ballast reassign``: which go together, in the words of Kafka's tool (2.8.2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from ballast.net.cluster_connections import Address, parse_bootstrap_servers
+
+
+class Action(StrEnum):
+    """What the tool can be asked to do, in the order in which it names them."""
+
+    GENERATE = "generate"
+    EXECUTE = "execute"
+    VERIFY = "verify"
+    CANCEL = "cancel"
+    LIST = "list"
+
+
+_NEEDS_FILE = frozenset({Action.EXECUTE, Action.VERIFY, Action.CANCEL})
+_PERMITTED: Mapping[Action, frozenset[str]] = {
+    Action.EXECUTE: frozenset({"reassignment-json-file", "throttle", "additional", "timeout"}),
+    Action.VERIFY: frozenset({"reassignment-json-file", "preserve-throttles"}),
+    Action.CANCEL: frozenset({"reassignment-json-file", "preserve-throttles", "timeout"}),
+    Action.LIST: frozenset(),
+    Action.GENERATE: frozenset(),
+}
+
+
+class UsageError(Exception):
+    """The options do not fit; the message is that of Kafka's tool."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenOptions:
+    """The options as given on the command line; None or False = not given."""
+
+    bootstrap_server: str | None = None
+    reassignment_json_file: Path | None = None
+    throttle: int | None = None
+    additional: bool = False
+    preserve_throttles: bool = False
+    timeout_ms: int | None = None
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the options given, --bootstrap-server left out."""
+        given = {
+            "reassignment-json-file": self.reassignment_json_file is not None,
+            "throttle": self.throttle is not None,
+            "timeout": self.timeout_ms is not None,
+            "additional": self.additional,
+            "preserve-throttles": self.preserve_throttles,
+        }
+        return tuple(name for name, is_given in given.items() if is_given)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReassignOptions:
+    """Options that fit together."""
+
+    action: Action
+    servers: tuple[Address, ...]
+    file: Path | None
+    throttle: int
+    """Bytes per second; negative = leave throttles alone."""
+    additional: bool
+    preserve_throttles: bool
+
+
+def check_options(actions: Mapping[Action, bool], given: GivenOptions) -> ReassignOptions:
+    """Return the options if they fit together. Raises `UsageError`."""
+    chosen = [action for action in Action if actions.get(action)]
+    if len(chosen) != 1:
+        names = ", ".join(f"--{action}" for action in Action)
+        raise UsageError(f"Command must include exactly one action: {names}")
+    action = chosen[0]
+    if given.bootstrap_server is None:
+        raise UsageError("Please specify --bootstrap-server")
+    if action is Action.GENERATE:
+        raise UsageError("--generate is not available yet")
+    if action in _NEEDS_FILE and given.reassignment_json_file is None:
+        raise UsageError('Missing required argument "[reassignment-json-file]"')
+    for name in given.names():
+        if name not in _PERMITTED[action]:
+            raise UsageError(f'Option "[{name}]" can\'t be used with action "[{action}]"')
+    try:
+        servers = parse_bootstrap_servers(given.bootstrap_server)
+    except ValueError as error:
+        raise UsageError(f"Invalid --bootstrap-server: {error}") from error
+    return ReassignOptions(
+        action=action,
+        servers=servers,
+        file=given.reassignment_json_file,
+        throttle=-1 if given.throttle is None else given.throttle,
+        additional=given.additional,
+        preserve_throttles=given.preserve_throttles,
+    )
