@@ -35,8 +35,7 @@ log = logging.getLogger(__name__)
 class Candidate:
     """One candidate for the controller of one cluster.
 
-    ``listen`` is where its endpoint listens (port 0 = any free one); ``advertised`` is what
-    /controller tells brokers (None = ``listen`` with the real port).
+    ``listen`` is where its endpoint listens (port 0 = any free one).
     """
 
     def __init__(
@@ -48,7 +47,6 @@ class Candidate:
         random: Random,
         wall_clock_ms: Callable[[], int],
         options: CandidateOptions | None = None,
-        advertised: tuple[str, int] | None = None,
     ) -> None:
         self.candidate_id = candidate_id
         self.options = options or CandidateOptions()
@@ -57,7 +55,6 @@ class Candidate:
         self.elections_won = 0
         self._client_factory = client_factory
         self._listen = listen
-        self._advertised = advertised
         self._random = random
         self._wall_clock_ms = wall_clock_ms
         self._leadership: Leadership | None = None
@@ -131,7 +128,7 @@ class Candidate:
     async def _run_in(self, client: ZooKeeperClient) -> None:
         """Run for controller again and again within one session; always raises."""
         assert self._server is not None
-        endpoint = self._advertised or (self._listen[0], self._server.port)
+        endpoint = self.options.advertised or (self._listen[0], self._server.port)
         election = Election(client, self.candidate_id, endpoint, self._wall_clock_ms)
         stirred = asyncio.Event()
         ended = False
@@ -179,8 +176,11 @@ class Candidate:
             log.warning("deposed: %s", failure)
         else:
             log.error("resigning, because something unexpected failed", exc_info=failure)
-        async with asyncio.timeout(self.options.resign_timeout_s):
-            await election.resign(elected)
+        try:
+            async with asyncio.timeout(self.options.resign_timeout_s):
+                await election.resign(elected)
+        except TimeoutError:
+            raise SessionEnded("to resign took too long; the session is given up") from None
 
 
 def _first_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -143,6 +143,7 @@ class Leadership:
         except Exception as error:  # noqa: BLE001 - handed to the leadership, which ends with it
             if not self._failure.done():
                 self._failure.set_exception(error)
+                self._failure.exception()  # the group may be ending already for another reason
 
     async def _fail(self) -> None:
         """End the group with the first failure outside its tasks."""

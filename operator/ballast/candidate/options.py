@@ -11,6 +11,8 @@ from ballast.net.limits import ServerLimits
 class CandidateOptions:
     """Bounds and pauses of one candidate; times in seconds."""
 
+    advertised: tuple[str, int] | None = None
+    """Host and port that /controller tells brokers; None = where the endpoint listens."""
     max_queued: int = 50_000
     """Events and requests that wait; more events, and the controller resigns."""
     max_waiting: int = 1_000

@@ -196,6 +196,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def fail_handler(self, error: BaseException) -> None:
         """Close because the handler could not answer."""
+        if self._transport is None or self._transport.is_closing():
+            return
         if isinstance(error, ProtocolError):
             self._owner.counters.malformed += 1
             self._fail(logging.WARNING, f"malformed request: {error}", None)
@@ -298,6 +300,7 @@ class Connection(asyncio.BufferedProtocol):
         if not self._may_go_on():
             return
         self._reading_paused = False
+        self._note_incomplete_frame(0, self._active_at)
         assert self._transport is not None
         self._transport.resume_reading()
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from ballast.candidate.acting import Acting, Waiting
 from ballast.controller.errors import RequestRefused
-from ballast.controller.topics import NewTopic
+from ballast.controller.new_topics import NewTopic
 from ballast.model.topic_configs import TOPIC_CONFIGS, InvalidTopicConfig, check_topic_configs
 from ballast.model.topics import TopicAssignment
 from ballast.protocol.error_codes import ErrorCode

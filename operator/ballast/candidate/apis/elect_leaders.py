@@ -26,6 +26,7 @@ async def answer(
     request: ElectLeadersRequest, version: int, acting: Acting
 ) -> ElectLeadersResponse | Waiting:
     """Elect leaders; raises `RequestRefused` for an unknown election type."""
+    del version
     try:
         election_type = ElectionType(request.election_type)
     except ValueError:
