@@ -2,7 +2,7 @@
 
 Within one batch each broker gets LeaderAndIsr, then UpdateMetadata, then StopReplica, each at most
 once. LeaderAndIsr and UpdateMetadata say what the context knows when the batch is sent; the epoch
-of StopReplica is that of the moment it was added (Kafka's ``AbstractControllerBrokerRequestBatch``).
+of StopReplica is that of the moment it was added (Kafka: ``ControllerBrokerRequestBatch``).
 """
 
 from collections.abc import Collection, Iterable
@@ -66,6 +66,10 @@ class CommandBatch:
             delete=delete,
         )
 
+    def retract_stop_replica(self, replica: Replica) -> None:
+        """Forget a stop that was added: the change it belongs to has failed."""
+        del self._stop_replica[replica.broker_id][replica.topic_partition]
+
     def send(self) -> None:
         """Queue everything; brokers that are not registered get nothing."""
         self._send_leader_and_isr()
@@ -119,7 +123,7 @@ class CommandBatch:
 
     def _send_stop_replica(self) -> None:
         context = self._context
-        for broker_id in self._registered(self._stop_replica):
+        for broker_id in self._registered([b for b, stops in self._stop_replica.items() if stops]):
             stops = self._stop_replica[broker_id]
             self._channels.send(
                 broker_id,

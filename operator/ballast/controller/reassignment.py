@@ -75,9 +75,7 @@ class Reassignment:
 
         await self._store_intent(assignments)  # U1: RS, AR, RR to the store
         dropped = self._remember_intent(assignments)  # U2: RS, AR, RR to memory
-        await self._stop_replicas_dropped(
-            dropped
-        )  # U3: replicas of an overridden or cancelled move
+        await self._stop_dropped(dropped)  # U3: replicas of an overridden or cancelled move
 
         complete, waiting = await self._split_by_completeness(assignments)
         if waiting:
@@ -119,7 +117,7 @@ class Reassignment:
         self._context.strays -= wanted
         return sorted(set(before) - wanted)
 
-    async def _stop_replicas_dropped(self, dropped: Collection[Replica]) -> None:
+    async def _stop_dropped(self, dropped: Collection[Replica]) -> None:
         existing = self._existing(dropped)
         if not existing:
             return
@@ -195,7 +193,8 @@ class Reassignment:
 
     async def _take_removed_offline(self, complete: Assignments) -> Assignments:
         removing = self._existing(_removing(complete))
-        done = await self._replicas.take_offline(removing)
+        targets = {tp: a.target_replicas for tp, a in complete.items() if a.removing_replicas}
+        done = await self._replicas.take_offline(removing, while_in_sync=targets)
         return self._postpone(complete, {r.topic_partition for r in {*removing} - done})
 
     def _delete_removed(self, complete: Assignments) -> None:
@@ -236,7 +235,7 @@ class Reassignment:
         """Do U3 for the strays that `strays_in_isr` found."""
         for replica in strays:
             self._context.set_replica_state(replica, ReplicaState.OFFLINE)
-        await self._stop_replicas_dropped(strays)
+        await self._stop_dropped(strays)
 
     # What several steps share
 

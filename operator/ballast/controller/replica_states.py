@@ -1,6 +1,6 @@
 """The replica state machine: what each copy is told (the table is in `states`)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from ballast.controller.command_batch import CommandBatch
@@ -11,6 +11,9 @@ from ballast.controller.ports import BrokerChannels
 from ballast.controller.states import VALID_PREVIOUS_REPLICA_STATES, Replica, ReplicaState
 from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
+
+Required = Mapping[TopicPartition, tuple[int, ...]]
+_NOTHING_REQUIRED: Required = {}
 
 
 class ReplicaStateMachine:
@@ -76,18 +79,22 @@ class ReplicaStateMachine:
             self._context.set_replica_state(replica, ReplicaState.ONLINE)
         batch.send()
 
-    async def take_offline(self, replicas: Collection[Replica]) -> set[Replica]:
+    async def take_offline(
+        self, replicas: Collection[Replica], *, while_in_sync: Required = _NOTHING_REQUIRED
+    ) -> set[Replica]:
         """OfflineReplica: stop it, take it out of the ISR, tell the others; return the done ones.
 
         The ISR keeps its last member, and a leader that goes offline leaves no leader. The
-        replicas of one broker leave in one write, brokers one after the other.
+        replicas of one broker leave in one write, brokers one after the other. A partition in
+        ``while_in_sync`` fails unless those brokers are in the ISR at the moment of the write.
         """
         self._check(replicas, ReplicaState.OFFLINE)
         batch = self._batch()
         done: set[Replica] = set()
         for broker_id in sorted({replica.broker_id for replica in replicas}):
             partitions = sorted(r.topic_partition for r in replicas if r.broker_id == broker_id)
-            done |= await self._take_broker_offline(broker_id, partitions, batch)
+            decide = _without(broker_id, while_in_sync)
+            done |= await self._take_broker_offline(broker_id, partitions, decide, batch)
         batch.send()
         return done
 
@@ -133,29 +140,40 @@ class ReplicaStateMachine:
             self._context.set_replica_state(replica, target)
 
     async def _take_broker_offline(
-        self, broker_id: int, partitions: Collection[TopicPartition], batch: CommandBatch
+        self,
+        broker_id: int,
+        partitions: Collection[TopicPartition],
+        decide: Decision,
+        batch: CommandBatch,
     ) -> set[Replica]:
         context = self._context
         for topic_partition in partitions:
             batch.add_stop_replica(Replica(topic_partition, broker_id), delete=False)
         led = [tp for tp in partitions if tp in context.leadership]
         batch.add_update_metadata(context.live_or_shutting_down if led != partitions else ())
-        outcome = await self._leadership.rewrite(led, _without(broker_id))
+        outcome = await self._leadership.rewrite(led, decide)
         for topic_partition in sorted(outcome.states):
             if not context.is_queued_for_deletion(topic_partition):
                 replicas = context.assignment(topic_partition).replicas
                 others = [replica for replica in replicas if replica != broker_id]
                 batch.add_leader_and_isr(others, topic_partition)
+        for topic_partition in outcome.failed:
+            batch.retract_stop_replica(Replica(topic_partition, broker_id))
         done = {Replica(tp, broker_id) for tp in partitions if tp not in outcome.failed}
         for replica in done:
             context.set_replica_state(replica, ReplicaState.OFFLINE)
         return done
 
 
-def _without(broker_id: int) -> Decision:
-    def decide(_: TopicPartition, stored: LeaderAndIsr) -> LeaderAndIsr | None:
+def _without(broker_id: int, while_in_sync: Required) -> Decision:
+    def decide(topic_partition: TopicPartition, stored: LeaderAndIsr) -> LeaderAndIsr | None:
         if broker_id not in stored.isr:
             return None
+        required = while_in_sync.get(topic_partition, ())
+        if not {*required} <= {*stored.isr}:
+            raise StateChangeFailed(
+                f"{topic_partition} needs {required} in sync to lose {broker_id}, not {stored.isr}"
+            )
         remaining = tuple(replica for replica in stored.isr if replica != broker_id)
         return replace(
             stored,
