@@ -26,7 +26,7 @@ from ballast.zk.errors import (
     SessionExpired,
     ZooKeeperError,
 )
-from tests.contracts.conftest import Backend
+from tests.contracts.backends import Backend
 
 pytestmark = pytest.mark.contract
 

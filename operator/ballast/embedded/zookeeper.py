@@ -128,5 +128,5 @@ async def is_serving(port: int, host: str = HOST) -> bool:
 async def wait_until_serving(port: int, *, timeout_s: float = 30.0, host: str = HOST) -> None:
     """Return once the server takes sessions; raises `TimeoutError`."""
     async with asyncio.timeout(timeout_s):
-        while not await is_serving(port, host):
+        while not await is_serving(port, host):  # noqa: ASYNC110 - it is another process
             await asyncio.sleep(PROBE_INTERVAL_S)
