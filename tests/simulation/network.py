@@ -125,6 +125,8 @@ class Network:
         server_protocol = server_context.run(server_factory)
         connection.far.bind(server_protocol, server_context.copy())
         connection.near.bind(protocol, contextvars.copy_context())
+        # The protocol has its transport before its maker goes on, as asyncio does it.
+        await asyncio.sleep(0)
         return connection.near, protocol
 
     def forget(self, connection: Connection) -> None:

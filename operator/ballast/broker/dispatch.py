@@ -1,6 +1,6 @@
 """From a request's frame to its API's handler, and from the answer back to bytes."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
 from ballast.broker.apis import (
@@ -32,7 +32,7 @@ from ballast.protocol.codec import decode
 from ballast.protocol.frames import encode_response_parts
 from ballast.protocol.schema import Message
 
-ApiHandler = Callable[[Parts, Any, Call], Message | Awaitable[Message] | None]
+ApiHandler = Callable[[Parts, Any, Call], Message | Coroutine[Any, Any, Message] | None]
 
 HANDLERS: Final[Mapping[ApiKey, ApiHandler]] = {
     ApiKey.PRODUCE: produce.handle,
@@ -66,7 +66,7 @@ class Dispatcher:
 
     def __call__(
         self, context: RequestContext
-    ) -> ResponseParts | Awaitable[ResponseParts | None] | None:
+    ) -> ResponseParts | Coroutine[Any, Any, ResponseParts] | None:
         """Decode, handle and encode one request (`ballast.net.requests.Handler`)."""
         header = context.header
         key = ApiKey(header.api_key)
@@ -85,5 +85,7 @@ class Dispatcher:
         return _later(answer, header.correlation_id, header.api_version)
 
 
-async def _later(answer: Awaitable[Message], correlation_id: int, version: int) -> ResponseParts:
+async def _later(
+    answer: Coroutine[Any, Any, Message], correlation_id: int, version: int
+) -> ResponseParts:
     return encode_response_parts(correlation_id, await answer, version)

@@ -127,7 +127,7 @@ class DynamicConfigs:
         if name in values:
             yield Setting(name, values[name], ConfigSource.DYNAMIC_TOPIC_CONFIG)
         row = TOPIC_CONFIGS[name]
-        if row.broker_name in PROPERTIES:
+        if row.broker_name is not None and row.broker_name in PROPERTIES:
             yield from self.broker_settings(row.broker_name)
         else:
             yield Setting(row.broker_name or name, row.default, ConfigSource.DEFAULT_CONFIG)
@@ -137,31 +137,44 @@ def usable_topic_values(topic: str, values: Mapping[str, str]) -> dict[str, str]
     """Return those of a topic's overrides that are known and legal; log the others."""
     usable = {}
     for name, text in values.items():
-        row = TOPIC_CONFIGS.get(name)
-        try:
-            if row is None:
-                raise InvalidTopicConfig("unknown name")
-            row.parse(text)
-        except InvalidTopicConfig as error:
-            log.warning("config %r of topic %s is ignored: %s", name, topic, error)
-        else:
+        reason = _topic_refusal(name, text)
+        if reason is None:
             usable[name] = text
-    if usable.get("message.timestamp.type", "CreateTime") != "CreateTime":
-        log.warning("topic %s: message.timestamp.type is ignored, only CreateTime is kept", topic)
-        del usable["message.timestamp.type"]
+        else:
+            log.warning("config %r of topic %s is ignored: %s", name, topic, reason)
     return usable
+
+
+def _topic_refusal(name: str, text: str) -> str | None:
+    row = TOPIC_CONFIGS.get(name)
+    if row is None:
+        return "unknown name"
+    if name == "message.timestamp.type" and text != "CreateTime":
+        return "only CreateTime is kept"
+    try:
+        row.parse(text)
+    except InvalidTopicConfig as error:
+        return str(error)
+    return None
 
 
 def _usable_broker_values(values: Mapping[str, str]) -> dict[str, str]:
     usable = {}
     for name, text in values.items():
-        row = PROPERTIES.get(name)
-        try:
-            if row is None or not row.dynamic:
-                raise ConfigError(name, "cannot be set while a broker runs")
-            parse_property(row, text)
-        except ConfigError as error:
-            log.warning("a broker config is ignored: %s", error)
-        else:
+        reason = _broker_refusal(name, text)
+        if reason is None:
             usable[name] = text
+        else:
+            log.warning("broker config %r is ignored: %s", name, reason)
     return usable
+
+
+def _broker_refusal(name: str, text: str) -> str | None:
+    row = PROPERTIES.get(name)
+    if row is None or not row.dynamic:
+        return "cannot be set while a broker runs"
+    try:
+        parse_property(row, text)
+    except ConfigError as error:
+        return error.reason
+    return None

@@ -38,7 +38,7 @@ from ballast.replication.follower import (
     after_out_of_range,
     truncation_offset,
 )
-from ballast.storage.errors import StorageError
+from ballast.storage.errors import LogFailed, StorageError
 
 log = logging.getLogger(__name__)
 
@@ -203,7 +203,7 @@ class Fetcher:
                 if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
                     out_of_range.append(name)
                 elif data.error_code != ErrorCode.NONE:
-                    self._refused(followed, ErrorCode(data.error_code))
+                    self._refused(followed, data.error_code)
                 else:
                     received += self._take(followed, data)
         if received:
@@ -242,6 +242,8 @@ class Fetcher:
                     memoryview(data.records), now_ms=self._replicas.wall_clock_ms()
                 )
         except (StorageError, RecordsError) as error:
+            if isinstance(error, LogFailed):
+                self._replicas.storage_failed(error)
             log.error("%s: fetched records are not taken: %s", partition.name, error)  # noqa: TRY400
             self._delay_one(followed, self._replicas.config.replica_fetch_backoff_ms)
             return 0
@@ -266,13 +268,13 @@ class Fetcher:
             followed.state.after_truncation(partition.log.log_end_offset, _last_epoch(partition)),
         )
 
-    def _refused(self, followed: _Followed, code: ErrorCode) -> None:
+    def _refused(self, followed: _Followed, code: int) -> None:
         log.info(
-            "%s: broker %d refused the fetch in epoch %d: %s",
+            "%s: broker %d refused the fetch in epoch %d: error %d",
             followed.partition.name,
             self._leader.broker_id,
             followed.state.leader_epoch,
-            code.name,
+            code,
         )
         self._delay_one(
             followed,

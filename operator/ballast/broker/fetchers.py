@@ -2,7 +2,8 @@
 
 import asyncio
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from ballast.broker.fetcher import Fetcher
 from ballast.broker.partition import Partition
@@ -17,10 +18,13 @@ class Fetchers:
     """Starts a fetcher when a leader is followed first, and ends it with its last partition."""
 
     def __init__(
-        self, make: Callable[[Broker], Fetcher], tasks: asyncio.TaskGroup, slots: int
+        self,
+        make: Callable[[Broker], Fetcher],
+        spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
+        slots: int,
     ) -> None:
         self._make = make
-        self._tasks = tasks
+        self._spawn = spawn
         self._slots = slots
         self._running: dict[FetcherKey, tuple[Fetcher, asyncio.Task[None]]] = {}
         self._followed: dict[TopicPartition, FetcherKey] = {}
@@ -37,7 +41,7 @@ class Fetchers:
         running = self._running.get(key)
         if running is None:
             fetcher = self._make(leader)
-            running = (fetcher, self._tasks.create_task(fetcher.run()))
+            running = (fetcher, self._spawn(fetcher.run()))
             self._running[key] = running
         running[0].add(partition)
         self._followed[partition.name] = key

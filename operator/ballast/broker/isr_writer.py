@@ -77,16 +77,18 @@ class IsrWriter:
 
     async def _write(self, partition: Partition, view: LeaderView, proposed: LeaderAndIsr) -> None:
         """Write one change until its outcome is known, or another leader epoch has begun."""
-        attempt: LeaderAndIsr | None = proposed
-        while attempt is not None and partition.view is view:
+        again: LeaderAndIsr | None = proposed
+        while again is not None and partition.view is view:
+            attempt = again
             store = await self._session.wait()
             try:
-                attempt = await self._attempt(store, partition, view, attempt)
+                await self._attempt(store, partition, view, attempt)
+                again = None
             except (ConnectionLoss, SessionExpired):
                 if partition.view is view:
                     view.isr_unknown()
                 await asyncio.sleep(RETRY_S)
-                attempt = await self._read_again(partition, view, attempt)
+                again = await self._read_again(partition, view, attempt)
             except (ZooKeeperError, ZnodeError) as error:
                 log.warning("isr of %s cannot be written: %r", partition.name, error)
                 await asyncio.sleep(RETRY_S)
@@ -95,10 +97,10 @@ class IsrWriter:
 
     async def _attempt(
         self, store: BrokerStore, partition: Partition, view: LeaderView, proposed: LeaderAndIsr
-    ) -> LeaderAndIsr | None:
+    ) -> None:
         outcome = await store.alter_isr(partition.name, proposed)
         if partition.view is not view:
-            return None
+            return
         if isinstance(outcome, IsrCommitted):
             self._count(len(view.isr), len(outcome.leadership.isr))
             view.isr_committed(outcome.leadership)
@@ -106,7 +108,6 @@ class IsrWriter:
         elif outcome.leadership is not None:
             view.isr_conflict(outcome.leadership)
         log.info("isr of %s is %s", partition.name, sorted(view.isr))
-        return None
 
     def _tell(self, partition: Partition) -> None:
         self._changed[partition.name] = None

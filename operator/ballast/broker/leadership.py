@@ -2,10 +2,10 @@
 
 Rules (Kafka 2.8 ReplicaManager, with KAFKA-13972):
 
-| command      | taken when its leader epoch is                       | else                        |
-|--------------|------------------------------------------------------|-----------------------------|
-| LeaderAndIsr | above the replica's                                  | STALE_CONTROLLER_EPOCH 11   |
-| StopReplica  | not below the replica's, or not stated, or -2        | FENCED_LEADER_EPOCH 74      |
+| command      | taken when its leader epoch is                  | else                      |
+|--------------|-------------------------------------------------|---------------------------|
+| LeaderAndIsr | above the replica's                             | STALE_CONTROLLER_EPOCH 11 |
+| StopReplica  | not below the replica's, or not stated, or -2   | FENCED_LEADER_EPOCH 74    |
 
 A replica is deleted by StopReplica(delete) only, never because it is not mentioned.
 """

@@ -1,6 +1,7 @@
 """Appending what producers send, and waiting until enough replicas have it."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,13 +13,14 @@ from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.errors import RecordsError
 from ballast.protocol.records import COMPRESSIONS, iter_batches
 from ballast.purgatory.operation import DelayedOperation
-from ballast.replication.errors import (
-    InvalidProducerEpoch,
-    NotEnoughReplicas,
-    OutOfOrderSequence,
-)
+from ballast.replication.errors import NotEnoughReplicas, ReplicationError
 from ballast.replication.partition import AcksAll
-from ballast.storage.errors import AppendTooLarge, StorageError
+from ballast.replication.producer_state import (
+    InvalidProducerEpoch,
+    OutOfOrderSequence,
+    ProducerStateError,
+)
+from ballast.storage.errors import AppendTooLarge, LogFailed, StaleLeaderEpoch, StorageError
 
 ACKS_ALL: Final = -1
 ZSTD: Final = COMPRESSIONS.index("zstd")
@@ -57,16 +59,23 @@ def append(
         return Produced(name, error.code, error.message)
     except RecordsError as error:
         return Produced(name, error.error_code, str(error))
-    except NotEnoughReplicas as error:
-        return Produced(name, ErrorCode.NOT_ENOUGH_REPLICAS, str(error))
-    except OutOfOrderSequence as error:
-        return Produced(name, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, str(error))
-    except InvalidProducerEpoch as error:
-        return Produced(name, ErrorCode.INVALID_PRODUCER_EPOCH, str(error))
-    except AppendTooLarge as error:
-        return Produced(name, ErrorCode.RECORD_LIST_TOO_LARGE, str(error))
-    except StorageError:
-        return Produced(name, ErrorCode.KAFKA_STORAGE_ERROR)
+    except (ReplicationError, ProducerStateError, StorageError) as error:
+        if isinstance(error, LogFailed):
+            replicas.storage_failed(error)
+        return Produced(name, _code_of(error), str(error))
+
+
+_CODES: Final[Mapping[type[Exception], ErrorCode]] = {
+    NotEnoughReplicas: ErrorCode.NOT_ENOUGH_REPLICAS,
+    OutOfOrderSequence: ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    InvalidProducerEpoch: ErrorCode.INVALID_PRODUCER_EPOCH,
+    AppendTooLarge: ErrorCode.RECORD_LIST_TOO_LARGE,
+    StaleLeaderEpoch: ErrorCode.NOT_LEADER_OR_FOLLOWER,
+}
+
+
+def _code_of(error: Exception) -> ErrorCode:
+    return _CODES.get(type(error), ErrorCode.KAFKA_STORAGE_ERROR)
 
 
 def _append(

@@ -44,6 +44,7 @@ class ReplicaManager:
         metrics: BrokerMetrics,
         clock: Callable[[], float],
         wall_clock_ms: Callable[[], int],
+        on_storage_failure: Callable[[StorageError], None],
     ) -> None:
         self.config = config
         self.configs = configs
@@ -55,6 +56,9 @@ class ReplicaManager:
         self.metrics = metrics
         self.clock = clock
         self.wall_clock_ms = wall_clock_ms
+        self.storage_failed = on_storage_failure
+        """Told of a write that failed: a broker that cannot write must leave its leaderships to
+        others, and only its end tells the controller so."""
         self.fence = ControllerFence(identity)
         self.isr_writer = IsrWriter(session, metrics, self.moved_on)
         self._partitions: dict[TopicPartition, Partition] = {}

@@ -49,12 +49,10 @@ async def handle(
     names = [(resource.resource_type, resource.resource_name) for resource in request.resources]
     responses = []
     for resource, name in zip(request.resources, names, strict=True):
-        code, message = ErrorCode.NONE, None
+        code: ErrorCode = ErrorCode.NONE
+        message: str | None = None
         try:
-            if names.count(name) > 1:
-                raise PartitionError(
-                    ErrorCode.INVALID_REQUEST, "Each resource must appear at most once."
-                )
+            _check_once(names, name)
             async with asyncio.timeout(ZOOKEEPER_TIMEOUT_S):
                 await _alter(parts, resource, validate_only=request.validate_only)
         except PartitionError as error:
@@ -74,6 +72,11 @@ async def handle(
             )
         )
     return IncrementalAlterConfigsResponse(responses=tuple(responses))
+
+
+def _check_once(names: list[tuple[int, str]], name: tuple[int, str]) -> None:
+    if names.count(name) > 1:
+        raise PartitionError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
 
 
 async def _alter(parts: Parts, resource: AlterConfigsResource, *, validate_only: bool) -> None:

@@ -49,12 +49,10 @@ def _stops(request: StopReplicaRequest, version: int) -> Iterator[ReplicaStop]:
                     delete=state.delete_partition,
                 )
         return
-    names = (
-        [TopicPartition(p.topic_name, p.partition_index) for p in request.ungrouped_partitions]
-        if version == 0
-        else [
-            TopicPartition(t.name, index) for t in request.topics for index in t.partition_indexes
-        ]
-    )
+    if version == 0:
+        listed = request.ungrouped_partitions
+        names = [TopicPartition(p.topic_name, p.partition_index) for p in listed]
+    else:
+        names = [TopicPartition(t.name, p) for t in request.topics for p in t.partition_indexes]
     for name in names:
         yield ReplicaStop(name=name, leader_epoch=NO_EPOCH, delete=request.delete_partitions)

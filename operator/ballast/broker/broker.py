@@ -1,0 +1,289 @@
+"""One broker: its parts put together, started in order, and stopped in order."""
+
+import asyncio
+import logging
+import random
+import socket
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from ballast.broker import housekeeping
+from ballast.broker.config import BrokerConfig
+from ballast.broker.config_watcher import ConfigWatcher
+from ballast.broker.controlled_shutdown import hand_over
+from ballast.broker.controller_link import ControllerLink
+from ballast.broker.delays import Delays
+from ballast.broker.dispatch import Dispatcher
+from ballast.broker.dynamic_configs import DynamicConfigs
+from ballast.broker.errors import StartupRefused
+from ballast.broker.fetcher import Fetcher
+from ballast.broker.fetchers import Fetchers
+from ballast.broker.gauges import add_gauges
+from ballast.broker.identity import Identity
+from ballast.broker.leadership import Leadership
+from ballast.broker.metadata_cache import MetadataCache
+from ballast.broker.metrics import BrokerMetrics
+from ballast.broker.parts import Parts
+from ballast.broker.producer_ids import ProducerIds
+from ballast.broker.registration import Registration
+from ballast.broker.replica_manager import ReplicaManager
+from ballast.broker.session import Session
+from ballast.broker.throttles import Throttles
+from ballast.model.brokers import Broker as RegisteredBroker
+from ballast.model.brokers import Endpoint
+from ballast.net.channel import BrokerChannel, ChannelOptions
+from ballast.net.http import Health, HttpServer
+from ballast.net.limits import ServerLimits
+from ballast.net.server import Server
+from ballast.storage.errors import NoUsableLogDir, WrongLogDir
+from ballast.storage.files import Files
+from ballast.storage.log_dirs import LogDirs
+from ballast.zk.client import ClientFactory
+from ballast.zk.errors import AlreadyRegistered
+
+log = logging.getLogger(__name__)
+
+SHUTDOWN_GRACE_S: Final = 2.0
+"""How long requests under way may take once the broker stops."""
+
+
+class Broker:
+    """A broker process: `start` it, wait for a signal or `wait_closed`, then `shutdown`."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        *,
+        client_factory: ClientFactory,
+        files: Files,
+        random: random.Random,
+        wall_clock_ms: Callable[[], int],
+    ) -> None:
+        self.config = config
+        self._client_factory = client_factory
+        self._files = files
+        self._random = random
+        self._wall_clock_ms = wall_clock_ms
+        self._tasks = asyncio.TaskGroup()
+        self._background: dict[asyncio.Task[None], None] = {}
+        self._ended = asyncio.Event()
+        self.failure: BaseException | None = None
+        """Why the broker cannot go on; None while it can."""
+
+    # -- start ----------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Open logs and session, listen, register, and begin the background work.
+
+        Raises `StartupRefused`, `ZooKeeperError` or `OSError`; nothing runs then.
+        """
+        await self._tasks.__aenter__()
+        try:
+            self._build()
+            await self._start()
+        except BaseException:
+            await self._close(clean=False)
+            raise
+
+    def _build(self) -> None:
+        config, loop = self.config, asyncio.get_running_loop()
+        identity, session = Identity(config.broker_id), Session()
+        metrics, metadata = BrokerMetrics(), MetadataCache()
+        configs = DynamicConfigs(config)
+        throttles = Throttles(config.broker_id, loop.time)
+        controller = ControllerLink(session, f"broker-{config.broker_id}")
+        self.registration = Registration(
+            client_factory=self._client_factory,
+            identity=identity,
+            session=session,
+            controller=controller,
+            metrics=metrics,
+            rng=self._random,
+            wall_clock_ms=self._wall_clock_ms,
+        )
+        replicas = ReplicaManager(
+            config=config,
+            configs=configs,
+            identity=identity,
+            metadata=metadata,
+            session=session,
+            log_dirs=LogDirs(
+                self._files,
+                config.log_dirs,
+                broker_id=config.broker_id,
+                config_for=configs.log_config,
+                random=self._random,
+            ),
+            delays=Delays(),
+            throttles=throttles,
+            metrics=metrics,
+            clock=loop.time,
+            wall_clock_ms=self._wall_clock_ms,
+            on_storage_failure=self._fail,
+        )
+        fetchers = Fetchers(
+            lambda leader: Fetcher(leader, self._channel(leader), replicas),
+            self._spawn,
+            config.num_replica_fetchers,
+        )
+        self.parts = Parts(
+            config=config,
+            configs=configs,
+            config_watcher=ConfigWatcher(
+                session, configs, throttles, replicas, self._wall_clock_ms
+            ),
+            controller=controller,
+            fetchers=fetchers,
+            identity=identity,
+            leadership=Leadership(replicas, fetchers),
+            metadata=metadata,
+            metrics=metrics,
+            producer_ids=ProducerIds(session, config.broker_id),
+            replicas=replicas,
+            session=session,
+        )
+        self.server = Server(Dispatcher(self.parts), tasks=self._tasks, limits=self._limits())
+        self.http = HttpServer(
+            Health(unhealthy=self._unhealthy, unready=self._unready, registry=metrics.registry)
+        )
+        add_gauges(self.parts, self.server)
+
+    async def _start(self) -> None:
+        parts, config = self.parts, self.config
+        await self.registration.connect()
+        try:
+            parts.replicas.log_dirs.load_all(parts.identity.cluster_id)
+        except (WrongLogDir, NoUsableLogDir) as error:
+            raise StartupRefused(str(error)) from error
+        parts.replicas.load_high_watermarks()
+        self._spawn(parts.controller.run())
+        await self.server.start(config.listeners[0].host, config.listeners[0].port)
+        if config.http_listener is not None:
+            await self.http.start(*config.http_listener)
+        registered = RegisteredBroker(
+            broker_id=config.broker_id, endpoints=(self.endpoint(),), rack=config.rack
+        )
+        topics = {name.topic for name in parts.replicas.log_dirs.logs}
+        try:
+            await self.registration.register(registered, parts.config_watcher, topics)
+        except AlreadyRegistered as error:
+            raise StartupRefused(f"broker id {config.broker_id} is in use: {error}") from error
+        self._spawn(self.registration.keep(registered, parts.config_watcher))
+        self._begin_background_work()
+
+    def _begin_background_work(self) -> None:
+        parts, config, replicas = self.parts, self.config, self.parts.replicas
+        self._spawn(parts.config_watcher.run())
+        self._spawn(replicas.isr_writer.run())
+        for period_ms, action in (
+            (config.replica_lag_time_max_ms / 2, replicas.shrink_isrs),
+            (config.high_watermark_checkpoint_interval_ms, replicas.checkpoint_high_watermarks),
+            (housekeeping.DELETE_PERIOD_S * 1000, replicas.log_dirs.remove_deleted),
+            (housekeeping.PRODUCERS_PERIOD_S * 1000, self._forget_producers),
+        ):
+            self._spawn(housekeeping.every(period_ms / 1000, action))
+        self._spawn(
+            housekeeping.flush_periodically(replicas, config.flush_checkpoint_interval_ms / 1000)
+        )
+
+    def _forget_producers(self) -> None:
+        self.parts.replicas.log_dirs.remove_expired_producers(self._wall_clock_ms())
+
+    @property
+    def replicas(self) -> ReplicaManager:
+        """The replicas that the broker hosts."""
+        return self.parts.replicas
+
+    # -- what it shows --------------------------------------------------------------------------
+
+    def endpoint(self) -> Endpoint:
+        """Return the address that clients are told; the port is the one that is listened on."""
+        advertised = self.config.advertised_endpoints[0]
+        return Endpoint(
+            host=advertised.host or socket.gethostname(),
+            port=advertised.port or self.server.port,
+            listener_name=advertised.listener_name,
+        )
+
+    def _unhealthy(self) -> str | None:
+        return None if self.failure is None else repr(self.failure)
+
+    def _unready(self) -> str | None:
+        return None if self.parts.identity.is_registered else "not registered with ZooKeeper"
+
+    def _limits(self) -> ServerLimits:
+        config = self.config
+        return ServerLimits(
+            request_max_bytes=config.socket_request_max_bytes,
+            connections_max_idle_s=config.connections_max_idle_ms / 1000,
+            max_connections=config.max_connections,
+            max_connections_per_ip=config.max_connections_per_ip,
+        )
+
+    def _channel(self, leader: RegisteredBroker) -> BrokerChannel:
+        config = self.config
+        return BrokerChannel(
+            leader.endpoint.host,
+            leader.endpoint.port,
+            ChannelOptions(
+                client_id=f"broker-{config.broker_id}-fetcher-{leader.broker_id}",
+                max_in_flight=1,
+                request_timeout_s=config.replica_socket_timeout_ms / 1000,
+            ),
+        )
+
+    # -- tasks ----------------------------------------------------------------------------------
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = self._tasks.create_task(self._contained(work))
+        self._background[task] = None
+        task.add_done_callback(lambda done: self._background.pop(done, None))
+        return task
+
+    async def _contained(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have a part that breaks end the broker in order, not tear it down."""
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001  whatever it is, the broker cannot go on
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        if self.failure is None:
+            log.critical("the broker cannot go on", exc_info=error)
+            self.failure = error
+            self._ended.set()
+
+    # -- stop -----------------------------------------------------------------------------------
+
+    async def wait_closed(self) -> None:
+        """Return once the broker has stopped; raise what keeps it from going on."""
+        await self._ended.wait()
+        if self.failure is not None:
+            raise self.failure
+
+    async def shutdown(self) -> None:
+        """Hand leadership over, close logs and session, and stop listening.
+
+        A broker that has failed hands nothing over and leaves no mark of a clean end.
+        """
+        if self.failure is None and self.config.controlled_shutdown_enable:
+            await hand_over(self.config, self.parts.identity, self.parts.controller)
+        await self._close(clean=self.failure is None)
+
+    async def _close(self, *, clean: bool) -> None:
+        parts = self.parts
+        await parts.fetchers.stop()
+        closing = self._tasks.create_task(self.server.close(SHUTDOWN_GRACE_S))
+        await asyncio.sleep(0)
+        parts.replicas.delays.shut_down()
+        await closing
+        for task in list(self._background):
+            task.cancel()
+        if clean:
+            parts.replicas.checkpoint_high_watermarks()
+            parts.replicas.log_dirs.shutdown()
+        await self.registration.close()
+        await self.http.close()
+        await self._tasks.__aexit__(None, None, None)
+        self._ended.set()
+        log.info("broker %d has stopped", self.config.broker_id)

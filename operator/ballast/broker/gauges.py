@@ -1,0 +1,63 @@
+"""The gauges of a broker: what is read from its parts at each scrape."""
+
+from ballast.broker.parts import Parts
+from ballast.net.server import Server
+
+
+def add_gauges(parts: Parts, server: Server) -> None:
+    """Add every gauge to the broker's metrics."""
+    replicas, gauge = parts.replicas, parts.metrics.gauge
+    gauge(
+        "leader_count",
+        "Partitions led here.",
+        lambda: sum(1 for _ in replicas.leading()),
+    )
+    gauge("partition_count", "Replicas here.", lambda: len(replicas.partitions))
+    gauge(
+        "under_replicated_partitions",
+        "Partitions led here whose ISR lacks a replica.",
+        lambda: sum(1 for p in replicas.leading() if p.view and p.view.is_under_replicated),
+    )
+    gauge(
+        "under_min_isr_partitions",
+        "Partitions led here that refuse acks=all.",
+        lambda: sum(
+            1
+            for p in replicas.leading()
+            if p.view
+            and p.view.is_under_min_isr(replicas.configs.min_insync_replicas(p.name.topic))
+        ),
+    )
+    gauge(
+        "offline_log_directories",
+        "Log directories that have failed.",
+        lambda: len(replicas.log_dirs.offline_directories),
+    )
+    gauge(
+        "replica_max_lag",
+        "Offsets that the slowest follower here lags behind its leader.",
+        parts.fetchers.max_lag,
+    )
+    gauge(
+        "leader_throttled_bytes_per_second",
+        "Rate of throttled replicas read here.",
+        lambda: replicas.throttles.leader.rate(replicas.clock()),
+    )
+    gauge(
+        "follower_throttled_bytes_per_second",
+        "Rate of throttled replicas fetched here.",
+        lambda: replicas.throttles.follower.rate(replicas.clock()),
+    )
+    gauge(
+        "produce_purgatory_size",
+        "Produce requests that wait for replicas.",
+        lambda: replicas.delays.produce.delayed_count,
+    )
+    gauge(
+        "fetch_purgatory_size",
+        "Fetches that wait for records.",
+        lambda: replicas.delays.fetch.delayed_count,
+    )
+    gauge("connections", "Open connections.", lambda: server.connection_count)
+    gauge("broker_epoch", "Epoch of the registration.", lambda: parts.identity.broker_epoch)
+    gauge("registered", "Whether the broker is registered.", lambda: parts.identity.is_registered)
