@@ -3,6 +3,10 @@
 from random import Random
 
 import pytest
+
+from ballast.replication.leader_epochs import EpochEntry
+from ballast.storage.config import LogConfig
+from ballast.storage.log import Log
 from tests.fakes.disk import Crash, FakeDisk
 from tests.unit.storage.samples import (
     DIRECTORY,
@@ -12,10 +16,6 @@ from tests.unit.storage.samples import (
     new_disk,
     reopened,
 )
-
-from ballast.replication.leader_epochs import EpochEntry
-from ballast.storage.config import LogConfig
-from ballast.storage.log import Log
 
 SMALL = LogConfig(segment_bytes=400, index_interval_bytes=100)
 FIRST_LOG = f"{DIRECTORY}/{0:020d}.log"
@@ -182,9 +182,7 @@ def test_a_torn_snapshot_is_passed_over() -> None:
     path = f"{DIRECTORY}/{3:020d}.snapshot"
     disk.replace_content(path, disk.content(path)[:-1])
     again = reopened(disk)
-    assert again.append_as_leader(
-        batch(producer=(9, 0, 0)), leader_epoch=0, now_ms=1000
-    ).duplicate
+    assert again.append_as_leader(batch(producer=(9, 0, 0)), leader_epoch=0, now_ms=1000).duplicate
 
 
 def test_the_log_start_is_kept_when_the_data_is_lost() -> None:

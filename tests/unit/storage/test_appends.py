@@ -1,0 +1,62 @@
+"""Decisions of an append, over headers."""
+
+import pytest
+
+from ballast.protocol.errors import InvalidRecords
+from ballast.protocol.records import build_batch, check_batches
+from ballast.replication.leader_epochs import EpochEntry, LeaderEpochCache
+from ballast.replication.producer_state import Duplicate, ProducerStates
+from ballast.storage.appends import epochs_begun, find_duplicate, must_roll
+from ballast.storage.config import INT_MAX, LogConfig
+from ballast.storage.segment import BatchMark, Segment
+from tests.unit.storage.samples import DIRECTORY, batch, joined, new_disk
+
+
+@pytest.mark.parametrize("attributes", [0x10, 0x20, 0x30])
+def test_transactional_and_control_batches_are_refused(attributes: int) -> None:
+    records = build_batch([(None, b"", 0)], attributes=attributes)
+    with pytest.raises(InvalidRecords):
+        find_duplicate(check_batches(records, 1000), ProducerStates(1000), 0)
+
+
+def test_duplicates_are_found() -> None:
+    producers = ProducerStates(1000)
+    batches = check_batches(batch(2, producer=(9, 0, 0)), 1000)
+    assert find_duplicate(batches, producers, 0) is None
+    producers.record(batches[0][1], 50, 7)
+    assert find_duplicate(batches, producers, 0) == Duplicate(50, 51, 7)
+
+
+def test_epochs_that_batches_begin() -> None:
+    epochs = LeaderEpochCache([EpochEntry(2, 0)])
+    records = joined(
+        batch(2, base_offset=10, leader_epoch=2),
+        batch(base_offset=12, leader_epoch=3),
+        batch(base_offset=13, leader_epoch=3),
+        batch(base_offset=14, leader_epoch=7),
+    )
+    batches = check_batches(records, 1000, from_producer=False)
+    assert epochs_begun(batches, 10, epochs) == [(3, 12), (7, 14)]
+
+
+@pytest.mark.parametrize(
+    ("size", "last_offset", "timestamp", "config", "rolls"),
+    [
+        pytest.param(100, 101, 1000, LogConfig(), False, id="fits"),
+        pytest.param(100, 101, 1000, LogConfig(segment_bytes=150), True, id="bytes"),
+        pytest.param(100, 101, 1100, LogConfig(segment_ms=100), False, id="just young enough"),
+        pytest.param(100, 101, 1101, LogConfig(segment_ms=100), True, id="age"),
+        pytest.param(100, 100 + INT_MAX, 1000, LogConfig(), False, id="last relative offset"),
+        pytest.param(100, 101 + INT_MAX, 1000, LogConfig(), True, id="relative offset too large"),
+    ],
+)
+def test_rolling(
+    size: int, last_offset: int, timestamp: int, config: LogConfig, rolls: bool
+) -> None:
+    segment = Segment(new_disk(), DIRECTORY, 100, 4096)
+    segment.create()
+    mark = BatchMark(0, size, last_offset, timestamp)
+    assert not must_roll(segment, size, [mark], config), "an empty segment takes anything"
+    records = batch(base_offset=100, timestamp=1000)
+    segment.append(records, [BatchMark(0, len(records), 100, 1000)])
+    assert must_roll(segment, size, [mark], config) == rolls

@@ -1,0 +1,63 @@
+"""Kafka's .snapshot files."""
+
+import pytest
+
+from ballast.replication.producer_state import ProducerSnapshot
+from ballast.storage.errors import CorruptCheckpoint
+from ballast.storage.producer_snapshots import SnapshotFiles, decode_snapshot, encode_snapshot
+from tests.unit.storage.samples import DIRECTORY, new_disk
+
+PRODUCER = ProducerSnapshot(
+    producer_id=1,
+    producer_epoch=2,
+    last_sequence=3,
+    last_offset=4,
+    offset_delta=5,
+    timestamp_ms=6,
+)
+BYTES = bytes.fromhex(
+    "0001 d60ce518 00000001 0000000000000001 0002 00000003 0000000000000004 00000005"
+    "0000000000000006 ffffffff ffffffffffffffff"
+)
+
+
+def test_exact_bytes() -> None:
+    assert encode_snapshot([PRODUCER]) == BYTES
+    assert decode_snapshot(BYTES) == [PRODUCER]
+    assert decode_snapshot(encode_snapshot([])) == []
+
+
+def test_any_damage_is_found() -> None:
+    data = encode_snapshot([PRODUCER])
+    for position in range(len(data)):
+        damaged = bytearray(data)
+        damaged[position] ^= 1
+        with pytest.raises(CorruptCheckpoint):
+            decode_snapshot(bytes(damaged))
+        with pytest.raises(CorruptCheckpoint):
+            decode_snapshot(data[:position])
+
+
+def test_the_newest_whole_snapshot_below_the_end_is_found_and_others_above_go() -> None:
+    disk = new_disk()
+    snapshots = SnapshotFiles(disk, DIRECTORY)
+    for offset in (5, 10, 20):
+        snapshots.take(offset, [PRODUCER], keep={5, 10, 20})
+    disk.replace_content(f"{DIRECTORY}/{10:020d}.snapshot", b"torn")
+    again = SnapshotFiles(disk, DIRECTORY)
+    assert again.latest(19) == (5, [PRODUCER])
+    assert disk.names(DIRECTORY) == [f"{5:020d}.snapshot"]
+    again.clear()
+    assert again.latest(100) is None
+    assert disk.names(DIRECTORY) == []
+
+
+def test_only_wanted_snapshots_stay() -> None:
+    disk = new_disk()
+    snapshots = SnapshotFiles(disk, DIRECTORY)
+    for offset in (5, 10, 20):
+        snapshots.take(offset, [], keep={5})
+    assert disk.names(DIRECTORY) == [f"{offset:020d}.snapshot" for offset in (5, 20)]
+    snapshots.flush()
+    disk.crash()
+    assert SnapshotFiles(disk, DIRECTORY).latest(20) == (20, [])

@@ -1,0 +1,54 @@
+"""The segments of one log."""
+
+from ballast.storage.config import LogConfig
+from ballast.storage.segment import Segment
+from ballast.storage.segments import SEALED_OPEN_MAX, Segments
+from tests.unit.storage.samples import DIRECTORY, append, batch, new_disk, reopened
+
+TEN = LogConfig(segment_bytes=10 * len(batch()), index_interval_bytes=100)
+
+
+def opened(count: int = 100) -> tuple[Segments, list[str]]:
+    """Return the segments of a log of ``count`` records, ten per segment, and its file names."""
+    disk = new_disk()
+    log = reopened(disk, config=TEN)
+    append(log, *[batch() for _ in range(count)])
+    log.close(clean=True)
+    bases = range(0, count, 10)
+    found = [Segment(disk, DIRECTORY, base, 100) for base in bases]
+    for segment, following in zip(found, bases[1:], strict=False):
+        segment.open_sealed(following)
+    found[-1].open_active()
+    return Segments(disk, DIRECTORY, found), disk.names(DIRECTORY)
+
+
+def test_finding_segments() -> None:
+    segments, _ = opened()
+    assert len(segments) == 10
+    bases = [segments.holding(offset).base_offset for offset in (0, 9, 10, 55, 99, 100)]
+    assert bases == [0, 0, 10, 50, 90, 90]
+    assert [segment.base_offset for segment in segments.following(85)] == [80, 90]
+    assert (segments.first.base_offset, segments.active.base_offset) == (0, 90)
+    assert segments.size_bytes == 100 * len(batch())
+    assert [header.base_offset for header in segments.batches_from(77)] == list(range(77, 100))
+
+
+def test_few_sealed_files_stay_open() -> None:
+    segments, _ = opened()
+    for offset in range(0, 100, 7):
+        segments.holding(offset).read(offset, offset + 1, 1000, at_least_one_batch=True)
+    is_open = [segment.base_offset for segment in segments if segment._file is not None]
+    assert len(is_open) == SEALED_OPEN_MAX + 1
+
+
+def test_removing_from_both_ends() -> None:
+    segments, _ = opened()
+    segments.remove_below(35)
+    assert [segment.base_offset for segment in segments] == [30, 40, 50, 60, 70, 80, 90]
+    assert segments.truncate(52) == 52
+    assert [segment.base_offset for segment in segments] == [30, 40, 50]
+    assert not segments.active.sealed
+    assert not segments.names_changed
+    segments.restart_at(7)
+    assert [segment.base_offset for segment in segments] == [7]
+    segments.release()
