@@ -86,11 +86,17 @@ def _bootstrap_servers(process: subprocess.Popen[str]) -> str:
     raise AssertionError(f"no cluster within {START_TIMEOUT_S} s")
 
 
+def free_port() -> int:
+    """Return a port that is free by now."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
 def _free_port_range() -> int:
     """Return a base port such that the ports a small cluster uses are free by now."""
     while True:
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            base: int = probe.getsockname()[1]
+        base = free_port()
         if base < 60000 and all(_is_free(base + offset) for offset in (*range(5), 60, 61, 90, 100)):
             return base
 

@@ -1,20 +1,22 @@
 """A running local cluster: started in order, ready when a client can use it, stopped in order."""
 
-from typing import Protocol
+import asyncio
+import fcntl
+import socket
+import urllib.request
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 
 from ballast.embedded import zookeeper
-from ballast.embedded.layout import ZOOKEEPER, ClusterLayout
+from ballast.embedded.errors import AlreadyRunning, ChildDidNotStart, PortInUse
+from ballast.embedded.layout import HOST, ZOOKEEPER, ClusterLayout
 from ballast.embedded.processes import Child, Supervisor
+from ballast.net.admin import AdminClient
+from ballast.net.cluster_connections import AdminOptions, parse_bootstrap_servers
+from ballast.reassign.ports import ClusterUnavailable
 
 START_TIMEOUT_S = 60.0
 POLL_INTERVAL_S = 0.1
-
-
-class ClusterProbe(Protocol):
-    """Tells whether a client could use the cluster by now."""
-
-    async def is_ready(self, broker_ids: range) -> bool:
-        """Return whether these brokers are registered and a controller is active."""
 
 
 class LocalCluster:
@@ -24,30 +26,105 @@ class LocalCluster:
         self.layout = layout
         self._supervisor = supervisor
 
-    async def start(self, probe: ClusterProbe) -> None:
-        """Start everything; return once ``probe`` says that a client can use it.
+    async def start(self) -> None:
+        """Start everything; return once every broker is registered and a controller is active.
 
-        Raises `ChildDidNotStart` when that takes longer than `START_TIMEOUT_S`.
+        Raises `PortInUse`, and `ChildDidNotStart` when that takes longer than `START_TIMEOUT_S`.
         """
         layout = self.layout
-        data = layout.data(ZOOKEEPER)
-        data.mkdir(parents=True, exist_ok=True)
-        argv = zookeeper.command(data, port=layout.zookeeper_port)
+        _check_ports(layout.ports)
+        argv = zookeeper.command(layout.data(ZOOKEEPER), port=layout.zookeeper_port)
         await self._supervisor.start(layout.child(ZOOKEEPER, tuple(argv)))
-        await self._wait(zookeeper_ready(layout.zookeeper_port), ZOOKEEPER)
+        await self._until(self._zookeeper_serves, ZOOKEEPER)
         for candidate_id in layout.controller_ids:
             await self._supervisor.start(layout.controller(candidate_id))
         for broker_id in layout.broker_ids:
             await self._supervisor.start(layout.broker(broker_id))
-        await self._wait(lambda: probe.is_ready(layout.broker_ids), "the cluster")
+        options = AdminOptions(attempts=1, request_timeout_s=5.0)
+        admin = AdminClient(parse_bootstrap_servers(layout.bootstrap_servers), options)
+        try:
+            await self._until(lambda: self._is_usable(admin), "the cluster")
+        finally:
+            await admin.close()
 
     async def stop(self) -> None:
         """Stop brokers (controlled shutdown), then controllers, then ZooKeeper."""
-        layout = self.layout
-        await self._stop_together(f"broker-{broker_id}" for broker_id in layout.broker_ids)
-        await self._stop_together(f"controller-{number}" for number in layout.controller_ids)
-        await self._supervisor.stop(ZOOKEEPER)
+        await self._stop_together(f"broker-{number}" for number in self.layout.broker_ids)
+        await self._stop_together(f"controller-{number}" for number in self.layout.controller_ids)
+        await self._stop_together([ZOOKEEPER])
 
     def child(self, name: str) -> Child:
         """Return a child by its name, for example ``broker-1``."""
         return self._supervisor.child(name)
+
+    async def active_controller(self) -> str | None:
+        """Return the name of the candidate that is the controller, or None between two."""
+        for number in self.layout.controller_ids:
+            name = f"controller-{number}"
+            metrics = await asyncio.to_thread(_scrape, self.layout.http_port(name))
+            if "ballast_controller_active 1.0" in metrics:
+                return name
+        return None
+
+    async def _zookeeper_serves(self) -> bool:
+        return await zookeeper.is_serving(self.layout.zookeeper_port)
+
+    async def _is_usable(self, admin: AdminClient) -> bool:
+        try:
+            view = await admin.describe_cluster([])
+            await admin.list_reassignments()
+        except ClusterUnavailable:
+            return False
+        return {broker.broker_id for broker in view.brokers} >= set(self.layout.broker_ids)
+
+    async def _until(self, condition: Callable[[], Awaitable[bool]], what: str) -> None:
+        try:
+            async with asyncio.timeout(START_TIMEOUT_S):
+                while not await condition():  # noqa: ASYNC110 - the world outside has no event
+                    await asyncio.sleep(POLL_INTERVAL_S)
+        except TimeoutError:
+            logs = self.layout.log_path("…").parent
+            raise ChildDidNotStart(
+                f"{what} is not ready after {START_TIMEOUT_S:g} s; see the logs in {logs}"
+            ) from None
+
+    async def _stop_together(self, names: Iterable[str]) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for name in names:
+                if self._supervisor.has(name):
+                    tasks.create_task(self._supervisor.stop(name))
+
+
+@asynccontextmanager
+async def local_cluster(
+    layout: ClusterLayout, *, restart: bool, report: Callable[[str], None]
+) -> AsyncIterator[LocalCluster]:
+    """Hold the cluster's folder and run its children until the block ends.
+
+    Raises `AlreadyRunning` when another process holds the folder.
+    """
+    layout.pid_path(ZOOKEEPER).parent.mkdir(parents=True, exist_ok=True)
+    with (layout.directory / "run" / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise AlreadyRunning(f"a cluster is running in {layout.directory} already") from None
+        async with Supervisor(restart=restart, report=report) as supervisor:
+            yield LocalCluster(layout, supervisor)
+
+
+def _check_ports(ports: Iterable[int]) -> None:
+    for port in ports:
+        try:
+            socket.create_server((HOST, port)).close()
+        except OSError as error:
+            raise PortInUse(f"port {port} cannot be listened on: {error.strerror}") from error
+
+
+def _scrape(port: int) -> str:
+    try:
+        with urllib.request.urlopen(f"http://{HOST}:{port}/metrics", timeout=2) as answer:
+            body: bytes = answer.read()
+            return body.decode()
+    except OSError:
+        return ""

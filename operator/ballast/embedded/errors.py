@@ -2,6 +2,7 @@
 
 EmbeddedError
 ├── AlreadyRunning        another process holds the cluster's folder
+├── PortInUse             something else listens where a child shall
 ├── ChildDidNotStart      a child died or stayed silent before it was ready
 └── JavaMissing           no Java >= 17, or no ZooKeeper jars, can be found
 """
@@ -13,6 +14,10 @@ class EmbeddedError(Exception):
 
 class AlreadyRunning(EmbeddedError):
     """Another ``ballast up`` runs on this folder."""
+
+
+class PortInUse(EmbeddedError):
+    """A port of the cluster's range is taken; the message names it."""
 
 
 class ChildDidNotStart(EmbeddedError):

@@ -59,6 +59,19 @@ class ClusterLayout:
         """The brokers' addresses, comma-joined."""
         return ",".join(f"{HOST}:{self.broker_port(broker_id)}" for broker_id in self.broker_ids)
 
+    @property
+    def ports(self) -> list[int]:
+        """Every port that the cluster listens on."""
+        controllers = [self.controller_port(number) for number in self.controller_ids]
+        http = [self.http_port(f"broker-{number}") for number in self.broker_ids]
+        http += [self.http_port(f"controller-{number}") for number in self.controller_ids]
+        brokers = [self.broker_port(number) for number in self.broker_ids]
+        return [self.zookeeper_port, *controllers, *brokers, *http]
+
+    def controller_port(self, candidate_id: int) -> int:
+        """Return the port of a candidate's endpoint."""
+        return self.base_port + _CONTROLLER_PORT_OFFSET + candidate_id - 1
+
     def broker_port(self, broker_id: int) -> int:
         """Return the port of a broker's listener."""
         return self.base_port + broker_id - 1
@@ -110,10 +123,9 @@ class ClusterLayout:
     def controller(self, candidate_id: int) -> ChildSpec:
         """Write a controller candidate's properties and return what starts it."""
         name = f"controller-{candidate_id}"
-        port = self.base_port + _CONTROLLER_PORT_OFFSET + candidate_id - 1
         properties = {
             "controller.id": str(candidate_id),
-            "controller.listener": f"{HOST}:{port}",
+            "controller.listener": f"{HOST}:{self.controller_port(candidate_id)}",
             "zookeeper.connect": self.zookeeper_connect,
             "zookeeper.session.timeout.ms": "4000",
             "default.replication.factor": str(min(3, self.brokers)),

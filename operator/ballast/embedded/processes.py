@@ -85,6 +85,10 @@ class Supervisor:
         child.stopping = True
         await self._end(child, signal.SIGTERM, grace_s)
 
+    def has(self, name: str) -> bool:
+        """Return whether a child of that name was started."""
+        return name in self._children
+
     def child(self, name: str) -> Child:
         """Return the child of that name."""
         return self._children[name]

@@ -1,0 +1,91 @@
+"""``ballast controller``: one controller candidate of one cluster, until SIGINT or SIGTERM."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+
+from ballast.candidate.candidate import Candidate
+from ballast.candidate.metrics import CandidateCollector
+from ballast.candidate.options import CandidateOptions
+from ballast.commands.controller_config import ControllerConfig
+from ballast.commands.process import (
+    BAD_CONFIGURATION,
+    read_properties,
+    refuse,
+    serve,
+    stop_signals,
+    wall_clock_ms,
+)
+from ballast.controller.options import ControllerOptions
+from ballast.net.http import Health, HttpServer
+from ballast.zk.kazoo_client import KazooZooKeeperClient
+
+log = logging.getLogger(__name__)
+
+
+def main(*, properties: Path | None, overrides: Sequence[str]) -> int:
+    """Run the candidate; 0 after a stop, 1 after a failure, 2 for a bad configuration."""
+    try:
+        config, unknown = ControllerConfig.from_properties(read_properties(properties, overrides))
+    except BAD_CONFIGURATION as error:
+        return refuse("controller", error)
+    return serve(_run(config, unknown))
+
+
+async def _run(config: ControllerConfig, unknown: Sequence[str]) -> None:
+    for name in unknown:
+        log.warning("%s is not a property of a controller and is ignored", name)
+    stopped = stop_signals()
+    candidate = Candidate(
+        config.controller_id,
+        lambda: KazooZooKeeperClient(
+            config.zookeeper_connect, session_timeout_s=config.zookeeper_session_timeout_ms / 1000
+        ),
+        listen=config.listener,
+        random=random.Random(),  # noqa: S311 - places replicas and makes topic ids, no secrets
+        wall_clock_ms=wall_clock_ms,
+        options=CandidateOptions(
+            advertised=config.advertised_listener,
+            controller=ControllerOptions(
+                num_partitions=config.num_partitions,
+                default_replication_factor=config.default_replication_factor,
+                delete_topic_enable=config.delete_topic_enable,
+                unclean_leader_election_enable=config.unclean_leader_election_enable,
+            ),
+        ),
+    )
+    http = await _health(candidate, config)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(candidate.run())
+            tasks.create_task(_cancel_when(stopped, running))
+    finally:
+        if http is not None:
+            await http.close()
+
+
+async def _cancel_when(stopped: asyncio.Event, running: asyncio.Task[None]) -> None:
+    await stopped.wait()
+    log.info("stopping")
+    running.cancel()
+
+
+async def _health(candidate: Candidate, config: ControllerConfig) -> HttpServer | None:
+    if config.http_listener is None:
+        return None
+    registry = CollectorRegistry()
+    registry.register(CandidateCollector(candidate))
+    http = HttpServer(
+        Health(
+            unhealthy=lambda: None,
+            # A candidate is ready when it can be elected: its endpoint must be open.
+            unready=lambda: None if candidate.port else "the endpoint is not open yet",
+            registry=registry,
+        )
+    )
+    await http.start(*config.http_listener)
+    return http

@@ -1,0 +1,98 @@
+"""A controller candidate's configuration, in Kafka's names where Kafka has one."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ballast.broker.config import parse_property
+from ballast.broker.errors import ConfigError
+from ballast.broker.settings import (
+    INT,
+    POSITIVE,
+    ConfigType,
+    Property,
+    integer,
+    parse_host_port,
+    setting,
+    zookeeper_of,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerConfig:
+    """The properties of one candidate, parsed. Times are milliseconds."""
+
+    controller_id: int = setting(
+        "controller.id", ConfigType.INT, None, "This candidate's id, unique.", parse=INT
+    )
+    listener: tuple[str, int] = setting(
+        "controller.listener",
+        ConfigType.STRING,
+        None,
+        "host:port on which brokers reach the candidate when it is the controller.",
+        parse=parse_host_port,
+    )
+    advertised_listener: tuple[str, int] | None = setting(
+        "controller.advertised.listener",
+        ConfigType.STRING,
+        None,
+        "host:port that brokers are told; by default that of controller.listener.",
+        parse=parse_host_port,
+        optional=True,
+    )
+    zookeeper_connect: str = setting(
+        "zookeeper.connect",
+        ConfigType.STRING,
+        None,
+        "ZooKeeper's host:port pairs, comma separated, with an optional /chroot.",
+        parse=zookeeper_of,
+    )
+    zookeeper_session_timeout_ms: int = setting(
+        "zookeeper.session.timeout.ms",
+        ConfigType.INT,
+        "18000",
+        "How long ZooKeeper waits for a silent candidate before another is elected.",
+        parse=POSITIVE,
+    )
+    http_listener: tuple[str, int] | None = setting(
+        "ballast.http.listener",
+        ConfigType.STRING,
+        None,
+        "host:port of /healthz, /readyz and /metrics; not served when absent.",
+        parse=parse_host_port,
+        optional=True,
+    )
+    num_partitions: int = setting(
+        "num.partitions", ConfigType.INT, "1", "Partitions by default.", parse=POSITIVE
+    )
+    default_replication_factor: int = setting(
+        "default.replication.factor",
+        ConfigType.INT,
+        "1",
+        "Replicas by default.",
+        parse=integer(1, 32767),
+    )
+    delete_topic_enable: bool = setting(
+        "delete.topic.enable", ConfigType.BOOLEAN, "true", "Whether topics can be deleted."
+    )
+    unclean_leader_election_enable: bool = setting(
+        "unclean.leader.election.enable",
+        ConfigType.BOOLEAN,
+        "false",
+        "Whether a replica that is not in sync may be elected when no other lives.",
+    )
+
+    @classmethod
+    def from_properties(cls, properties: Mapping[str, str]) -> "tuple[ControllerConfig, list[str]]":
+        """Return the configuration and the names that are not known; raises `ConfigError`."""
+        values: dict[str, Any] = {}
+        known = set()
+        for field in dataclasses.fields(cls):
+            row: Property = field.metadata["property"]
+            known.add(row.name)
+            if row.name in properties:
+                values[field.name] = parse_property(row, properties[row.name])
+            elif field.default is dataclasses.MISSING:
+                raise ConfigError(row.name, "must be given")
+        return cls(**values), sorted(set(properties) - known)
