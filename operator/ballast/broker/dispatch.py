@@ -58,6 +58,11 @@ HANDLERS: Final[Mapping[ApiKey, ApiHandler]] = {
 }
 
 
+FROM_CONTROLLER: Final = frozenset(
+    {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA}
+)
+
+
 class Dispatcher:
     """Answers requests of the server; whatever is malformed raises `ProtocolError`."""
 
@@ -77,12 +82,29 @@ class Dispatcher:
             )
         request = decode(APIS[key].request, header.api_version, context.body)
         call = Call(version=header.api_version, client_id=header.client_id, peer=context.peer_host)
+        if key in FROM_CONTROLLER and not self._parts.identity.registered_once.is_set():
+            return _later(
+                self._once_registered(key, request, call), header.correlation_id, call.version
+            )
         answer = HANDLERS[key](self._parts, request, call)
         if answer is None:
             return None
         if isinstance(answer, Message):
             return encode_response_parts(header.correlation_id, answer, header.api_version)
         return _later(answer, header.correlation_id, header.api_version)
+
+    async def _once_registered(self, key: ApiKey, request: Any, call: Call) -> Message:
+        """Handle a command that came before this process knows its broker epoch (KIP-380).
+
+        It may be meant for the process before; the epoch tells. A refusal now would lose a command
+        that is meant for this one, since the controller does not repeat what was answered.
+        """
+        await self._parts.identity.registered_once.wait()
+        answer = HANDLERS[key](self._parts, request, call)
+        if isinstance(answer, Message):
+            return answer
+        assert answer is not None, "every command of the controller is answered"
+        return await answer
 
 
 async def _later(

@@ -1,5 +1,7 @@
 """Who this broker is, and whose word it takes: epochs of its registration and of the controller."""
 
+import asyncio
+
 from ballast.model.ids import NO_EPOCH
 from ballast.protocol.error_codes import ErrorCode
 
@@ -15,11 +17,15 @@ class Identity:
         """The czxid of the latest registration (KIP-380); -1 before the first."""
         self.is_registered = False
         """Whether that registration is in force, as far as this broker knows."""
+        self.registered_once = asyncio.Event()
+        """Set at the first registration: before it, nothing tells which commands of the controller
+        were meant for the process before this one."""
 
     def registered(self, broker_epoch: int) -> None:
         """Take up the epoch of a new registration."""
         self.broker_epoch = broker_epoch
         self.is_registered = True
+        self.registered_once.set()
 
     def lost(self) -> None:
         """Note that the session has ended: to others this broker is dead until it registers."""
