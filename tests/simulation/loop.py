@@ -61,6 +61,9 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self._ready_handles: deque[events.Handle] = self._ready  # type: ignore[attr-defined]
         self._timers: list[_OrderedTimer] = self._scheduled  # type: ignore[attr-defined]
         self._parked: dict[Host, list[events.Handle]] = {}
+        self.last_host = OUTSIDE
+        """The host of the callback that ran last."""
+        self._stop_with: BaseException | None = None
         self._last_words = False
         self._tasks: list[asyncio.Task[Any]] = []
         self._tasks_until_sweep = TASKS_BETWEEN_SWEEPS
@@ -76,6 +79,8 @@ class SimulatedLoop(base_events.BaseEventLoop):
     def _run_once(self) -> None:
         # One callback per call, unlike asyncio's batches: the order is the same, and the
         # invariants are checked in between.
+        if self._stop_with is not None:
+            raise self._stop_with
         ready = self._ready_handles
         if not ready:
             self._advance()
@@ -83,6 +88,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
         if not handle._cancelled:
             host = handle._context.get(HOST, OUTSIDE)
             if not host.is_dead and not host.is_paused:
+                self.last_host = host
                 handle._run()
                 self.steps += 1
                 if self.after_step is not None:
@@ -174,6 +180,14 @@ class SimulatedLoop(base_events.BaseEventLoop):
         assert host is not None
         assert port is not None
         return await self.network.connect(protocol_factory, host, port)
+
+    def note(self, text: str) -> None:
+        """Write into the trace what the running host does."""
+        self.trace.add(self.now, HOST.get().name, text)
+
+    def stop_soon(self, failure: BaseException) -> None:
+        """End the run with ``failure`` instead of its next step."""
+        self._stop_with = failure
 
     # -- hosts ----------------------------------------------------------------------------------
 
@@ -268,9 +282,14 @@ def run(
 ) -> tuple[T, SimulatedLoop]:
     """Run ``main(loop)`` to its end in virtual time; the same seed gives the same run."""
     loop = SimulatedLoop(seed, **options)
+    return run_in(loop, main(loop)), loop
+
+
+def run_in(loop: SimulatedLoop, main: Coroutine[Any, Any, T]) -> T:
+    """Run ``main`` in a new loop to its end, then end the loop."""
     asyncio.set_event_loop(loop)
     try:
-        return loop.run_until_complete(main(loop)), loop
+        return loop.run_until_complete(main)
     finally:
         asyncio.set_event_loop(None)
         loop.end()

@@ -1,0 +1,354 @@
+"""Brokers, candidates, ZooKeeper and disks on simulated hosts, with the invariants looking on."""
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ballast.broker.broker import Broker
+from ballast.broker.config import BrokerConfig
+from ballast.broker.errors import StartupRefused
+from ballast.candidate.candidate import Candidate
+from ballast.candidate.options import CandidateOptions
+from ballast.controller.options import ControllerOptions
+from ballast.model.ids import TopicPartition
+from ballast.model.leadership import LeaderAndIsr
+from ballast.net.controller_channels import ControllerChannelOptions
+from ballast.replication.partition import LeaderView
+from ballast.zk.errors import ZooKeeperError
+from tests.fakes.disk import FakeDisk
+from tests.fakes.zookeeper import FakeZooKeeper, WriteRecord
+from tests.simulation.disk_logs import LOG_DIR, DiskLogs
+from tests.simulation.hosts import HOST, Host
+from tests.simulation.loop import SimulatedLoop
+from tests.simulation.metadata_rules import MetadataRules
+from tests.simulation.replication_rules import ReplicationRules
+from tests.simulation.violations import InvariantViolation
+
+
+class ProcessEnded(Exception):
+    """A process came to an end by itself."""
+
+
+SUPERVISOR_PAUSE_S = 0.5
+"""Between the end of a broker's process and its next start."""
+
+BROKER_PORT = 9092
+CANDIDATE_PORT = 9093
+EPOCH_MS = 1_700_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterOptions:
+    """How large the cluster is, and how patient; times as Kafka names them."""
+
+    brokers: int = 4
+    candidates: int = 2
+    session_timeout_s: float = 3.0
+    min_insync_replicas: int = 2
+    replica_lag_time_max_ms: int = 2_000
+    broker_properties: Mapping[str, str] = field(default_factory=dict)
+
+
+def broker_name(broker_id: int) -> str:
+    """Return the host of a broker."""
+    return f"broker-{broker_id}"
+
+
+def candidate_name(candidate_id: int) -> str:
+    """Return the host of a candidate."""
+    return f"candidate-{candidate_id}"
+
+
+def broker_of(host: str) -> int | None:
+    """Return the broker on a host, None if it is no broker's."""
+    return int(host.removeprefix("broker-")) if host.startswith("broker-") else None
+
+
+class SimulatedCluster:
+    """A cluster whose processes can be killed and started again; what they wrote stays."""
+
+    def __init__(self, loop: SimulatedLoop, options: ClusterOptions) -> None:
+        self.loop = loop
+        self.options = options
+        self.zookeeper = FakeZooKeeper(
+            self._random(), session_timeout_s=options.session_timeout_s, epoch_ms=EPOCH_MS
+        )
+        self.broker_ids = list(range(1, options.brokers + 1))
+        self.candidate_ids = list(range(101, 101 + options.candidates))
+        self.disks = {broker: FakeDisk(self._random()) for broker in self.broker_ids}
+        self.logs = DiskLogs(self.disks)
+        self.replication = ReplicationRules(self.logs.read)
+        self.metadata = MetadataRules(lambda host: host.startswith("candidate-"), broker_of)
+        self.brokers: dict[int, Broker] = {}
+        """Those that have started."""
+        self._processes: dict[int, Broker] = {}
+        """Those too that are about to."""
+        self.candidates: dict[int, Candidate] = {}
+        self.hosts: dict[str, Host] = {}
+        self._stops: dict[str, asyncio.Event] = {}
+        self.failure: BaseException | None = None
+        self._marks: dict[tuple[int, TopicPartition], tuple[LeaderView, int]] = {}
+        self.zookeeper.after_write.append(self._after_write)
+        loop.after_step = self._after_step
+
+    @property
+    def broker_addresses(self) -> list[tuple[str, int]]:
+        """Where clients find brokers."""
+        return [(broker_name(broker), BROKER_PORT) for broker in self.broker_ids]
+
+    def state(self, partition: TopicPartition) -> LeaderAndIsr | None:
+        """Return the partition's state in ZooKeeper now."""
+        return self.metadata.states.get(partition)
+
+    # -- processes ------------------------------------------------------------------------------
+
+    def start_all(self) -> None:
+        """Start every process."""
+        for candidate in self.candidate_ids:
+            self.start_candidate(candidate)
+        for broker in self.broker_ids:
+            self.start_broker(broker)
+
+    def start_broker(self, broker_id: int) -> None:
+        """Start a broker's process on its disk."""
+        self._start(broker_name(broker_id), partial(self._run_broker, broker_id))
+
+    def start_candidate(self, candidate_id: int) -> None:
+        """Start a candidate's process."""
+        self._start(candidate_name(candidate_id), partial(self._run_candidate, candidate_id))
+
+    def start(self, name: str) -> None:
+        """Start the process that belongs on a host."""
+        broker = broker_of(name)
+        if broker is not None:
+            self.start_broker(broker)
+        else:
+            self.start_candidate(int(name.removeprefix("candidate-")))
+
+    def is_up(self, name: str) -> bool:
+        """Whether the host's process runs."""
+        return name in self.hosts
+
+    def kill(self, name: str) -> None:
+        """SIGKILL the process of a host; its disk keeps what the kernel had."""
+        host = self.hosts.pop(name)
+        self.loop.kill(host)
+        self._stops.pop(name, None)
+        self.zookeeper.kill(name)
+        broker = broker_of(name)
+        if broker is not None:
+            self.brokers.pop(broker, None)
+            self._processes.pop(broker, None)
+            self.disks[broker].crash(keep_page_cache=True)
+        else:
+            self.candidates.pop(int(name.removeprefix("candidate-")), None)
+
+    def _start(self, name: str, main: Callable[[], Any]) -> None:
+        assert name not in self.hosts, f"{name} runs already"
+        self.zookeeper.revive(name)
+        host = self.hosts[name] = Host(name)
+        self.loop.trace.add(self.loop.now, name, "started")
+        self.loop.start(host, self._watch_over(name, main))
+
+    def run_client(self, name: str, main: Callable[[], Any]) -> asyncio.Task[Any]:
+        """Run a client on a host of its own; an exception ends the run."""
+        return self.loop.start(Host(name), self._watch_over(name, main, may_end=True))
+
+    async def _watch_over(
+        self, name: str, main: Callable[[], Any], *, may_end: bool = False
+    ) -> None:
+        """Run a process; what it raises ends the run, and so does its end unless it may."""
+        try:
+            await main()
+        except InvariantViolation as error:
+            self._fail(error)
+        except Exception as error:  # noqa: BLE001 - whatever ends a process is a finding
+            self._fail(ProcessEnded(f"{name}: {error!r}"), error)
+        else:
+            if not may_end:
+                self._fail(ProcessEnded(name), None)
+
+    async def _run_broker(self, broker_id: int) -> None:
+        """Run a broker as its supervisor would: a start that fails is tried again."""
+        name = broker_name(broker_id)
+        while True:
+            broker = Broker(
+                self._broker_config(broker_id),
+                client_factory=self.zookeeper.factory(name),
+                files=self.disks[broker_id],
+                random=self._random(),
+                wall_clock_ms=self._wall_clock_ms,
+            )
+            self._processes[broker_id] = broker
+            try:
+                await broker.start()
+            except (ZooKeeperError, StartupRefused) as error:
+                self.loop.trace.add(self.loop.now, name, f"did not start: {error!r}")
+                await asyncio.sleep(SUPERVISOR_PAUSE_S)
+                continue
+            self.brokers[broker_id] = broker
+            stop = self._stops[name] = asyncio.Event()
+            await self._stopped_or_failed(stop, broker)
+            if broker.failed.is_set():
+                assert broker.failure is not None
+                raise broker.failure
+            await broker.shutdown()
+            del self.brokers[broker_id]
+            self.loop.trace.add(self.loop.now, name, "stopped in good order")
+            await asyncio.sleep(SUPERVISOR_PAUSE_S)
+
+    @staticmethod
+    async def _stopped_or_failed(stop: asyncio.Event, broker: Broker) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            waiting = [tasks.create_task(event.wait()) for event in (stop, broker.failed)]
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in waiting:
+                task.cancel()
+
+    def stop_broker(self, broker_id: int) -> None:
+        """SIGTERM: the broker hands leadership over and ends; its supervisor starts it again."""
+        stop = self._stops.pop(broker_name(broker_id), None)
+        if stop is not None and broker_id in self.brokers:
+            stop.set()
+
+    async def _run_candidate(self, candidate_id: int) -> None:
+        candidate = Candidate(
+            candidate_id,
+            self.zookeeper.factory(candidate_name(candidate_id)),
+            listen=(candidate_name(candidate_id), CANDIDATE_PORT),
+            random=self._random(),
+            wall_clock_ms=self._wall_clock_ms,
+            options=CandidateOptions(
+                controller=ControllerOptions(default_replication_factor=3),
+                channels=ControllerChannelOptions(request_timeout_s=5.0),
+            ),
+        )
+        self.candidates[candidate_id] = candidate
+        await candidate.run()
+
+    def _broker_config(self, broker_id: int) -> BrokerConfig:
+        options = self.options
+        properties = {
+            "broker.id": str(broker_id),
+            "log.dirs": LOG_DIR,
+            "zookeeper.connect": "zookeeper:2181",
+            "listeners": f"PLAINTEXT://{broker_name(broker_id)}:{BROKER_PORT}",
+            "default.replication.factor": "3",
+            "min.insync.replicas": str(options.min_insync_replicas),
+            "replica.lag.time.max.ms": str(options.replica_lag_time_max_ms),
+            "replica.fetch.wait.max.ms": "500",
+            "replica.fetch.backoff.ms": "200",
+            "replica.socket.timeout.ms": "2000",
+            **options.broker_properties,
+        }
+        config, unknown = BrokerConfig.from_properties(properties)
+        assert not unknown, unknown
+        return config
+
+    def _random(self) -> random.Random:
+        return random.Random(self.loop.random.getrandbits(64))
+
+    def _wall_clock_ms(self) -> int:
+        return EPOCH_MS + int(self.loop.now * 1000)
+
+    # -- invariants -----------------------------------------------------------------------------
+
+    def _after_write(self, record: WriteRecord) -> None:
+        """Check a transaction of ZooKeeper's, and who it puts in charge."""
+        self.loop.trace.add(self.loop.now, record.host, _describe(record))
+        try:
+            for partition in self.metadata.apply(record.host, record.operations):
+                state = self.metadata.states.get(partition)
+                if state is not None:
+                    self.replication.state_changed(partition, state)
+        except AssertionError as error:
+            self._fail(error)
+
+    def _after_step(self) -> None:
+        """Check what the last step changed: high watermarks of the broker that it ran on."""
+        broker_id = broker_of(self.loop.last_host.name)
+        broker = self._processes.get(broker_id) if broker_id is not None else None
+        if broker is None or broker_id is None or not hasattr(broker, "parts"):
+            return
+        try:
+            for name, partition in broker.parts.replicas.partitions.items():
+                view = partition.view
+                if view is not None:
+                    self._check_mark(broker_id, name, view)
+        except AssertionError as error:
+            self._fail(error)
+
+    def _check_mark(self, broker_id: int, name: TopicPartition, view: LeaderView) -> None:
+        known = self._marks.get((broker_id, name))
+        mark = view.high_watermark
+        if known is not None and known == (view, mark):
+            return
+        self._marks[broker_id, name] = (view, mark)
+        self.replication.advanced(
+            broker_id, name, view.leader_epoch, mark, self.metadata.states.get(name)
+        )
+
+    def _fail(self, failure: BaseException, cause: BaseException | None = None) -> None:
+        """Keep the first thing that went wrong, and let the run end with it."""
+        if self.failure is None:
+            self.loop.trace.add(self.loop.now, HOST.get().name, f"FAILED {failure}")
+            if cause is not None and cause is not failure:
+                failure.__cause__ = cause
+            self.failure = failure
+            self.loop.stop_soon(failure)
+
+    def converged(self, partitions: Sequence[TopicPartition]) -> str | None:
+        """Return what is not as it should be once all faults are healed, None if all is (C7)."""
+        if any(not self.is_up(broker_name(b)) or b not in self.brokers for b in self.broker_ids):
+            return "a broker is not up"
+        if self.metadata.moves:
+            return f"moves are pending: {sorted(self.metadata.moves)}"
+        for partition in partitions:
+            reason = self._not_converged(partition)
+            if reason is not None:
+                return f"{partition}: {reason}"
+        return None
+
+    def _not_converged(self, partition: TopicPartition) -> str | None:
+        state = self.metadata.states.get(partition)
+        assignment = self.metadata.assignments.get(partition)
+        if state is None or assignment is None:
+            return "it has no state"
+        if set(state.isr) != set(assignment.replicas):
+            return f"isr {state.isr} of {assignment.replicas}"
+        ends = set()
+        for replica in assignment.replicas:
+            hosted = self.brokers[replica].parts.replicas.partitions.get(partition)
+            if hosted is None or (hosted.leader, hosted.leader_epoch) != (
+                state.leader,
+                state.leader_epoch,
+            ):
+                return f"broker {replica} has not heard of {state}"
+            ends.add((hosted.log.log_end_offset, hosted.high_watermark))
+        if len(ends) > 1 or any(end != mark for end, mark in ends):
+            return f"ends and high watermarks differ: {sorted(ends)}"
+        for broker in self.broker_ids:
+            if broker not in assignment.replicas and self.logs.has_replica(broker, partition):
+                return f"broker {broker} has a stray replica"
+        return None
+
+
+def _describe(record: WriteRecord) -> str:
+    parts = [
+        f"{operation.name} {operation.path} {operation.data.decode(errors='replace')[:160]}".strip()
+        for operation in record.operations
+        if operation.name != "check"
+    ]
+    return f"zk {record.zxid} {record.kind}: " + "; ".join(parts[:4])
+
+
+async def settle(condition: Callable[[], str | None], *, within_s: float) -> str | None:
+    """Wait until ``condition`` is None; return what it still says when time is over."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + within_s
+    while (reason := condition()) is not None and loop.time() < deadline:
+        await asyncio.sleep(0.1)
+    return reason

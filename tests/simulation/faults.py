@@ -1,0 +1,210 @@
+"""What goes wrong in a run: each seed draws which kinds of faults there are, and how often.
+
+Every fault ends by itself after a while; `Nemesis.heal` ends them all. A kind that a seed leaves
+out leaves room for the others (swarm testing).
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from tests.simulation.cluster import SimulatedCluster, broker_name, candidate_name
+
+Fault = Callable[["Nemesis"], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultPlan:
+    """The kinds of faults of one run, and the pause between two, in seconds."""
+
+    kinds: tuple[str, ...]
+    pause_s: tuple[float, float]
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> "FaultPlan":
+        """Draw a plan: each kind with even chance, at least one."""
+        kinds = tuple(kind for kind in FAULTS if rng.random() < 0.5)
+        shortest = rng.choice((0.2, 0.6, 1.5))
+        return cls(kinds=kinds or (rng.choice(list(FAULTS)),), pause_s=(shortest, shortest * 3))
+
+
+class Nemesis:
+    """Causes faults until it is told to heal."""
+
+    def __init__(self, cluster: SimulatedCluster, plan: FaultPlan, rng: random.Random) -> None:
+        self.cluster = cluster
+        self.random = rng
+        self.injected = 0
+        self._plan = plan
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    async def run(self, duration_s: float) -> None:
+        """Cause faults for ``duration_s``, then heal everything."""
+        loop = self.cluster.loop
+        until = loop.time() + duration_s
+        async with asyncio.TaskGroup() as tasks:
+            while loop.time() < until:
+                await asyncio.sleep(self.random.uniform(*self._plan.pause_s))
+                kind = self.random.choice(self._plan.kinds)
+                self.injected += 1
+                tasks.create_task(FAULTS[kind](self))  # type: ignore[arg-type]
+        self.heal()
+
+    def heal(self) -> None:
+        """End every fault: links, sessions, processes."""
+        self.cluster.loop.network.heal_all()
+        for name in self.names:
+            self.cluster.zookeeper.heal(name)
+            host = self.cluster.hosts.get(name)
+            if host is None:
+                self.cluster.start(name)
+            elif host.is_paused:
+                self.cluster.loop.resume(host)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The hosts of brokers and candidates."""
+        cluster = self.cluster
+        return [
+            *(broker_name(broker) for broker in cluster.broker_ids),
+            *(candidate_name(candidate) for candidate in cluster.candidate_ids),
+        ]
+
+    async def sleep(self, low_s: float, high_s: float) -> None:
+        """Wait a random time."""
+        await asyncio.sleep(self.random.uniform(low_s, high_s))
+
+    def pick(self, prefix: str = "") -> str:
+        """Draw a host."""
+        return self.random.choice([name for name in self.names if name.startswith(prefix)])
+
+    def note(self, text: str) -> None:
+        """Write a fault into the trace."""
+        self.cluster.loop.trace.add(self.cluster.loop.now, "nemesis", text)
+
+
+async def crash(nemesis: Nemesis, prefix: str) -> None:
+    """Kill a process and start it again, at once or after its session has run out."""
+    name = nemesis.pick(prefix)
+    if not nemesis.cluster.is_up(name):
+        return
+    nemesis.cluster.kill(name)
+    await nemesis.sleep(0.05, nemesis.random.choice((0.3, 6.0)))
+    if not nemesis.cluster.is_up(name):
+        nemesis.cluster.start(name)
+
+
+async def crash_broker(nemesis: Nemesis) -> None:
+    """Kill a broker."""
+    await crash(nemesis, "broker-")
+
+
+async def crash_candidate(nemesis: Nemesis) -> None:
+    """Kill a candidate, the controller or not."""
+    await crash(nemesis, "candidate-")
+
+
+async def pause(nemesis: Nemesis) -> None:
+    """Stop a process for less or more than its session lasts, then let it go on."""
+    name = nemesis.pick()
+    host = nemesis.cluster.hosts.get(name)
+    if host is None or host.is_paused:
+        return
+    nemesis.cluster.loop.pause(host)
+    await nemesis.sleep(0.1, nemesis.random.choice((1.0, 6.0)))
+    nemesis.cluster.loop.resume(host)
+
+
+async def expire_session(nemesis: Nemesis) -> None:
+    """End a session on the server; its owner learns of it later."""
+    name = nemesis.pick()
+    nemesis.note(f"session of {name} expires")
+    nemesis.cluster.zookeeper.kill_session(name)
+    await nemesis.sleep(0, 1)
+
+
+async def lose_replies(nemesis: Nemesis) -> None:
+    """Break a connection to ZooKeeper: what was under way is applied or not."""
+    name = nemesis.pick()
+    nemesis.note(f"{name} loses its connection to ZooKeeper")
+    nemesis.cluster.zookeeper.disconnect(name)
+    await nemesis.sleep(0, 0.5)
+
+
+async def cut_zookeeper(nemesis: Nemesis) -> None:
+    """Cut a host off from ZooKeeper, but not from the others (N3, N4)."""
+    name = nemesis.pick()
+    nemesis.note(f"{name} is cut off from ZooKeeper")
+    nemesis.cluster.zookeeper.cut(name)
+    await nemesis.sleep(0.2, 5)
+    nemesis.cluster.zookeeper.heal(name)
+
+
+async def cut_link(nemesis: Nemesis) -> None:
+    """Cut one or both directions between two hosts (N1, N2, N5)."""
+    one, other = nemesis.pick(), nemesis.pick()
+    if one == other:
+        return
+    network = nemesis.cluster.loop.network
+    both = nemesis.random.random() < 0.5
+    network.cut(one, other)
+    if both:
+        network.cut(other, one)
+    await nemesis.sleep(0.2, 5)
+    network.heal(one, other)
+    if both:
+        network.heal(other, one)
+
+
+async def isolate(nemesis: Nemesis) -> None:
+    """Cut a broker off from every other host but ZooKeeper."""
+    name = nemesis.pick("broker-")
+    network = nemesis.cluster.loop.network
+    for other in nemesis.names:
+        if other != name:
+            network.cut(name, other)
+            network.cut(other, name)
+    await nemesis.sleep(0.5, 5)
+    for other in nemesis.names:
+        network.heal(name, other)
+        network.heal(other, name)
+
+
+async def reset_link(nemesis: Nemesis) -> None:
+    """Reset the connections between two hosts (N10)."""
+    nemesis.cluster.loop.network.reset_link(nemesis.pick(), nemesis.pick("broker-"))
+    await nemesis.sleep(0, 0.5)
+
+
+async def slow_link(nemesis: Nemesis) -> None:
+    """Delay one direction between two hosts (N8)."""
+    link = (nemesis.pick(), nemesis.pick())
+    nemesis.note(f"{link[0]} to {link[1]} is slow")
+    slow = nemesis.random.choice((0.02, 0.2))
+    nemesis.cluster.loop.network.link_latency_s[link] = (slow / 2, slow * 2)
+    await nemesis.sleep(0.5, 5)
+    nemesis.cluster.loop.network.link_latency_s.pop(link, None)
+
+
+async def roll_broker(nemesis: Nemesis) -> None:
+    """End a broker in good order; it comes back by itself."""
+    name = nemesis.pick("broker-")
+    nemesis.note(f"{name} is asked to stop")
+    nemesis.cluster.stop_broker(int(name.removeprefix("broker-")))
+    await nemesis.sleep(0.5, 3)
+
+
+FAULTS: dict[str, Fault] = {
+    "roll_broker": roll_broker,
+    "crash_broker": crash_broker,
+    "crash_candidate": crash_candidate,
+    "pause": pause,
+    "expire_session": expire_session,
+    "lose_replies": lose_replies,
+    "cut_zookeeper": cut_zookeeper,
+    "cut_link": cut_link,
+    "isolate": isolate,
+    "reset_link": reset_link,
+    "slow_link": slow_link,
+}

@@ -1,0 +1,253 @@
+"""The story of one seed: a cluster under load and reassignment, faults, healing, a last look."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ballast.model.ids import TopicPartition
+from ballast.net.admin import AdminClient
+from ballast.net.admin_topics import TopicToCreate, create_topics
+from ballast.net.cluster_connections import AdminOptions
+from ballast.reassign.ports import ClusterUnavailable
+from tests.simulation import loop as simulation
+from tests.simulation.clients import Consumer, Leaders, Load, Producer
+from tests.simulation.cluster import ClusterOptions, SimulatedCluster, settle
+from tests.simulation.faults import FaultPlan, Nemesis
+from tests.simulation.loop import SimulatedLoop
+from tests.simulation.trace import Trace
+
+TOPIC = "t"
+REPLICATION_FACTOR = 3
+START_WITHIN_S = 30.0
+CONVERGE_WITHIN_S = 60.0
+
+ADMIN_OPTIONS = AdminOptions(
+    client_id="admin", request_timeout_s=4.0, connect_timeout_s=1.0, call_timeout_s=8.0
+)
+
+
+class NotConverged(AssertionError):
+    """The cluster did not come to rest after all faults had ended (C7, R14)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What one seed does."""
+
+    brokers: int
+    partitions: int
+    faults: FaultPlan | None
+    faults_s: float
+    pause_s: tuple[float, float]
+    moves: bool
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> "Story":
+        """Draw a story."""
+        return cls(
+            brokers=rng.choice((3, 4, 4, 5)),
+            partitions=rng.choice((1, 2, 3)),
+            faults=FaultPlan.draw(rng) if rng.random() < 0.95 else None,
+            faults_s=rng.uniform(4, 10),
+            pause_s=rng.choice(((0.02, 0.1), (0.1, 0.4))),
+            moves=rng.random() < 0.7,
+        )
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """What a run came to; ``failure`` is None when every promise was kept."""
+
+    seed: int
+    story: Story | None = None
+    failure: BaseException | None = None
+    trace: Trace = field(default_factory=Trace)
+    steps: int = 0
+    virtual_s: float = 0.0
+    acknowledged: int = 0
+    completed_moves: int = 0
+    faults: int = 0
+    elections: int = 0
+
+    def describe(self, lines: int = 80) -> str:
+        """Return how to run it again, the end of its trace, and what went wrong."""
+        return (
+            f"replay with: .venv/bin/python -m tests.simulation {self.seed}\n"
+            f"{self.story}\n{self.trace.tail(lines)}\n"
+            f"seed {self.seed} at {self.virtual_s:.3f} s, step {self.steps}: {self.failure!r}"
+        )
+
+
+class _TraceHandler(logging.Handler):
+    """Writes the program's own log into the trace."""
+
+    def __init__(self, loop: SimulatedLoop) -> None:
+        super().__init__()
+        self._loop = loop
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = f"{record.name.removeprefix('ballast.')}: {record.getMessage()}"
+        self._loop.note(text)
+
+
+def run_seed(seed: int) -> Outcome:
+    """Run one seed to its end, or to its first broken promise."""
+    outcome = Outcome(seed=seed)
+    loop = SimulatedLoop(seed)
+    outcome.trace = loop.trace
+    logger = logging.getLogger("ballast")
+    handler = _TraceHandler(loop)
+    before = logger.level
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    try:
+        simulation.run_in(loop, _Run(loop, outcome).main())
+    except (AssertionError, Exception) as failure:  # noqa: BLE001 - whatever it is, it is reported
+        outcome.failure = failure
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+    outcome.steps, outcome.virtual_s = loop.steps, loop.now
+    if outcome.failure is None and loop.unhandled:
+        outcome.failure = AssertionError(f"unhandled: {loop.unhandled[0]}")
+    return outcome
+
+
+class _Run:
+    """One run in the making."""
+
+    def __init__(self, loop: SimulatedLoop, outcome: Outcome) -> None:
+        self.loop = loop
+        self.outcome = outcome
+        self.random = random.Random(loop.random.getrandbits(64))
+        self.story = outcome.story = Story.draw(self.random)
+        self.cluster = SimulatedCluster(loop, ClusterOptions(brokers=self.story.brokers))
+        self.partitions = [TopicPartition(TOPIC, n) for n in range(self.story.partitions)]
+        self.cluster.metadata.min_insync_replicas[TOPIC] = self.cluster.options.min_insync_replicas
+        self.load = Load(partitions=self.partitions, pause_s=self.story.pause_s)
+        self.requested: dict[TopicPartition, set[frozenset[int]]] = {}
+
+    async def main(self) -> None:
+        """Live through the story."""
+        self.cluster.start_all()
+        setting_up = self.cluster.run_client("admin", self._create_topic)
+        await setting_up
+        self._require_convergence(
+            await settle(self._not_converged, within_s=START_WITHIN_S), "after the start"
+        )
+        clients = self._start_clients()
+        if self.story.faults is not None:
+            nemesis = Nemesis(self.cluster, self.story.faults, self.random)
+            await nemesis.run(self.story.faults_s)
+            self.outcome.faults = nemesis.injected
+        else:
+            await asyncio.sleep(self.story.faults_s)
+        await asyncio.sleep(1.0)
+        self.load.is_over = True
+        await asyncio.gather(*clients)
+        self._require_convergence(
+            await settle(self._not_converged, within_s=CONVERGE_WITHIN_S), "after all faults"
+        )
+        self._last_look()
+
+    def _start_clients(self) -> list[asyncio.Task[None]]:
+        self.producers = [
+            Producer(
+                f"producer-{number}",
+                self.load,
+                self._leaders(f"producer-{number}"),
+                self.cluster.replication,
+                self._new_random(),
+                idempotent=number == 1,
+            )
+            for number in range(2)
+        ]
+        consumer = Consumer(self.load, self._leaders("consumer"), self.cluster.replication)
+        tasks = [
+            self.cluster.run_client(f"producer-{number}", producer.run)
+            for number, producer in enumerate(self.producers)
+        ]
+        tasks.append(self.cluster.run_client("consumer", consumer.run))
+        if self.story.moves:
+            tasks.append(self.cluster.run_client("admin", self._move_replicas))
+        return tasks
+
+    def _leaders(self, client_id: str) -> Leaders:
+        return Leaders(self.cluster.broker_addresses, self._new_random(), client_id)
+
+    def _new_random(self) -> random.Random:
+        return random.Random(self.random.getrandbits(64))
+
+    # -- the admin ------------------------------------------------------------------------------
+
+    async def _create_topic(self) -> None:
+        admin = AdminClient(self.cluster.broker_addresses, ADMIN_OPTIONS)
+        assignments = {partition.partition: self._draw_replicas() for partition in self.partitions}
+        topic = TopicToCreate(name=TOPIC, assignments=assignments)
+        while True:
+            try:
+                refused = await create_topics(admin, [topic], timeout_ms=5_000)
+            except ClusterUnavailable:
+                await asyncio.sleep(0.2)
+                continue
+            if not refused or refused[TOPIC].error == "TOPIC_ALREADY_EXISTS":
+                break
+            await asyncio.sleep(0.2)
+        await admin.close()
+        self.requested = {
+            TopicPartition(TOPIC, number): {frozenset(replicas)}
+            for number, replicas in assignments.items()
+        }
+
+    async def _move_replicas(self) -> None:
+        """Ask for moves, overrides and cancels, one after another."""
+        admin = AdminClient(self.cluster.broker_addresses, ADMIN_OPTIONS)
+        while not self.load.is_over:
+            await asyncio.sleep(self.random.uniform(0.2, 2.0))
+            targets: dict[TopicPartition, tuple[int, ...] | None] = {}
+            for partition in self.partitions:
+                if self.random.random() < 0.5:
+                    target = self._draw_replicas()
+                    targets[partition] = target
+                    self.requested[partition].add(frozenset(target))
+                elif self.random.random() < 0.3:
+                    targets[partition] = None
+            await self._alter(admin, targets)
+        await admin.close()
+
+    async def _alter(
+        self, admin: AdminClient, targets: Mapping[TopicPartition, tuple[int, ...] | None]
+    ) -> None:
+        try:
+            refused = await admin.alter_reassignments(targets)
+        except ClusterUnavailable as error:
+            self.loop.note(f"admin: {targets} unknown: {error}")
+        else:
+            self.loop.note(f"admin: {targets}, refused {refused}")
+
+    def _draw_replicas(self) -> tuple[int, ...]:
+        return tuple(self.random.sample(self.cluster.broker_ids, REPLICATION_FACTOR))
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def _not_converged(self) -> str | None:
+        return self.cluster.converged(self.partitions)
+
+    def _require_convergence(self, reason: str | None, when: str) -> None:
+        if reason is not None:
+            raise NotConverged(f"{when}: {reason}")
+
+    def _last_look(self) -> None:
+        """Check everything once more, with all replicas in sync."""
+        cluster = self.cluster
+        for partition in self.partitions:
+            state, assignment = cluster.state(partition), cluster.metadata.assignments[partition]
+            assert state is not None
+            cluster.replication.sweep(partition, assignment.replicas, state.leader)
+            if frozenset(assignment.replicas) not in self.requested[partition]:
+                raise AssertionError(f"R9: nobody asked for {partition} on {assignment.replicas}")
+        self.outcome.acknowledged = sum(producer.acknowledged for producer in self.producers)
+        self.outcome.completed_moves = cluster.metadata.completed_moves
+        self.outcome.elections = cluster.metadata.controller_epoch
