@@ -28,12 +28,12 @@ class RecordingTransport(asyncio.Transport):
         protocol.connection_made(self)
 
     def feed(self, data: bytes) -> None:
-        """Deliver bytes as a socket would: into the protocol's buffer, in as many reads as needed."""
+        """Deliver bytes as a socket would: as many reads as needed."""
         assert self._protocol is not None
         view = memoryview(data)
         while view:
             room = memoryview(self._protocol.get_buffer(-1))
-            assert len(room), "a protocol always offers room"
+            assert room, "a protocol always offers room"
             size = min(len(room), len(view))
             room[:size] = view[:size]
             self._protocol.buffer_updated(size)

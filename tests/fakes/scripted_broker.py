@@ -12,7 +12,7 @@ from ballast.protocol.codec import decode
 from ballast.protocol.frames import encode_response_parts
 from ballast.protocol.schema import Message
 
-Answer = Callable[[Any], Message | None | Awaitable[Message | None]]
+Answer = Callable[[Any], Message | Awaitable[Message | None] | None]
 """From a request to its response; None: never answered."""
 
 
