@@ -66,6 +66,8 @@ class Broker:
         self._wall_clock_ms = wall_clock_ms
         self._tasks = asyncio.TaskGroup()
         self._background: dict[asyncio.Task[None], None] = {}
+        self.failed = asyncio.Event()
+        """Set when a part of the broker cannot go on: the process should end."""
         self._ended = asyncio.Event()
         self.failure: BaseException | None = None
         """Why the broker cannot go on; None while it can."""
@@ -251,6 +253,7 @@ class Broker:
         if self.failure is None:
             log.critical("the broker cannot go on", exc_info=error)
             self.failure = error
+            self.failed.set()
             self._ended.set()
 
     # -- stop -----------------------------------------------------------------------------------

@@ -62,6 +62,10 @@ FROM_CONTROLLER: Final = frozenset(
     {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA}
 )
 
+WITH_TRAILING_BYTES: Final = frozenset({ApiKey.METADATA})
+"""Requests that may be longer than they say: librdkafka (2.16 still) asks for all topics with three
+bytes too many, and Kafka's brokers do not look at what follows."""
+
 
 class Dispatcher:
     """Answers requests of the server; whatever is malformed raises `ProtocolError`."""
@@ -80,7 +84,12 @@ class Dispatcher:
             return encode_response_parts(
                 header.correlation_id, api_versions.unsupported_version(), 0
             )
-        request = decode(APIS[key].request, header.api_version, context.body)
+        request = decode(
+            APIS[key].request,
+            header.api_version,
+            context.body,
+            allow_trailing=key in WITH_TRAILING_BYTES,
+        )
         call = Call(version=header.api_version, client_id=header.client_id, peer=context.peer_host)
         if key in FROM_CONTROLLER and not self._parts.identity.registered_once.is_set():
             return _later(

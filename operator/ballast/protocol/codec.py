@@ -33,8 +33,10 @@ _MALFORMED = (IndexError, struct.error, UnicodeDecodeError)
 _UNFIT = (struct.error, AttributeError, TypeError, UnicodeEncodeError)
 
 
-def decode(message_class: type[MessageT], version: int, buffer: Records) -> MessageT:
-    """Return the message that fills ``buffer`` exactly.
+def decode(
+    message_class: type[MessageT], version: int, buffer: Records, *, allow_trailing: bool = False
+) -> MessageT:
+    """Return the message that fills ``buffer`` exactly, or begins it if ``allow_trailing``.
 
     Records stay slices of ``buffer``; all else is copied. Memory taken is proportional to
     ``buffer``, whatever counts it claims. Raise `DecodeError` for anything that is no such
@@ -50,7 +52,7 @@ def decode(message_class: type[MessageT], version: int, buffer: Records) -> Mess
         message, position = decoding.decode(data, 0, end)
     except _MALFORMED as error:
         raise DecodeError(f"{message_class.__name__} v{version}: {error}") from error
-    if position != end:
+    if position != end and not allow_trailing:
         raise DecodeError(f"{end - position} bytes follow {message_class.__name__} v{version}")
     return cast("MessageT", message)
 
