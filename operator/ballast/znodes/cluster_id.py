@@ -9,7 +9,7 @@ from ballast.znodes import documents
 PARENT = "/cluster"
 PATH = "/cluster/id"
 
-_Id = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_.\-]{1,64}$")]
+_Id = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9_.\-]{1,64}\Z")]
 
 
 class _Document(msgspec.Struct):

@@ -47,7 +47,7 @@ def decode(name: str, data: bytes) -> str:
     """Return the entity path that changed, for example ``topics/t``; raises `ZnodeError`."""
     document = documents.read(path(name), data, _Document)
     if document.version == 1:
-        entity = f"{document.entity_type}/{document.entity_name}"
+        entity = f"{document.entity_type or ''}/{document.entity_name or ''}"
     else:
         entity = document.entity_path or ""
     if len(entity) > 1000 or not _ENTITY.fullmatch(entity):
