@@ -27,6 +27,8 @@ class SequencedBatch(Protocol):
     def base_sequence(self) -> int: ...  # noqa: D102
     @property
     def last_offset_delta(self) -> int: ...  # noqa: D102
+    @property
+    def max_timestamp(self) -> int: ...  # noqa: D102
 
 
 class ProducerStateError(Exception):
@@ -90,7 +92,7 @@ class ProducerSnapshot:
 @dataclass(slots=True)
 class _Producer:
     epoch: int
-    timestamp_ms: int
+    seen_ms: int | None
     batches: deque[AppendedBatch] = field(default_factory=lambda: deque(maxlen=BATCHES_KEPT))
 
 
@@ -98,7 +100,10 @@ class ProducerStates:
     """The idempotent producers of one log.
 
     A producer unknown here (new, or expired) may start with any sequence number, as in Kafka since
-    2.5 (KIP-360). An entry expires when nothing was appended for ``expiration_ms``.
+    2.5 (KIP-360). An entry expires when nothing was appended for ``expiration_ms``. That is counted
+    on this broker's clock, and from the first `remove_expired` for what was learned without a time
+    (by a restart or by replication): a batch's own timestamps are its client's word, and a producer
+    that sends old ones must not have its repeats stored.
     """
 
     __slots__ = ("_expiration_ms", "_producers")
@@ -116,7 +121,7 @@ class ProducerStates:
         Raises `OutOfOrderSequence` and `InvalidProducerEpoch`.
         """
         producer = self._producers.get(batch.producer_id)
-        if producer is None or now_ms - producer.timestamp_ms >= self._expiration_ms:
+        if producer is None or self._is_expired(producer, now_ms):
             return ACCEPTED
         if batch.producer_epoch != producer.epoch:
             _check_new_epoch(batch, producer.epoch)
@@ -133,31 +138,32 @@ class ProducerStates:
             )
         return ACCEPTED
 
-    def record(self, batch: SequencedBatch, base_offset: int, timestamp_ms: int) -> None:
+    def record(self, batch: SequencedBatch, base_offset: int, now_ms: int | None = None) -> None:
         """Note a batch that the log now holds at ``base_offset``."""
         producer = self._producers.get(batch.producer_id)
         if producer is None or producer.epoch != batch.producer_epoch:
-            producer = _Producer(batch.producer_epoch, timestamp_ms)
+            producer = _Producer(batch.producer_epoch, now_ms)
             self._producers[batch.producer_id] = producer
-        producer.timestamp_ms = timestamp_ms
+        producer.seen_ms = now_ms
         producer.batches.append(
             AppendedBatch(
                 advance_sequence(batch.base_sequence, batch.last_offset_delta),
                 base_offset + batch.last_offset_delta,
                 batch.last_offset_delta,
-                timestamp_ms,
+                batch.max_timestamp,
             )
         )
 
     def remove_expired(self, now_ms: int) -> None:
         """Forget the producers that appended nothing for the expiration time."""
-        expired = [
-            producer_id
-            for producer_id, producer in self._producers.items()
-            if now_ms - producer.timestamp_ms >= self._expiration_ms
-        ]
-        for producer_id in expired:
-            del self._producers[producer_id]
+        for producer_id, producer in list(self._producers.items()):
+            if producer.seen_ms is None:
+                producer.seen_ms = now_ms
+            elif self._is_expired(producer, now_ms):
+                del self._producers[producer_id]
+
+    def _is_expired(self, producer: _Producer, now_ms: int) -> bool:
+        return producer.seen_ms is not None and now_ms - producer.seen_ms >= self._expiration_ms
 
     def clear(self) -> None:
         """Forget every producer."""
@@ -172,7 +178,7 @@ class ProducerStates:
                 last_sequence=producer.batches[-1].last_sequence,
                 last_offset=producer.batches[-1].last_offset,
                 offset_delta=producer.batches[-1].offset_delta,
-                timestamp_ms=producer.timestamp_ms,
+                timestamp_ms=producer.batches[-1].timestamp_ms,
             )
             for producer_id, producer in sorted(self._producers.items())
         ]
@@ -181,7 +187,7 @@ class ProducerStates:
         """Replace everything by what a snapshot holds."""
         self._producers.clear()
         for kept in snapshot:
-            producer = _Producer(kept.producer_epoch, kept.timestamp_ms)
+            producer = _Producer(kept.producer_epoch, None)
             producer.batches.append(
                 AppendedBatch(
                     kept.last_sequence, kept.last_offset, kept.offset_delta, kept.timestamp_ms

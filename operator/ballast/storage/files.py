@@ -8,8 +8,10 @@ root and opens every component below it by descriptor with ``O_NOFOLLOW``, so th
 for a link between check and use is refused as well.
 """
 
+import errno
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
@@ -127,10 +129,10 @@ class RealFiles:
             with _disk_errors("stat", path), self._parent(path) as (parent, name):
                 status = os.stat(name, dir_fd=parent, follow_symlinks=False)
         except DiskError as error:
-            if error.errno in (2, 20):  # ENOENT, ENOTDIR
+            if error.errno in (errno.ENOENT, errno.ENOTDIR):
                 return False
             raise
-        return (status.st_mode & 0o170000) in (0o100000, 0o040000)
+        return stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
 
     def size(self, path: str) -> int:
         """Return a file's length in bytes."""

@@ -69,16 +69,21 @@ class _IndexFile:
         self.count = size // self._format.size
         return size % self._format.size == 0
 
-    def load(self) -> None:
-        """Hold the rows in memory, to append to them; a broken or zero-filled tail is left out."""
+    def load(self, *, verify: bool) -> None:
+        """Hold the rows in memory, to append to them; zeros and a cut row at the end are left out.
+
+        ``verify`` looks at every row and leaves out what follows one that is out of order.
+        """
         data = self._files.read_whole(self.path) if self._files.exists(self.path) else b""
         width = self._format.size
-        rows = list(self._format.iter_unpack(data[: len(data) // width * width]))
-        self.count = len(rows)
-        for number, (before, after) in enumerate(pairwise(rows), 1):
-            if not (before[0] < after[0] and before[1] < after[1]):
-                self.count = number
-                break
+        used = len(data.rstrip(b"\0"))
+        self.count = min(-(-used // width), len(data) // width)
+        if verify:
+            rows = self._format.iter_unpack(data[: self.count * width])
+            for number, (before, after) in enumerate(pairwise(rows), 1):
+                if not (before[0] < after[0] and before[1] < after[1]):
+                    self.count = number
+                    break
         self._rows = bytearray(data[: self.count * width])
         self._written = len(self._rows)
         self._cut = len(self._rows) != len(data)

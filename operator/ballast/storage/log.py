@@ -3,7 +3,8 @@
 A leader's append costs one header and checksum check per batch, two small writes into the received
 buffer (offset and leader epoch, both outside the checksum) and one write to the file. Nothing is
 fsynced on append: `flush` makes everything durable and moves `recovery_point`, up to which a
-restart trusts the disk. A write that fails fences the log until it is reopened through recovery.
+restart trusts the disk. Leader epochs reach their file at a flush too; recovery finds the later
+ones in the batches. A write that fails fences the log until it is reopened through recovery.
 
 `ballast.storage.recovery.open_log` makes the objects of this class.
 """
@@ -41,6 +42,8 @@ class LogState:
     segments: Segments
     snapshots: SnapshotFiles
     epochs: LeaderEpochCache
+    epochs_saved: bool
+    """Whether the file of leader epochs says what ``epochs`` does."""
     producers: ProducerStates
     log_start_offset: int
     log_end_offset: int
@@ -76,6 +79,7 @@ class Log:
         self._files = files
         self._segments = state.segments
         self._snapshots = state.snapshots
+        self._epochs_saved = state.epochs_saved
         self._config = config
         self._closed = False
 
@@ -143,8 +147,8 @@ class Log:
     def append_as_follower(self, records: memoryview, *, now_ms: int | None = None) -> AppendInfo:
         """Append what the leader's log holds, offsets and epochs as they are.
 
-        The batches must continue at the log's end. ``now_ms`` dates producers; without it the
-        batches' timestamps do. Raises `RecordsError`, `UnexpectedOffset`, `StaleLeaderEpoch` and
+        The batches must continue at the log's end. ``now_ms`` is when a producer was last heard of.
+        Raises `RecordsError`, `UnexpectedOffset`, `StaleLeaderEpoch` and
         `LogFailed`; nothing is appended then.
         """
         self._check_usable()
@@ -154,21 +158,17 @@ class Log:
             return AppendInfo(end, end - 1, -1, self.log_start_offset, False, 0, 0)
         begun = epochs_begun(batches, self.log_end_offset, self.leader_epochs)
         for epoch, offset in begun:
-            self.leader_epochs.assign(epoch, offset)
-        if begun:
-            self._write_epochs()
+            self._epochs_changed(self.leader_epochs.assign(epoch, offset))
         info = self._write(records, [mark_of(header, position) for position, header in batches])
         for _, header in batches:
             if header.producer_id >= 0 and not header.is_control:
-                timestamp_ms = header.max_timestamp if now_ms is None else now_ms
-                self.producers.record(header, header.base_offset, timestamp_ms)
+                self.producers.record(header, header.base_offset, now_ms)
         return info
 
     def begin_leader_epoch(self, epoch: int) -> None:
-        """Note, durably, that ``epoch`` begins at the log's end: what a new leader does first."""
+        """Note that ``epoch`` begins at the log's end: what a new leader does first."""
         self._check_usable()
-        if self.leader_epochs.assign(epoch, self.log_end_offset):
-            self._write_epochs()
+        self._epochs_changed(self.leader_epochs.assign(epoch, self.log_end_offset))
 
     def read(
         self,
@@ -214,8 +214,7 @@ class Log:
         self._check_usable()
         if offset >= self.log_end_offset:
             # A leader that appended nothing may have left an epoch at the end (Log.truncateTo).
-            if self.leader_epochs.truncate_from_end(offset):
-                self._write_epochs()
+            self._epochs_changed(self.leader_epochs.truncate_from_end(offset))
             return
         if offset <= self._segments.first.base_offset:
             self.truncate_fully_and_start_at(max(offset, 0))
@@ -228,8 +227,7 @@ class Log:
             self.reload_producers()
         except StorageError as error:
             raise self._failed("truncate", error) from error
-        if self.leader_epochs.truncate_from_end(self.log_end_offset):
-            self._write_epochs()
+        self._epochs_changed(self.leader_epochs.truncate_from_end(self.log_end_offset))
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Drop everything, durably; the next append is at ``offset``."""
@@ -238,12 +236,12 @@ class Log:
             self._lower_recovery_point(min(offset, self.log_start_offset))
             self._segments.restart_at(offset)
             self._snapshots.clear()
+            self._epochs_changed(self.leader_epochs.clear())
+            self._save_epochs()
         except StorageError as error:
             raise self._failed("truncate", error) from error
         self.producers.clear()
         self.log_start_offset = self.log_end_offset = self.recovery_point = offset
-        if self.leader_epochs.clear():
-            self._write_epochs()
 
     def raise_log_start_offset(self, offset: int) -> None:
         """Forget what lies below ``offset``: whole segments are removed, the rest is hidden."""
@@ -257,8 +255,7 @@ class Log:
             self._segments.remove_below(offset)
         except StorageError as error:
             raise self._failed("remove segments", error) from error
-        if self.leader_epochs.truncate_from_start(offset):
-            self._write_epochs()
+        self._epochs_changed(self.leader_epochs.truncate_from_start(offset))
 
     def reload_producers(self) -> None:
         """Learn the producers anew: newest snapshot, then the headers that follow it."""
@@ -268,7 +265,7 @@ class Log:
         if offset < self.log_end_offset:
             for header in self._segments.batches_from(offset):
                 if header.producer_id >= 0 and not header.is_control:
-                    self.producers.record(header, header.base_offset, header.max_timestamp)
+                    self.producers.record(header, header.base_offset)
 
     def assign_topic_id(self, topic_id: UUID) -> None:
         """Note, durably, which incarnation of the topic this log belongs to."""
@@ -284,10 +281,11 @@ class Log:
         It is never tried again: after a failed fsync the kernel forgets what it could not write.
         """
         self._check_usable()
-        if self.recovery_point >= self.log_end_offset and not self._segments.names_changed:
-            return
+        flushed = self.recovery_point >= self.log_end_offset and not self._segments.names_changed
         try:
-            self._segments.flush_from(self.recovery_point)
+            if not flushed:
+                self._segments.flush_from(self.recovery_point)
+            self._save_epochs()
         except StorageError as error:
             raise self._failed("flush", error) from error
         self.recovery_point = self.log_end_offset
@@ -347,12 +345,14 @@ class Log:
             self.recovery_point = offset
             self.on_recovery_point_lowered()
 
-    def _write_epochs(self) -> None:
-        try:
+    def _epochs_changed(self, changed: bool) -> None:
+        self._epochs_saved = self._epochs_saved and not changed
+
+    def _save_epochs(self) -> None:
+        if not self._epochs_saved:
             data = encode_epochs(self.leader_epochs.entries)
             self._files.write_whole(f"{self.directory}/{LEADER_EPOCHS}", data)
-        except StorageError as error:
-            raise self._failed("write epochs", error) from error
+            self._epochs_saved = True
 
 
 def _ignore() -> None:

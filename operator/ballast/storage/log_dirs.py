@@ -55,6 +55,7 @@ class _Directory:
         self.path = path
         self.failure: StorageError | None = None
         self.loaded = False
+        self.names_changed = False
         self.logs: dict[TopicPartition, Log] = {}
         self.recovery_points: dict[TopicPartition, int] = {}
         self.high_watermarks: dict[TopicPartition, int] = {}
@@ -200,8 +201,7 @@ class LogDirs:
                     log = directory.logs[partition]
                     if log.failure is None:
                         log.flush()
-                self._write_recovery_points(directory)
-                self._write_log_start_offsets(directory)
+                self._write_checkpoints(directory)
             except StorageError as error:
                 self._go_offline(directory, error)
 
@@ -250,8 +250,7 @@ class LogDirs:
                     log = directory.logs[partition]
                     clean = clean and log.failure is None
                     log.close(clean=True)
-                self._write_recovery_points(directory)
-                self._write_log_start_offsets(directory)
+                self._write_checkpoints(directory)
                 if clean:
                     self._files.write_whole(f"{directory.path}/{CLEAN_SHUTDOWN}", b"")
             except StorageError as error:
@@ -310,7 +309,7 @@ class LogDirs:
     def _create(self, directory: _Directory, name: str, partition: TopicPartition) -> Log:
         path = f"{directory.path}/{name}"
         self._files.make_directory(path)
-        self._files.flush_directory(directory.path)
+        directory.names_changed = True
         # What the checkpoints say is of a deleted partition of the same name.
         if directory.recovery_points.pop(partition, 0):
             self._write(directory, RECOVERY_POINTS, directory.recovery_points)
@@ -341,6 +340,13 @@ class LogDirs:
         directory.logs[partition] = log
         self._logs[partition] = log, directory
         return log
+
+    def _write_checkpoints(self, directory: _Directory) -> None:
+        if directory.names_changed:
+            self._files.flush_directory(directory.path)
+            directory.names_changed = False
+        self._write_recovery_points(directory)
+        self._write_log_start_offsets(directory)
 
     def _write_recovery_points(self, directory: _Directory) -> None:
         offsets = {partition: log.recovery_point for partition, log in directory.logs.items()}

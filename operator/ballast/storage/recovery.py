@@ -5,6 +5,7 @@ The log ends before the first batch that is short, damaged or out of order; late
 dropped (LogLoader, LogSegment.recover). Only what lies behind the recovery point is read.
 """
 
+import contextlib
 from collections.abc import Iterator
 from itertools import pairwise
 from uuid import UUID
@@ -21,7 +22,7 @@ from ballast.protocol.records import (
 )
 from ballast.replication.leader_epochs import LeaderEpochCache
 from ballast.replication.producer_state import ProducerStates
-from ballast.storage.checkpoints import decode_epochs, decode_partition_metadata, encode_epochs
+from ballast.storage.checkpoints import decode_epochs, decode_partition_metadata
 from ballast.storage.config import LogConfig
 from ballast.storage.errors import CorruptCheckpoint
 from ballast.storage.files import Files
@@ -60,14 +61,19 @@ def open_log(  # noqa: PLR0913 - what the checkpoints say comes in by name
         files, directory, config, log_start_offset, None if clean else recovery_point
     )
     log_start_offset = max(log_start_offset, segments.first.base_offset)
+    recovery_point = log_end_offset if clean else min(recovery_point, log_end_offset)
+    epochs, epochs_saved = _load_epochs(files, directory, segments, recovery_point)
+    epochs.truncate_from_end(log_end_offset)
+    epochs.truncate_from_start(log_start_offset)
     state = LogState(
         segments=segments,
         snapshots=SnapshotFiles(files, directory),
-        epochs=_load_epochs(files, directory, segments, log_end_offset),
+        epochs=epochs,
+        epochs_saved=epochs_saved and clean,
         producers=ProducerStates(config.producer_id_expiration_ms),
         log_start_offset=log_start_offset,
         log_end_offset=log_end_offset,
-        recovery_point=log_end_offset if clean else min(recovery_point, log_end_offset),
+        recovery_point=recovery_point,
         topic_id=_load_topic_id(files, directory),
     )
     log = Log(files, directory, partition, config, state)
@@ -83,7 +89,7 @@ def recover_segment(segment: Segment, size: int, recovery_point: int) -> tuple[i
     ``size`` is the file's. Return the offset after the last batch, and whether anything was cut.
     """
     segment.size = size
-    segment.load_indexes()
+    segment.load_indexes(verify=True)
     segment.offset_index.keep_below(recovery_point, size)
     entry = segment.offset_index.last()
     if entry is not None:
@@ -195,24 +201,25 @@ def _base_offsets(files: Files, directory: str) -> list[int]:
 
 
 def _load_epochs(
-    files: Files, directory: str, segments: Segments, log_end_offset: int
-) -> LeaderEpochCache:
-    """Read the leader epochs, or find them in the batches if the file is missing or damaged."""
+    files: Files, directory: str, segments: Segments, recovery_point: int
+) -> tuple[LeaderEpochCache, bool]:
+    """Return the leader epochs, and whether their file could be read.
+
+    The file is right up to the recovery point; behind it, and everywhere if the file is missing or
+    damaged, the batches themselves say under which epoch they were written.
+    """
     path = f"{directory}/{LEADER_EPOCHS}"
-    try:
-        if files.exists(path):
-            epochs = LeaderEpochCache(decode_epochs(files.read_whole(path)))
-            epochs.truncate_from_end(log_end_offset)
-            return epochs
-    except CorruptCheckpoint:
-        pass
-    epochs = LeaderEpochCache()
-    for header in segments.batches_from(segments.first.base_offset):
-        if header.partition_leader_epoch >= 0:
+    entries = None
+    if files.exists(path):
+        with contextlib.suppress(CorruptCheckpoint):
+            entries = decode_epochs(files.read_whole(path))
+    start = segments.first.base_offset if entries is None else recovery_point
+    epochs = LeaderEpochCache(entries or ())
+    epochs.truncate_from_end(start)
+    for header in segments.batches_from(start):
+        if header.partition_leader_epoch >= 0 and header.base_offset >= start:
             epochs.assign(header.partition_leader_epoch, header.base_offset)
-    if epochs.entries:
-        files.write_whole(path, encode_epochs(epochs.entries))
-    return epochs
+    return epochs, entries is not None
 
 
 def _load_topic_id(files: Files, directory: str) -> UUID | None:

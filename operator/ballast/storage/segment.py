@@ -90,7 +90,7 @@ class Segment:
         """Begin an empty segment, over whatever a crash left under its names."""
         self._open(create=True).truncate(0)
         for index in (self.offset_index.file, self.time_index.file):
-            index.load()
+            index.load(verify=False)
             index.keep(0)
             index.write(durable=False)
 
@@ -110,15 +110,15 @@ class Segment:
     def open_active(self) -> int:
         """Open the segment for appends after a clean shutdown; return the offset after its last."""
         self.size = self._open().size()
-        self.load_indexes()
+        self.load_indexes(verify=False)
         self.offset_index.keep_below(LONG_MAX, self.size)
         return self._scan_tail()
 
-    def load_indexes(self) -> None:
+    def load_indexes(self, *, verify: bool) -> None:
         """Hold both indexes in memory; both empty if one is missing or cut off."""
         intact = self.look_at_indexes()
         for index in (self.offset_index.file, self.time_index.file):
-            index.load()
+            index.load(verify=verify)
             if not intact:
                 index.keep(0)
 
@@ -138,7 +138,7 @@ class Segment:
         self._first_timestamp = None
 
     def _rebuild_indexes(self, end_offset: int) -> None:
-        self.load_indexes()
+        self.load_indexes(verify=False)
         self.offset_index.file.keep(0)
         self.time_index.file.keep(0)
         self._scan_tail()
@@ -249,8 +249,7 @@ class Segment:
         position = self.position_of(offset)
         if self.sealed:
             self.end_offset = None
-            self.offset_index.file.load()
-            self.time_index.file.load()
+            self.load_indexes(verify=False)
         self.offset_index.keep_below(offset, position)
         last_entry = self.offset_index.last()
         self.time_index.keep_up_to(last_entry.last_offset if last_entry else self.base_offset - 1)

@@ -23,6 +23,7 @@ class Batch(NamedTuple):
     last_offset_delta: int = 0
     producer_epoch: int = 0
     producer_id: int = 9
+    max_timestamp: int = 70
 
 
 def states(*batches: Batch) -> ProducerStates:
@@ -76,18 +77,18 @@ def test_refused(known: list[Batch], batch: Batch, error: type[Exception]) -> No
 def test_the_last_five_batches_are_recognized() -> None:
     producers = states(*[Batch(2 * n, 1) for n in range(6)])
     for n in range(1, 6):
-        expected = Duplicate(100 + 2 * n, 101 + 2 * n, 5000)
+        expected = Duplicate(100 + 2 * n, 101 + 2 * n, 70)
         assert producers.check(Batch(2 * n, 1), 5000) == expected
 
 
 def test_a_batch_across_the_wrap_is_recognized() -> None:
     producers = states(Batch(SEQUENCE_MAX - 1, 3))
-    assert producers.check(Batch(SEQUENCE_MAX - 1, 3), 5000) == Duplicate(100, 103, 5000)
+    assert producers.check(Batch(SEQUENCE_MAX - 1, 3), 5000) == Duplicate(100, 103, 70)
 
 
 def test_a_new_epoch_forgets_the_batches_of_the_old() -> None:
     producers = states(Batch(0), Batch(0, producer_epoch=1))
-    assert producers.check(Batch(0, producer_epoch=1), 5000) == Duplicate(101, 101, 5000)
+    assert producers.check(Batch(0, producer_epoch=1), 5000) == Duplicate(101, 101, 70)
     with pytest.raises(InvalidProducerEpoch):
         producers.check(Batch(0), 5000)
 
@@ -101,6 +102,20 @@ def test_expiry() -> None:
     assert len(producers) == 0
 
 
+def test_what_was_learned_without_a_time_expires_after_the_first_look() -> None:
+    restarted = ProducerStates(EXPIRATION_MS)
+    restarted.load(states(Batch(0)).snapshot())
+    replicated = ProducerStates(EXPIRATION_MS)
+    replicated.record(Batch(0), 100)
+    for producers in (restarted, replicated):
+        assert producers.check(Batch(0), 10**12) == Duplicate(100, 100, 70)
+        producers.remove_expired(10**12)
+        producers.remove_expired(10**12 + EXPIRATION_MS - 1)
+        assert len(producers) == 1
+        producers.remove_expired(10**12 + EXPIRATION_MS)
+        assert len(producers) == 0
+
+
 def test_snapshots_keep_the_last_batch_of_each() -> None:
     producers = states(Batch(0, 4), Batch(5, 1), Batch(7, producer_id=3, producer_epoch=2))
     snapshot = producers.snapshot()
@@ -111,7 +126,7 @@ def test_snapshots_keep_the_last_batch_of_each() -> None:
             last_sequence=7,
             last_offset=107,
             offset_delta=0,
-            timestamp_ms=5000,
+            timestamp_ms=70,
         ),
         ProducerSnapshot(
             producer_id=9,
@@ -119,13 +134,13 @@ def test_snapshots_keep_the_last_batch_of_each() -> None:
             last_sequence=6,
             last_offset=106,
             offset_delta=1,
-            timestamp_ms=5000,
+            timestamp_ms=70,
         ),
     ]
     loaded = ProducerStates(EXPIRATION_MS)
     loaded.load(snapshot)
     assert loaded.snapshot() == snapshot
-    assert loaded.check(Batch(5, 1), 5000) == Duplicate(105, 106, 5000)
+    assert loaded.check(Batch(5, 1), 5000) == Duplicate(105, 106, 70)
     loaded.clear()
     assert loaded.snapshot() == []
 

@@ -24,7 +24,7 @@ def test_duplicates_are_found() -> None:
     batches = check_batches(batch(2, producer=(9, 0, 0)), 1000)
     assert find_duplicate(batches, producers, 0) is None
     producers.record(batches[0][1], 50, 7)
-    assert find_duplicate(batches, producers, 0) == Duplicate(50, 51, 7)
+    assert find_duplicate(batches, producers, 0) == Duplicate(50, 51, 1001)
 
 
 def test_epochs_that_batches_begin() -> None:

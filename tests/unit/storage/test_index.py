@@ -13,7 +13,7 @@ BASE = 1000
 
 def offset_index(disk: FakeDisk) -> OffsetIndex:
     index = OffsetIndex(disk, PATH, BASE)
-    index.file.load()
+    index.file.load(verify=True)
     for last_offset, position in ((1009, 100), (1019, 250), (1040, 400)):
         index.append(last_offset, position)
     return index
@@ -21,7 +21,7 @@ def offset_index(disk: FakeDisk) -> OffsetIndex:
 
 def time_index(disk: FakeDisk) -> TimeIndex:
     index = TimeIndex(disk, PATH, BASE)
-    index.file.load()
+    index.file.load(verify=True)
     for timestamp, last_offset in ((50, 1009), (50, 1011), (70, 1019), (60, 1020), (90, 1040)):
         index.append_if_later(timestamp, last_offset)
     return index
@@ -95,11 +95,24 @@ def test_loading_leaves_out_broken_tails() -> None:
     for tail in (b"", bytes(8), bytes(80), b"\0\0\1", bytes.fromhex("00000029 00000190")):
         disk.replace_content(PATH, whole + tail)
         index = OffsetIndex(disk, PATH, BASE)
-        index.file.load()
+        index.file.load(verify=True)
         assert index.file.count == 3
         index.append(1099, 500)
         index.file.write(durable=True)
         assert disk.content(PATH) == whole + bytes.fromhex("00000063 000001f4")
+
+
+def test_loading_what_was_closed_cleanly_only_leaves_out_zeros() -> None:
+    disk = new_disk()
+    index = offset_index(disk)
+    index.append(1050, 0x100)
+    index.file.write(durable=True)
+    whole = disk.content(PATH)
+    for tail in (b"", bytes(800), bytes(3)):
+        disk.replace_content(PATH, whole + tail)
+        again = OffsetIndex(disk, PATH, BASE)
+        again.file.load(verify=False)
+        assert again.last() == OffsetEntry(1050, 0x100)
 
 
 def test_looking_does_not_read() -> None:

@@ -218,6 +218,7 @@ def test_truncate_at_the_end_drops_an_empty_epoch() -> None:
     log.begin_leader_epoch(2)
     log.truncate_to(1)
     assert log.leader_epochs.entries == (EpochEntry(1, 0),)
+    log.flush()
     assert disk.content(f"{DIRECTORY}/leader-epoch-checkpoint") == b"0\n1\n1 0\n"
 
 
@@ -262,19 +263,19 @@ def test_raising_the_log_start_removes_whole_segments() -> None:
 def test_duplicates_gaps_and_fencing_across_restarts() -> None:
     disk = new_disk()
     log = reopened(disk)
-    append(log, *[batch(2, producer=(9, 0, 2 * n)) for n in range(6)])
+    append(log, *[batch(2, producer=(9, 0, 2 * n)) for n in range(6)], now_ms=10**12)
     for clean in (True, False):
-        info = log.append_as_leader(batch(2, producer=(9, 0, 10)), leader_epoch=0, now_ms=1000)
+        info = log.append_as_leader(batch(2, producer=(9, 0, 10)), leader_epoch=0, now_ms=10**12)
         assert (info.duplicate, info.first_offset, info.last_offset) == (True, 10, 11)
         assert (info.batches, info.size_bytes) == (0, 0)
         with pytest.raises(OutOfOrderSequence):
-            append(log, batch(producer=(9, 0, 13)))
+            append(log, batch(producer=(9, 0, 13)), now_ms=10**12)
         assert log.log_end_offset == 12
         log.close(clean=clean)
         log = reopened(disk, clean=clean)
-    append(log, batch(producer=(9, 1, 0)))
+    append(log, batch(producer=(9, 1, 0)), now_ms=10**12)
     with pytest.raises(InvalidProducerEpoch):
-        append(log, batch(producer=(9, 0, 12)))
+        append(log, batch(producer=(9, 0, 12)), now_ms=10**12)
 
 
 def test_followers_know_producers_and_truncation_forgets_batches() -> None:

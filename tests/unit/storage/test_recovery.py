@@ -13,6 +13,7 @@ from tests.unit.storage.samples import (
     append,
     batch,
     contents,
+    headers,
     new_disk,
     reopened,
 )
@@ -120,6 +121,7 @@ def test_only_what_lies_behind_the_recovery_point_is_read() -> None:
     disk = new_disk()
     log = reopened(disk, config=LogConfig(segment_bytes=20_000, index_interval_bytes=400))
     append(log, *[batch(size=100) for _ in range(400)])
+    log.flush()
     log.close(clean=False)
     size = log.size_bytes
     read = {0: 0, 390: 0}
@@ -171,7 +173,22 @@ def test_leader_epochs_are_found_again_in_the_batches() -> None:
         disk.replace_content(f"{DIRECTORY}/leader-epoch-checkpoint", damaged)
         again = reopened(disk, clean=True)
         assert again.leader_epochs.entries == (EpochEntry(1, 0), EpochEntry(4, 4))
+        again.close(clean=True)
         assert disk.content(f"{DIRECTORY}/leader-epoch-checkpoint") == expected
+
+
+def test_epochs_behind_the_recovery_point_are_those_of_the_batches() -> None:
+    disk = new_disk()
+    log = reopened(disk)
+    append(log, batch(2), epoch=1)
+    append(log, batch(2), epoch=3)
+    log.flush()
+    log.truncate_to(2)
+    append(log, batch(2), epoch=5)
+    log.close(clean=False)
+    assert disk.content(f"{DIRECTORY}/leader-epoch-checkpoint") == b"0\n2\n1 0\n3 2\n"
+    again = reopened(disk, recovery_point=log.recovery_point)
+    assert again.leader_epochs.entries == (EpochEntry(1, 0), EpochEntry(5, 2))
 
 
 def test_a_torn_snapshot_is_passed_over() -> None:
@@ -274,9 +291,21 @@ def lower(history: History, log: Log) -> None:
     history.recovery_point = log.recovery_point
 
 
+def epochs_in(log: Log) -> list[EpochEntry]:
+    """Return the leader epochs as the batches themselves tell them."""
+    found: dict[int, int] = {}
+    offset = log.log_start_offset
+    while offset < log.log_end_offset:
+        for header in headers(log.read(offset, max_bytes=1000)):
+            found.setdefault(header.partition_leader_epoch, header.base_offset)
+            offset = header.next_offset
+    return [EpochEntry(*item) for item in sorted(found.items())]
+
+
 def check_against(log: Log, history: History, *, kept: bool) -> None:
     stored = contents(log)
     assert [base for base, _ in stored] == list(range(0, 2 * len(stored), 2))
+    assert list(log.leader_epochs.entries) == epochs_in(log)
     assert log.log_end_offset >= history.flushed - history.flushed % 2
     # Of the operation in which the process died, anything may have happened; of older ones, only
     # the newest batches may be missing, and what was truncated never comes back.
