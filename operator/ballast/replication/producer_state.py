@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 SEQUENCE_MAX = 2**31 - 1
-NO_SEQUENCE = -1
 BATCHES_KEPT = 5
 
 

@@ -100,7 +100,10 @@ class _IndexFile:
             self._durable = False
 
     def write(self, *, durable: bool) -> None:
-        """Bring the file up to date with the memory; ``durable`` waits for the disk."""
+        """Bring the file up to date with the memory; ``durable`` waits for the disk.
+
+        The file does not stay open: until the next flush nothing needs it.
+        """
         if self._rows is None or (self._durable and self._written == len(self._rows)):
             return
         file = self._open()
@@ -114,12 +117,12 @@ class _IndexFile:
         if durable:
             file.flush()
             self._durable = True
+        self.release()
 
     def seal(self) -> None:
         """Write the file and give the memory back."""
         self.write(durable=False)
         self._rows = None
-        self.release()
 
     def flush_sealed(self) -> None:
         """Wait until a sealed file is on disk."""

@@ -1,6 +1,5 @@
 """Batches and logs for the tests of storage."""
 
-from collections.abc import Mapping
 from random import Random
 
 from ballast.model.ids import TopicPartition
@@ -98,10 +97,3 @@ def append(log: Log, *batches: memoryview, epoch: int = 0, now_ms: int = 1000) -
     """Append each batch as a leader."""
     for records in batches:
         log.append_as_leader(records, leader_epoch=epoch, now_ms=now_ms)
-
-
-def without_tails(disk: FakeDisk, names: Mapping[str, int]) -> None:
-    """Cut files at the given sizes, durably."""
-    for name, size in names.items():
-        path = f"{DIRECTORY}/{name}"
-        disk.replace_content(path, disk.content(path)[:size])
