@@ -204,12 +204,19 @@ class ControllerStore:
     # -- how reads are made ------------------------------------------------------------------
 
     async def _children(self, path: str, watch: Watch) -> list[str]:
-        """Return the children, none when the parent is missing: brokers make it at their start."""
-        try:
-            return await outcomes.repeat(self._client, lambda: self._client.children(path, watch))
-        except NoNode:
-            await outcomes.repeat(self._client, lambda: self._client.exists(path, watch))
-            return []
+        """Return the children, none when the parent is missing: brokers make it at their start.
+
+        A parent made between the two reads is read again: the second arms no watch of children.
+        """
+        while True:
+            try:
+                return await outcomes.repeat(
+                    self._client, lambda: self._client.children(path, watch)
+                )
+            except NoNode:
+                stat = await outcomes.repeat(self._client, lambda: self._client.exists(path, watch))
+                if stat is None:
+                    return []
 
     async def _read(
         self, path_of: Callable[[K], str], keys: Collection[K], watch: Watch | None = None
