@@ -293,7 +293,7 @@ class SimulatedCluster:
 
     def _fail(self, failure: BaseException, cause: BaseException | None = None) -> None:
         """Keep the first thing that went wrong, and let the run end with it."""
-        if self.failure is None:
+        if self.failure is None and not self.loop.is_ending:
             self.loop.trace.add(self.loop.now, HOST.get().name, f"FAILED {failure}")
             if cause is not None and cause is not failure:
                 failure.__cause__ = cause

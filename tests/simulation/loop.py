@@ -64,7 +64,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self.last_host = OUTSIDE
         """The host of the callback that ran last."""
         self._stop_with: BaseException | None = None
-        self._last_words = False
+        self.is_ending = False
         self._tasks: list[asyncio.Task[Any]] = []
         self._tasks_until_sweep = TASKS_BETWEEN_SWEEPS
         self.set_task_factory(self._make_task)  # type: ignore[arg-type]
@@ -232,7 +232,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
 
     def _keep_unhandled(self, loop: object, context: dict[str, Any]) -> None:
         del loop
-        if self._last_words:
+        if self.is_ending:
             return
         error = context.get("exception")
         # Not in the trace: the collector decides when an exception counts as never retrieved.
@@ -241,7 +241,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
 
     def end(self) -> None:
         """Throw away whatever still runs, without a word; then close the loop."""
-        self._last_words = True
+        self.is_ending = True
         self.after_step = None
         for task in self._tasks:
             if not task.done():

@@ -21,7 +21,14 @@ from dataclasses import dataclass, field
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
-from ballast.znodes import controller, controller_epoch, layout, partition_states, topics
+from ballast.znodes import (
+    broker_ids,
+    controller,
+    controller_epoch,
+    layout,
+    partition_states,
+    topics,
+)
 from tests.fakes.zookeeper_tree import AppliedOperation
 from tests.simulation.violations import require
 
@@ -56,9 +63,14 @@ class MetadataRules:
         self.min_insync_replicas: dict[str, int] = {}
         self.moves: dict[TopicPartition, Move] = {}
         self.completed_moves = 0
+        self._transactions = 0
+        self._registered_at: dict[int, int] = {}
+        """Broker -> the transaction in which it registered; only those that are registered."""
+        self._written_at: dict[TopicPartition, int] = {}
 
     def apply(self, host: str, operations: Sequence[AppliedOperation]) -> list[TopicPartition]:
         """Check one transaction of a host; return the partitions whose state it changed."""
+        self._transactions += 1
         self._check_election(operations)
         if self._is_candidate(host):
             self._check_fence(host, operations)
@@ -66,6 +78,8 @@ class MetadataRules:
         for operation in operations:
             if operation.name == "check":
                 continue
+            if operation.path.startswith(broker_ids.PATH + "/"):
+                self._registration_written(operation)
             partition = partition_states.partition_of(operation.path)
             if partition is not None and operation.path.endswith("/state"):
                 self._state_written(host, partition, operation)
@@ -120,6 +134,7 @@ class MetadataRules:
             else:
                 self._check_new_epoch(partition, before, after, text)
         self.states[partition] = after
+        self._written_at[partition] = self._transactions
         self._note_reached(partition)
 
     def _check_isr_change(
@@ -135,11 +150,23 @@ class MetadataRules:
         require("C4", set(after.isr) <= set(before.isr), f"ISR grew, {text}")
         require("C4", after.leader in (NO_LEADER, *before.isr), f"unclean, {text}")
         minimum = self.min_insync_replicas.get(partition.topic, 1)
-        # Only what the move itself takes out counts; who is dead leaves the ISR anyway.
+        # Only what the move itself takes out counts; who died meanwhile leaves the ISR anyway.
         removing = set(self.assignments[partition].removing_replicas) & set(before.isr)
-        taken = removing - set(after.isr)
+        last_write = self._written_at[partition]
+        taken = {
+            replica
+            for replica in removing - set(after.isr)
+            if self._registered_at.get(replica, last_write + 1) < last_write
+        }
         if taken and len(before.isr) >= minimum and partition in self.moves:
             require("R3", len(after.isr) >= minimum, f"below min.insync.replicas, {text}")
+
+    def _registration_written(self, operation: AppliedOperation) -> None:
+        broker = int(operation.path.rpartition("/")[2])
+        if operation.name == "delete":
+            self._registered_at.pop(broker, None)
+        elif operation.name == "create":
+            self._registered_at[broker] = self._transactions
 
     # -- assignments and moves ------------------------------------------------------------------
 

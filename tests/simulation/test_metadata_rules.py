@@ -9,7 +9,7 @@ from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
-from ballast.znodes import controller, controller_epoch, partition_states, topics
+from ballast.znodes import broker_ids, controller, controller_epoch, partition_states, topics
 from tests.fakes.zookeeper_tree import AppliedOperation
 from tests.simulation.metadata_rules import MetadataRules, throttles_left
 from tests.simulation.violations import InvariantViolation
@@ -44,6 +44,9 @@ def rules() -> MetadataRules:
         lambda host: int(host.removeprefix("broker-")) if host.startswith("broker") else None,
     )
     rules.min_insync_replicas["t"] = 2
+    for broker in range(1, 7):
+        path = broker_ids.path(broker)
+        rules.apply(f"broker-{broker}", [AppliedOperation("create", path, b"{}")])
     rules.apply("candidate-1", election(1))
     rules.apply("candidate-1", [CHECK, topic_write(ReplicaAssignment.of(1, 2, 3))])
     rules.apply("candidate-1", [CHECK, state_write(STATE, "create")])
@@ -152,6 +155,17 @@ class TestMoves:
         shrunk = replace(STATE, leader=4, isr=(4,), leader_epoch=7, zk_version=3)
 
         assert broken(rules, "candidate-1", [CHECK, state_write(shrunk)]) == "R3"
+
+    def test_who_died_meanwhile_is_not_counted_as_taken_by_the_move(
+        self, rules: MetadataRules
+    ) -> None:
+        self.start(rules)
+        for broker in (1, 2):
+            gone = AppliedOperation("delete", broker_ids.path(broker))
+            rules.apply(f"broker-{broker}", [gone])
+        left = replace(STATE, leader=3, isr=(3,), leader_epoch=7, zk_version=2)
+
+        rules.apply("candidate-1", [CHECK, state_write(left)])
 
     def test_a_cancel_leaves_an_in_sync_replica(self, rules: MetadataRules) -> None:
         self.start(rules)
