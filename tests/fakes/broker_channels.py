@@ -7,7 +7,6 @@ from ballast.controller.commands import (
     UpdateMetadataCommand,
 )
 from ballast.model.brokers import Broker
-
 from tests.fakes.metadata_store import Effects
 
 

@@ -28,7 +28,6 @@ from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import EPOCH_DURING_DELETE, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
-
 from tests.fakes.broker_channels import FakeBrokerChannels
 from tests.fakes.metadata_store import Effects, FakeMetadata, FakeMetadataStore
 
@@ -46,8 +45,9 @@ class CheckedMetadata(FakeMetadata):
         before = self.topics.get(topic.topic)
         if before is not None:
             for number, old in before.partitions.items():
-                new = topic.partitions[number]
-                self._check_assignment(TopicPartition(topic.topic, number), old, new)
+                topic_partition = TopicPartition(topic.topic, number)
+                if topic_partition in self.states:
+                    self._check_assignment(topic_partition, old, topic.partitions[number])
         super().put_topic(topic)
         for number in topic.partitions:
             self._note_caught_up(TopicPartition(topic.topic, number))
