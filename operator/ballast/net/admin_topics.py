@@ -63,10 +63,8 @@ async def delete_topics(
     admin: AdminClient, names: Collection[str], *, timeout_ms: int = 30_000
 ) -> Mapping[str, RequestError]:
     """Delete topics and return those refused; raises `ClusterUnavailable` (outcome unknown)."""
-    ordered = tuple(sorted(names))
     request = delete_wire.DeleteTopicsRequest(
-        topics=tuple(delete_wire.DeleteTopicState(name=name) for name in ordered),
-        topic_names=ordered,
+        topics=tuple(delete_wire.DeleteTopicState(name=name) for name in sorted(names)),
         timeout_ms=timeout_ms,
     )
     response: delete_wire.DeleteTopicsResponse = await admin.connections.ask_controller(

@@ -1,0 +1,139 @@
+"""Requests on their way: answered once, whatever happens first."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+
+from ballast.candidate.acting import Acting, CandidateApi, Waiting
+from ballast.candidate.apis import list_partition_reassignments
+from ballast.candidate.requests import Request, Requests
+from ballast.controller.errors import ControllerMoved, RequestRefused, StateChangeFailed
+from ballast.protocol.api_keys import ApiKey
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.frames import RequestHeader, decode_response
+from ballast.protocol.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+)
+from ballast.protocol.schema import Message
+
+DONE = ListPartitionReassignmentsResponse(error_message="done")
+LATE = ListPartitionReassignmentsResponse(error_code=ErrorCode.REQUEST_TIMED_OUT)
+ACTING = cast("Acting", None)
+
+
+@dataclass
+class Script:
+    """An API whose answer a test chooses."""
+
+    outcome: Any
+    asked: int = 0
+    futures: list[Any] = field(default_factory=list)
+
+    async def answer(self, request: Any, version: int, acting: Acting) -> Message | Waiting:
+        del request, version, acting
+        self.asked += 1
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        outcome: Message | Waiting = self.outcome
+        return outcome
+
+    def request(self) -> Request:
+        return Request(
+            CandidateApi(self.answer, list_partition_reassignments.refuse),
+            RequestHeader(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, 7, None),
+            ListPartitionReassignmentsRequest(),
+            asyncio.get_running_loop().create_future(),
+        )
+
+
+def answer_of(request: Request) -> ListPartitionReassignmentsResponse:
+    parts = request.answered.result()
+    assert parts is not None
+    frame = b"".join(parts)[4:]
+    correlation_id, response = decode_response(ListPartitionReassignmentsResponse, 0, frame)
+    assert correlation_id == 7
+    return response
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error", "message"),
+    [
+        (DONE, ErrorCode.NONE, "done"),
+        (RequestRefused("INVALID_REQUEST", "why"), ErrorCode.INVALID_REQUEST, "why"),
+        (
+            StateChangeFailed("disk"),
+            ErrorCode.UNKNOWN_SERVER_ERROR,
+            ErrorCode.UNKNOWN_SERVER_ERROR.message,
+        ),
+    ],
+)
+async def test_answers(outcome: Any, error: ErrorCode, message: str) -> None:
+    request = Script(outcome).request()
+    await Requests(ACTING, 10).carry_out(request)
+
+    assert (answer_of(request).error_code, answer_of(request).error_message) == (error, message)
+
+
+async def test_what_ends_the_leadership_passes_through() -> None:
+    request = Script(ControllerMoved()).request()
+    with pytest.raises(ControllerMoved):
+        await Requests(ACTING, 10).carry_out(request)
+    assert not request.is_over
+
+
+async def test_a_request_nobody_waits_for_is_not_carried_out() -> None:
+    script = Script(DONE)
+    request = script.request()
+    request.answered.cancel()
+    await Requests(ACTING, 10).carry_out(request)
+    assert script.asked == 0
+
+
+async def test_waiting_ends_when_it_is_over() -> None:
+    over = False
+    script = Script(Waiting(timeout_s=60, is_over=lambda: over, answer=lambda: DONE))
+    requests, request = Requests(ACTING, 10), script.request()
+    await requests.carry_out(request)
+    requests.look()
+    assert len(requests) == 1
+    over = True
+    requests.look()
+    assert len(requests) == 0
+    assert answer_of(request) == DONE
+    assert request.timer is None
+    request.refuse(ErrorCode.NOT_CONTROLLER)
+    assert answer_of(request) == DONE, "answered once"
+
+
+async def test_waiting_ends_with_its_time() -> None:
+    script = Script(Waiting(timeout_s=0.001, is_over=lambda: False, answer=lambda: LATE))
+    requests, request = Requests(ACTING, 10), script.request()
+    await requests.carry_out(request)
+    await request.answered
+    assert answer_of(request).error_code == ErrorCode.REQUEST_TIMED_OUT
+    assert len(requests) == 0
+
+
+async def test_waiting_is_bounded_and_ends_with_the_leadership() -> None:
+    script = Script(Waiting(timeout_s=60, is_over=lambda: False, answer=lambda: LATE))
+    requests = Requests(ACTING, 2)
+    first, second, third = script.request(), script.request(), script.request()
+    for request in (first, second, third):
+        await requests.carry_out(request)
+    assert third.is_over
+    requests.refuse_all(ErrorCode.NOT_CONTROLLER)
+    assert answer_of(first).error_code == ErrorCode.NOT_CONTROLLER
+    assert second.is_over
+
+
+async def test_a_client_that_left_is_forgotten() -> None:
+    script = Script(Waiting(timeout_s=60, is_over=lambda: False, answer=lambda: LATE))
+    requests, request = Requests(ACTING, 2), script.request()
+    await requests.carry_out(request)
+    request.answered.cancel()
+    requests.look()
+    assert len(requests) == 0
+    assert request.timer is None
