@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
-_MAX_MESSAGE = 512
+_MAX_MESSAGE = 320
 
 
 class ConditionType(StrEnum):

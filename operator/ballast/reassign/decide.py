@@ -152,10 +152,10 @@ def _submit_or_wait(world: World, memory: Memory, seen: Survey, throttling: Thro
         )
     if seen.foreign:
         return _wait_for_foreign(active, len(seen.foreign), str(seen.foreign[0]))
-    if world.hints.stalled and settings.execution.on_stalled is OnStalled.ROLL_BACK:
-        if memory.intent is Intent.EXECUTE:
-            return SaveMemory(memory=replace(memory, intent=Intent.ROLL_BACK))
-    elif world.hints.stalled and settings.execution.on_stalled is OnStalled.PAUSE:
+    on_stalled = settings.execution.on_stalled if world.hints.stalled else OnStalled.CONTINUE
+    if on_stalled is OnStalled.ROLL_BACK and memory.intent is Intent.EXECUTE:
+        return SaveMemory(memory=replace(memory, intent=Intent.ROLL_BACK))
+    if on_stalled is OnStalled.PAUSE:
         return Wait(
             state=active, reason="ProgressDeadlineExceeded", message=what_blocks(seen, world)
         )
@@ -172,7 +172,8 @@ def _submit(world: World, memory: Memory, seen: Survey, throttling: Throttling) 
             reason="UnderMinISR",
             message=f"{len(under)} partitions such as {under[0]} are under min.insync.replicas",
         )
-    targets = next_targets(world, memory, seen, throttling, slow=bool(under))
+    slow = bool(under) and policy is WhenUnderMinIsr.SLOW_DOWN
+    targets = next_targets(world, memory, seen, throttling, slow=slow)
     if targets:
         return SubmitBatch(targets=targets)
     in_flight = len(seen.within(MoveState.IN_PROGRESS))

@@ -21,7 +21,6 @@ from ballast.reassign.spec import (
     Approval,
     ApprovalPolicy,
     Assignments,
-    DeletionPolicy,
     DesiredState,
     Execution,
     OnStalled,
@@ -39,6 +38,7 @@ MIN_THROTTLE_BYTES_PER_SECOND = 1024
 _PLAN = "spec.plan"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_DELETION_POLICIES = ("Cancel", "RollBack", "Orphan")
 _NOT_AVAILABLE = {
     "generate": "is not available yet: give the plan as assignments or as a file",
     "configMapRef": "needs Kubernetes: give the plan as assignments or as a file",
@@ -151,23 +151,23 @@ def _read_name(root: Reader) -> str:
 
 
 def _read_settings(spec: Reader) -> Settings:
-    broker_set = None
-    if spec.has("brokerSetRef"):
-        broker_set = spec.nested("brokerSetRef", ("name",)).string("name", required=True)
+    _check_kubernetes_fields(spec)
     verification = spec.nested("verification", ("electPreferredLeaders",))
     return Settings(
-        broker_set=broker_set,
         approval=_read_approval(spec),
         desired_state=spec.choice("desiredState", DesiredState.RUNNING),
         execution=_read_execution(spec),
         elect_preferred_leaders=verification.boolean("electPreferredLeaders", default=True),
-        deletion_policy=spec.choice("deletionPolicy", DeletionPolicy.CANCEL),
-        ttl_seconds_after_finished=(
-            spec.integer("ttlSecondsAfterFinished", 0)
-            if spec.has("ttlSecondsAfterFinished")
-            else None
-        ),
     )
+
+
+def _check_kubernetes_fields(spec: Reader) -> None:
+    """Check what matters on Kubernetes only: one manifest serves there and here."""
+    if spec.has("brokerSetRef"):
+        spec.nested("brokerSetRef", ("name",)).string("name", required=True)
+    if spec.has("deletionPolicy") and spec.raw("deletionPolicy") not in _DELETION_POLICIES:
+        spec.refuse("deletionPolicy", f"must be one of {', '.join(_DELETION_POLICIES)}")
+    spec.integer("ttlSecondsAfterFinished", 0)
 
 
 def _read_approval(spec: Reader) -> Approval:

@@ -46,14 +46,6 @@ class OnStalled(StrEnum):
     CONTINUE = "Continue"
 
 
-class DeletionPolicy(StrEnum):
-    """``spec.deletionPolicy``: what happens when the object is deleted on Kubernetes."""
-
-    CANCEL = "Cancel"
-    ROLL_BACK = "RollBack"
-    ORPHAN = "Orphan"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
     """Who may say that a plan runs."""
@@ -83,15 +75,12 @@ class Execution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Every part of a spec but the plan."""
+    """What a spec says beside the plan, as far as it bears on the execution."""
 
-    broker_set: str | None = None
     approval: Approval = field(default_factory=Approval)
     desired_state: DesiredState = DesiredState.RUNNING
     execution: Execution = field(default_factory=Execution)
     elect_preferred_leaders: bool = True
-    deletion_policy: DeletionPolicy = DeletionPolicy.CANCEL
-    ttl_seconds_after_finished: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """``status`` of a PartitionReassignment, as the custom resource has it; less than 8 KB as JSON."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ballast.reassign.conditions import (
@@ -16,6 +17,7 @@ from ballast.reassign.quantity import format_bytes
 
 MAX_FAILURES = 20
 _MAX_FAILURE_MESSAGE = 120
+_MAX_FAILURES_BYTES = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +142,7 @@ class Status:
             document["batch"] = {"index": self.batch[0], "total": self.batch[1]}
         if self.throttle is not None:
             document["throttle"] = self.throttle.to_document()
-        document["failures"] = [failure.to_document() for failure in self.failures]
+        document["failures"] = _bounded(failure.to_document() for failure in self.failures)
         document["failuresTotal"] = self.failures_total
         for name, moment in (
             ("startTime", self.start_time_ms),
@@ -168,3 +170,15 @@ class Status:
             "eta": self.eta,
             "updateTime": timestamp(self.update_time_ms),
         }
+
+
+def _bounded(documents: Iterable[dict[str, object]]) -> list[dict[str, object]]:
+    """Return the first documents, as many as fit: topic names may be long."""
+    kept = []
+    room = _MAX_FAILURES_BYTES
+    for document in documents:
+        room -= len(json.dumps(document))
+        if room < 0:
+            break
+        kept.append(document)
+    return kept

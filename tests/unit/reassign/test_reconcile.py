@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import pytest
+
 from ballast.model.ids import TopicPartition
 from ballast.reassign.conditions import ConditionType, LifecycleState
 from ballast.reassign.errors import MemoryRejected
@@ -51,7 +52,7 @@ class House:
     script: Callable[["House"], ReassignmentSpec]
     fuse: Fuse = field(default_factory=Fuse)
     clock: FakeClock = field(default_factory=FakeClock)
-    events: Callable[["House"], None] = lambda house: None
+    events: Callable[["House"], None] = lambda _: None
     statuses: list[Status] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -128,7 +129,7 @@ def spec(
 
 
 def always(wanted: ReassignmentSpec) -> Callable[[House], ReassignmentSpec]:
-    return lambda house: wanted
+    return lambda _: wanted
 
 
 def test_a_plain_move_ends_in_the_plan_with_preferred_leaders() -> None:

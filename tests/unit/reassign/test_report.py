@@ -1,0 +1,171 @@
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from ballast.model.assignments import ReplicaAssignment
+from ballast.reassign.acceptance import Problem
+from ballast.reassign.conditions import Condition, ConditionType, LifecycleState, updated
+from ballast.reassign.errors import ManifestError
+from ballast.reassign.memory import Memory
+from ballast.reassign.ports import RequestError
+from ballast.reassign.report import Moment, report, unavailable
+from ballast.reassign.spec import Approval, ApprovalPolicy
+from ballast.reassign.status import Status
+from ballast.reassign.steps import Done, Finish, Refuse, SaveMemory, Step, SubmitBatch, Wait
+from ballast.reassign.throttling import Throttling
+from ballast.reassign.world import Hints, Observed
+from tests.unit.reassign.worlds import PLAN, T0, T1, memory, observed, partition, spec, world
+
+PROBLEM = Problem(kind="UnknownBroker", error=ManifestError(path="p", reason="r"))
+MOVING = Wait(state=LifecycleState.EXECUTING, reason="Moving")
+SIZES = {(T0, 1): 100, (T0, 4): 40, (T1, 3): 60}
+
+
+def said(
+    step: Step,
+    *,
+    remembered: Memory | None = None,
+    hints: Hints | None = None,
+    seen: Observed | None = None,
+    throttling: Throttling | None = None,
+    before: Mapping[ConditionType, Condition] | None = None,
+    approval: Approval | None = None,
+) -> Status:
+    wanted = spec(approval=approval)
+    return report(
+        Moment(
+            world=world(seen, wanted=wanted, remembered=remembered, hints=hints),
+            step=step,
+            throttling=throttling,
+            bytes_per_second=12.0,
+            conditions=before or {},
+        )
+    )
+
+
+def reasons(status: Status, *kinds: ConditionType) -> list[str]:
+    return [f"{status.conditions[k].status.value} {status.conditions[k].reason}" for k in kinds]
+
+
+ACCEPTED, APPROVED = ConditionType.ACCEPTED, ConditionType.APPROVED
+PROGRESSING, SUCCEEDED = ConditionType.PROGRESSING, ConditionType.SUCCEEDED
+VERIFIED, STALLED, THROTTLED = (
+    ConditionType.VERIFIED,
+    ConditionType.STALLED,
+    ConditionType.THROTTLED,
+)
+
+
+def test_a_refused_spec_is_invalid() -> None:
+    status = said(Refuse(problems=(PROBLEM,)))
+    assert reasons(status, ACCEPTED, SUCCEEDED) == ["False UnknownBroker", "False Invalid"]
+    assert status.conditions[SUCCEEDED].message == "p: r"
+    assert status.is_final
+    assert status.plan is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "succeeded", "verified"),
+    [
+        (LifecycleState.COMPLETED, "True Completed", "True Verified"),
+        (LifecycleState.ROLLED_BACK, "False RolledBack", "True Verified"),
+        (LifecycleState.CANCELLED, "False Cancelled", "False Cancelled"),
+        (LifecycleState.FAILED, "False Failed", "False Failed"),
+    ],
+)
+def test_how_it_ended(outcome: LifecycleState, succeeded: str, verified: str) -> None:
+    for step in (Finish(outcome=outcome), Done(outcome=outcome)):
+        status = said(step, remembered=memory())
+        assert reasons(status, SUCCEEDED, VERIFIED) == [succeeded, verified]
+        assert reasons(status, PROGRESSING) == [f"False {outcome}"]
+
+
+def test_the_start_of_a_life() -> None:
+    planning = said(SaveMemory(memory=memory(started=False)), remembered=memory(started=False))
+    assert reasons(planning, SUCCEEDED, APPROVED) == ["Unknown Planning", "Unknown NotReconciled"]
+    assert planning.conditions[ConditionType.PLANNED].message == PLAN.digest
+    waiting = said(
+        Wait(state=LifecycleState.AWAITING_APPROVAL, reason="DigestMismatch"),
+        remembered=memory(started=False),
+    )
+    assert reasons(waiting, SUCCEEDED, APPROVED) == [
+        "Unknown AwaitingApproval",
+        "False DigestMismatch",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason"),
+    [(ApprovalPolicy.MANUAL, "DigestApproved"), (ApprovalPolicy.AUTOMATIC, "Automatic")],
+)
+def test_who_approved(policy: ApprovalPolicy, reason: str) -> None:
+    status = said(MOVING, remembered=memory(), approval=Approval(policy=policy))
+    assert reasons(status, APPROVED) == [f"True {reason}"]
+
+
+def test_progress_and_what_hinders_it() -> None:
+    blocked = Wait(state=LifecycleState.EXECUTING, reason="UnderMinISR", message="m")
+    assert reasons(said(MOVING, remembered=memory()), PROGRESSING) == ["True Moving"]
+    assert reasons(said(blocked, remembered=memory()), PROGRESSING) == ["False UnderMinISR"]
+    slow = said(MOVING, remembered=memory(), hints=Hints(below_ingress=True))
+    assert reasons(slow, PROGRESSING) == ["Unknown ThrottleBelowIngress"]
+    troubled = said(SubmitBatch(targets={}), remembered=memory(), hints=Hints(troubles=("a", "b")))
+    assert troubled.conditions[PROGRESSING].message == "a; b"
+
+
+def test_stalled_says_that_somebody_must_look() -> None:
+    status = said(MOVING, remembered=memory(), hints=Hints(stalled=True))
+    assert reasons(status, STALLED) == ["True ProgressDeadlineExceeded"]
+    ended = said(
+        Done(outcome=LifecycleState.FAILED), remembered=memory(), hints=Hints(stalled=True)
+    )
+    assert reasons(ended, STALLED) == ["False Progressing"]
+
+
+def test_the_life_of_a_throttle() -> None:
+    throttling = Throttling.of(1000, PLAN.moves)
+    knowing = replace(memory(), topic_throttles={"t": {}}, broker_throttles={1: {}})
+    none = said(MOVING, remembered=memory())
+    applied = said(MOVING, remembered=knowing, throttling=throttling, before=none.conditions)
+    restoring = said(MOVING, remembered=knowing, before=applied.conditions)
+    restored = said(MOVING, remembered=memory(), before=restoring.conditions)
+    found = [reasons(s, THROTTLED)[0] for s in (none, applied, restoring, restored)]
+    assert found == ["False NotRequested", "True Applied", "True Restoring", "False Restored"]
+    assert applied.throttle is not None
+    assert applied.throttle.to_document() == {
+        "brokerIds": [1],
+        "restored": False,
+        "appliedBytesPerSecond": 1000,
+    }
+
+
+def test_counts_bytes_and_brokers() -> None:
+    pending = {T0: ReplicaAssignment.of(1, 2).reassign_to((1, 4))}
+    seen = observed(pending=pending, sizes=SIZES)
+    status = said(MOVING, remembered=memory(), seen=seen)
+    assert status.progress is not None
+    assert (status.progress.bytes_moved, status.progress.bytes_remaining) == (40, 120)
+    assert status.eta == "10s"
+    assert status.batch == (1, 1)
+    assert status.plan is not None
+    assert status.plan.bytes_to_move == 160
+    assert [(b.broker_id, b.bytes_moved, b.bytes_total) for b in status.brokers] == [(4, 40, 160)]
+
+
+def test_why_partitions_do_not_move() -> None:
+    dead = said(MOVING, remembered=memory(), seen=observed(live=(1, 2, 3)))
+    assert [f.reason for f in dead.failures] == ["TargetBrokerOffline"] * 2
+    error = RequestError(error="POLICY_VIOLATION", message="no")
+    refused = said(MOVING, remembered=memory(), hints=Hints(failed={T1: error}))
+    assert [(f.partition, f.reason) for f in refused.failures] == [(1, "POLICY_VIOLATION")]
+    hidden = said(MOVING, remembered=memory(), seen=observed(partition(T1, 3, 2)))
+    assert [f.reason for f in hidden.failures] == ["PartitionNotVisible"]
+
+
+def test_an_outage_changes_nothing_but_progressing() -> None:
+    before = updated({}, {}, generation=1, now_ms=0)
+    after = unavailable(before, 1, 0, "no answer")
+    changed = [kind for kind in ConditionType if after[kind] != before[kind]]
+    assert changed == [PROGRESSING]
+    assert after[PROGRESSING].reason == "ControllerUnavailable"

@@ -1,0 +1,66 @@
+from ballast.reassign.ports import RequestError
+from ballast.reassign.spec import Execution
+from ballast.reassign.submission import next_targets, under_min_isr, what_blocks
+from ballast.reassign.survey import survey
+from ballast.reassign.throttling import Throttling
+from ballast.reassign.world import Hints, World
+from tests.unit.reassign.worlds import T0, T1, TARGETS, memory, observed, partition, spec, world
+
+NONE = Throttling.of(None, ())
+
+
+def submit(of: World, *, slow: bool = False, throttling: Throttling = NONE) -> list[str]:
+    seen = survey(memory(), of.observed, of.hints)
+    return [str(tp) for tp in next_targets(of, memory(), seen, throttling, slow=slow)]
+
+
+def test_all_that_may_move_is_submitted_with_its_target() -> None:
+    seen = survey(memory(), observed(), Hints())
+    assert next_targets(world(), memory(), seen, NONE, slow=False) == TARGETS
+
+
+def test_one_at_a_time() -> None:
+    assert submit(world(), slow=True) == ["t-0"]
+
+
+def test_small_ones_first() -> None:
+    execution = Execution(batch_size=1)
+    large = observed(sizes={(T0, 1): 10, (T1, 3): 5})
+    assert submit(world(large, wanted=spec(execution=execution))) == ["t-1"]
+    last_copy = observed(
+        partition(T0, 1, 2, isr=(1,)), partition(T1, 3, 2), sizes={(T0, 1): 10, (T1, 3): 5}
+    )
+    assert submit(world(last_copy, wanted=spec(execution=execution))) == ["t-0"]
+
+
+def test_what_is_not_throttled_yet_waits() -> None:
+    plan = memory().plan
+    seen = observed(broker_configs={2: {}, 3: {}, 4: {}})
+    assert submit(world(seen), throttling=Throttling.of(5, plan.moves)) == []
+
+
+def test_partitions_under_min_isr() -> None:
+    configs = {"t": {"min.insync.replicas": "2"}}
+    thin = observed(partition(T0, 1, 2, isr=(1,)), partition(T1, 3, 2), topic_configs=configs)
+    assert under_min_isr(survey(memory(), thin, Hints()), thin) == (T0,)
+
+
+def test_a_partition_that_the_plan_takes_off_a_dead_broker_does_not_hold_it_up() -> None:
+    configs = {"t": {"min.insync.replicas": "2"}}
+    dead = observed(
+        partition(T0, 1, 2, isr=(1,)), partition(T1, 3, 2), topic_configs=configs, live=(1, 3, 4)
+    )
+    assert under_min_isr(survey(memory(), dead, Hints()), dead) == ()
+
+
+def test_what_blocks_in_words() -> None:
+    hints = Hints(refused={T1: RequestError(error="BUSY", message="later")})
+    cases = {
+        "t-0 waits for broker 4; t-1 waits for broker 4": world(observed(live=(1, 2, 3))),
+        "t-0 waits for a throttle to be set; t-1: BUSY later": world(hints=hints),
+        "t-0 is not visible; t-1 waits for a throttle to be set": world(
+            observed(partition(T1, 3, 2))
+        ),
+    }
+    for words, of in cases.items():
+        assert what_blocks(survey(memory(), of.observed, of.hints), of) == words

@@ -1,0 +1,103 @@
+import pytest
+
+from ballast.model.assignments import ReplicaAssignment
+from ballast.model.ids import TopicPartition
+from ballast.reassign.memory import Intent
+from ballast.reassign.ports import RequestError
+from ballast.reassign.progress import MoveState
+from ballast.reassign.survey import foreign_moves, survey
+from ballast.reassign.world import Hints, Observed
+from tests.unit.reassign.worlds import ORIGINS, PLAN, T0, T1, memory, observed, partition
+
+FORWARD = ReplicaAssignment.of(1, 2).reassign_to((1, 4))
+ELSEWHERE = ReplicaAssignment.of(1, 2).reassign_to((1, 3))
+ERROR = RequestError(error="X", message="")
+
+
+@pytest.mark.parametrize(
+    ("seen", "hints", "state"),
+    [
+        pytest.param(observed(), Hints(), MoveState.PENDING, id="where it was"),
+        pytest.param(
+            observed(partition(T0, 4, 1, 2), pending={T0: FORWARD}),
+            Hints(),
+            MoveState.IN_PROGRESS,
+            id="on its way",
+        ),
+        pytest.param(
+            observed(partition(T0, 1, 4)), Hints(), MoveState.COMPLETED, id="where it goes"
+        ),
+        pytest.param(observed(partition(T0, 4, 1)), Hints(), MoveState.PENDING, id="order counts"),
+        pytest.param(
+            observed(partition(T0, 1, 4), pending={T0: FORWARD}),
+            Hints(),
+            MoveState.IN_PROGRESS,
+            id="pending counts more than metadata",
+        ),
+        pytest.param(
+            observed(pending={T0: ELSEWHERE}), Hints(), MoveState.FOREIGN, id="moved elsewhere"
+        ),
+        pytest.param(
+            observed(partition(T1, 3, 2)), Hints(), MoveState.BLOCKED, id="invisible for a moment"
+        ),
+        pytest.param(
+            observed(partition(T1, 3, 2)),
+            Hints(gone=frozenset({T0})),
+            MoveState.SKIPPED,
+            id="gone",
+        ),
+        pytest.param(observed(live=(1, 2, 3)), Hints(), MoveState.BLOCKED, id="target is down"),
+        pytest.param(observed(live=(1, 4)), Hints(), MoveState.PENDING, id="source is down"),
+        pytest.param(
+            observed(), Hints(submitted=frozenset({T0})), MoveState.IN_PROGRESS, id="just submitted"
+        ),
+        pytest.param(observed(), Hints(refused={T0: ERROR}), MoveState.BLOCKED, id="just refused"),
+        pytest.param(observed(), Hints(failed={T0: ERROR}), MoveState.FAILED, id="refused"),
+        pytest.param(
+            observed(partition(T0, 1, 4)),
+            Hints(failed={T0: ERROR}, submitted=frozenset({T0})),
+            MoveState.COMPLETED,
+            id="done counts more than hints",
+        ),
+    ],
+)
+def test_state_of_a_move(seen: Observed, hints: Hints, state: MoveState) -> None:
+    assert survey(memory(), seen, hints).states[T0] is state
+
+
+@pytest.mark.parametrize(
+    ("seen", "state"),
+    [
+        (observed(), MoveState.COMPLETED),
+        (observed(partition(T0, 1, 4), partition(T1, 3, 2)), MoveState.PENDING),
+        (observed(partition(T0, 4, 1, 2), pending={T0: FORWARD}), MoveState.PENDING),
+        (observed(pending={T0: ELSEWHERE}), MoveState.FOREIGN),
+        (
+            observed(
+                partition(T0, 2, 1, 4),
+                pending={T0: ReplicaAssignment.of(1, 4).reassign_to((1, 2))},
+            ),
+            MoveState.IN_PROGRESS,
+        ),
+    ],
+)
+def test_state_of_a_move_on_the_way_back(seen: Observed, state: MoveState) -> None:
+    found = survey(memory(Intent.ROLL_BACK), seen, Hints())
+    assert found.goal == PLAN.inverse()
+    assert found.states[T0] is state
+
+
+def test_whose_reassignments_are_pending() -> None:
+    other = TopicPartition("other", 0)
+    seen = observed(pending={T0: FORWARD, other: ELSEWHERE, T1: ELSEWHERE})
+    found = survey(memory(), seen, Hints())
+    assert found.ours == (T0,)
+    assert found.foreign == (other, T1)
+    assert foreign_moves(PLAN, seen) == (other, T1)
+
+
+def test_unfinished_moves_in_the_plans_order() -> None:
+    seen = observed(partition(T0, 1, 4), partition(T1, *ORIGINS[T1]))
+    found = survey(memory(), seen, Hints())
+    assert [move.topic_partition for move in found.unfinished] == [T1]
+    assert [m.topic_partition for m in found.within(*MoveState)] == [T0, T1]

@@ -1,0 +1,110 @@
+"""Small worlds for tests of pure decisions: brokers 1 to 4, topic t."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ballast.model.assignments import ReplicaAssignment
+from ballast.model.brokers import Broker, Endpoint
+from ballast.model.ids import TopicPartition
+from ballast.reassign.memory import Intent, Memory
+from ballast.reassign.plan import Plan
+from ballast.reassign.ports import ClusterView, PartitionView
+from ballast.reassign.progress import Sizes
+from ballast.reassign.spec import (
+    Approval,
+    Assignments,
+    DesiredState,
+    Execution,
+    ReassignmentSpec,
+    Settings,
+)
+from ballast.reassign.world import Hints, Observed, World
+
+T0, T1, T2 = (TopicPartition("t", p) for p in range(3))
+TARGETS: Mapping[TopicPartition, tuple[int, ...]] = {T0: (1, 4), T1: (4, 2)}
+ORIGINS: Mapping[TopicPartition, tuple[int, ...]] = {T0: (1, 2), T1: (3, 2)}
+PLAN = Plan.of(TARGETS, ORIGINS)
+
+
+def partition(
+    tp: TopicPartition,
+    *replicas: int,
+    leader: int | None = None,
+    isr: tuple[int, ...] | None = None,
+) -> PartitionView:
+    return PartitionView(
+        topic_partition=tp,
+        leader=replicas[0] if leader is None else leader,
+        replicas=replicas,
+        isr=replicas if isr is None else isr,
+    )
+
+
+def observed(
+    *partitions: PartitionView,
+    live: tuple[int, ...] = (1, 2, 3, 4),
+    pending: Mapping[TopicPartition, ReplicaAssignment] | None = None,
+    topic_configs: Mapping[str, Mapping[str, str]] | None = None,
+    broker_configs: Mapping[int, Mapping[str, str]] | None = None,
+    sizes: Sizes | None = None,
+) -> Observed:
+    shown = partitions or tuple(partition(tp, *ORIGINS[tp]) for tp in ORIGINS)
+    return Observed(
+        cluster=ClusterView(
+            cluster_id="c",
+            controller_id=1,
+            brokers=tuple(
+                Broker(broker_id=b, endpoints=(Endpoint(host="h", port=b),)) for b in live
+            ),
+            partitions={view.topic_partition: view for view in shown},
+        ),
+        pending=pending or {},
+        topic_configs={"t": {}} if topic_configs is None else topic_configs,
+        broker_configs={b: {} for b in live} if broker_configs is None else broker_configs,
+        sizes=sizes or {},
+    )
+
+
+def spec(
+    state: DesiredState = DesiredState.RUNNING,
+    *,
+    rate: int | None = None,
+    approval: Approval | None = None,
+    execution: Execution | None = None,
+    targets: Mapping[TopicPartition, tuple[int, ...]] = TARGETS,
+) -> ReassignmentSpec:
+    return ReassignmentSpec(
+        name="move",
+        generation=1,
+        assignments=Assignments(
+            targets=targets,
+            paths={tp: f"spec.plan.assignments[{i}]" for i, tp in enumerate(targets)},
+        ),
+        settings=Settings(
+            desired_state=state,
+            approval=approval or Approval(),
+            execution=replace(execution or Execution(), throttle_bytes_per_second=rate),
+        ),
+    )
+
+
+def memory(intent: Intent = Intent.EXECUTE, *, started: bool = True) -> Memory:
+    return Memory(
+        name="move", plan=PLAN, start_time_ms=1_700_000_000_000 if started else None, intent=intent
+    )
+
+
+def world(
+    seen: Observed | None = None,
+    *,
+    wanted: ReassignmentSpec | None = None,
+    remembered: Memory | None = None,
+    hints: Hints | None = None,
+) -> World:
+    return World(
+        spec=wanted or spec(),
+        memory=remembered,
+        observed=seen or observed(),
+        hints=hints or Hints(),
+        now_ms=1_700_000_100_000,
+    )
