@@ -44,7 +44,7 @@ def integer(minimum: int, maximum: int) -> Callable[[str], int]:
 
     def parse(text: str) -> int:
         # int() takes '1_000' and Unicode digits too, which Kafka refuses.
-        if not text.lstrip("-").isdecimal() or not text.isascii():
+        if not text.removeprefix("-").isdecimal() or not text.isascii():
             raise ValueError(f"not a number: {text!r}")
         value = int(text)
         if not minimum <= value <= maximum:

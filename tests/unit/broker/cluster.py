@@ -12,6 +12,11 @@ from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.net.channel import BrokerChannel, ChannelOptions
+from ballast.net.requests import RequestContext, ResponseParts
+from ballast.net.server import Server
+from ballast.protocol.api_keys import APIS, ApiKey
+from ballast.protocol.codec import decode
+from ballast.protocol.frames import encode_response_parts
 from ballast.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
@@ -45,7 +50,9 @@ from ballast.protocol.messages.update_metadata import (
 )
 from ballast.protocol.records import build_batch
 from ballast.protocol.schema import Message
-from ballast.znodes import partition_states, topics
+from ballast.zk.client import Delete
+from ballast.znodes import controller, partition_states, topics
+from ballast.znodes.controller import ControllerInfo
 
 from tests.fakes.disk import FakeDisk
 from tests.fakes.zookeeper import FakeZooKeeper
@@ -53,6 +60,7 @@ from tests.simulation.hosts import Host
 from tests.simulation.loop import SimulatedLoop, run
 
 PORT = 9092
+CONTROLLER_PORT = 9093
 TOPIC = "orders"
 TOPIC_ID = UUID(int=0xABCDEF)
 P0 = TopicPartition(TOPIC, 0)
@@ -78,7 +86,10 @@ class Cluster:
         self.hosts: dict[int, Host] = {}
         self.controller_epoch = 1
         self.states: dict[TopicPartition, tuple[LeaderAndIsr, ReplicaAssignment]] = {}
-        self._channels: dict[int, BrokerChannel] = {}
+        self.forwarded: list[tuple[Message, int]] = []
+        """What the published controller was asked, and in which version."""
+        self.candidate = Host("candidate")
+        self._channels: dict[tuple[int, type[Message]], BrokerChannel] = {}
 
     # -- processes ------------------------------------------------------------------------------
 
@@ -266,15 +277,43 @@ class Cluster:
     def create_topic_znode(self, topic: str) -> None:
         self.zookeeper.put(topics.path(topic), b"{}")
 
+    async def elect(self, answer: Callable[[Message, int], Message | None]) -> None:
+        """Publish a controller whose endpoint answers each request with ``answer``."""
+        host = self.candidate = Host("candidate")
+        await self.loop.start(host, self._serve(answer))
+        info = ControllerInfo(controller_id=101, host="candidate", port=CONTROLLER_PORT)
+        self.zookeeper.put(controller.PATH, controller.encode(info))
+
+    async def _serve(self, answer: Callable[[Message, int], Message | None]) -> None:
+        def handle(context: RequestContext) -> ResponseParts | asyncio.Future[ResponseParts]:
+            header = context.header
+            request = decode(APIS[ApiKey(header.api_key)].request, header.api_version, context.body)
+            self.forwarded.append((request, header.api_version))
+            response = answer(request, header.api_version)
+            if response is None:
+                return asyncio.get_running_loop().create_future()
+            return encode_response_parts(header.correlation_id, response, header.api_version)
+
+        # The group is left with its host: nothing in it is waited for.
+        self._serving = asyncio.TaskGroup()
+        await self._serving.__aenter__()
+        await Server(handle, tasks=self._serving).start("candidate", CONTROLLER_PORT)
+
+    def depose(self) -> None:
+        """Kill the controller; its ephemeral znode goes too."""
+        self.loop.kill(self.candidate)
+        self.zookeeper.write(Delete(controller.PATH))
+
     # -- a client's part ------------------------------------------------------------------------
 
     async def ask(self, broker_id: int, message: Message, version: int | None = None) -> Any:
-        channel = self._channels.get(broker_id)
+        # Answers of one connection come in order: whoever waits must not hold up the others.
+        key = broker_id, type(message)
+        channel = self._channels.get(key)
         if channel is None:
-            channel = BrokerChannel(
-                f"broker-{broker_id}", PORT, ChannelOptions(request_timeout_s=10.0)
-            )
-            self._channels[broker_id] = channel
+            options = ChannelOptions(request_timeout_s=100.0)
+            channel = BrokerChannel(f"broker-{broker_id}", PORT, options)
+            self._channels[key] = channel
         return await channel.request(message, version)
 
     async def produce(

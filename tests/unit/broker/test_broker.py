@@ -1,6 +1,14 @@
 """Whole brokers under the simulated loop, with a controller moved by hand."""
 
+import asyncio
+
+import pytest
+from ballast.broker.broker import Broker
+from ballast.broker.errors import StartupRefused
+from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
+from ballast.storage.errors import LogFailed
+from ballast.zk.errors import ZooKeeperError
 
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
@@ -30,5 +38,145 @@ def test_acks_all_waits_for_the_followers() -> None:
         for follower in (2, 3):
             log = cluster.brokers[follower].replicas.partitions[P0].log
             assert log.log_end_offset == 1
+
+    simulate(main)
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_records_and_duplicates_survive_a_restart(clean: bool) -> None:
+    idempotent = batch(b"a", b"b", producer_id=7, producer_epoch=0, base_sequence=0)
+
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.lead(P0, 1, [1])
+        await cluster.produce(1, P0, idempotent)
+        await cluster.produce(1, P0, batch(b"c"))
+        if clean:
+            await cluster.stop(1)
+        else:
+            cluster.kill(1)
+        await cluster.start(1)
+        await cluster.lead(P0, 1, [1])
+        again = await cluster.produce(1, P0, idempotent)
+        assert (again.error_code, again.base_offset) == (0, 0)
+        following = batch(b"d", producer_id=7, producer_epoch=0, base_sequence=2)
+        assert (await cluster.produce(1, P0, following)).base_offset == 3
+        gap = batch(b"e", producer_id=7, producer_epoch=0, base_sequence=9)
+        assert (await cluster.produce(1, P0, gap)).error_code == 45
+        assert cluster.brokers[1].replicas.partitions[P0].log.log_end_offset == 4
+
+    simulate(main)
+
+
+def test_duplicates_are_known_to_the_next_leader() -> None:
+    idempotent = batch(b"a", producer_id=7, producer_epoch=0, base_sequence=0)
+
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1, 2)
+        await cluster.lead(P0, 1, [1, 2])
+        await cluster.produce(1, P0, batch(b"x"), acks=-1)
+        await cluster.produce(1, P0, idempotent, acks=-1)
+        await cluster.lead(P0, 2, [1, 2])
+        again = await cluster.produce(2, P0, idempotent, acks=-1)
+        assert (again.error_code, again.base_offset) == (0, 1)
+
+    simulate(main)
+
+
+def test_an_expired_session_gives_a_new_epoch_and_fences_the_old_one() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.lead(P0, 1, [1])
+        identity = cluster.brokers[1].parts.identity
+        before = identity.broker_epoch
+        cluster.zookeeper.kill_session("broker-1")
+        await cluster.until(lambda: not identity.is_registered)
+        refused = await cluster.produce(1, P0, batch(b"a"), acks=-1)
+        assert refused.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+        await cluster.until(lambda: identity.is_registered)
+        assert identity.broker_epoch > before
+        stale = cluster.leader_and_isr(1, P0, broker_epoch=before)
+        answer = await cluster.ask(1, stale, 5)
+        assert answer.error_code == ErrorCode.STALE_BROKER_EPOCH
+        assert (await cluster.produce(1, P0, batch(b"a"))).error_code == 0
+
+    simulate(main)
+
+
+def test_a_broker_id_that_is_in_use_is_refused() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        second = Broker(
+            cluster.config(1),
+            client_factory=cluster.zookeeper.factory("elsewhere"),
+            files=cluster.disks.setdefault(9, type(cluster.disks[1])(cluster.loop.random)),
+            random=cluster.loop.random,
+            wall_clock_ms=lambda: 0,
+        )
+        with pytest.raises(StartupRefused, match="in use"):
+            await second.start()
+
+    simulate(main)
+
+
+def test_a_disk_of_another_broker_is_refused() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.stop(1)
+        cluster.disks[2] = cluster.disks[1]
+        with pytest.raises(StartupRefused, match="belongs to broker 1"):
+            await cluster.start(2)
+
+    simulate(main)
+
+
+def test_without_zookeeper_a_broker_does_not_start() -> None:
+    async def main(cluster: Cluster) -> None:
+        cluster.zookeeper.stop()
+        with pytest.raises(ZooKeeperError):
+            await cluster.start(1)
+
+    simulate(main)
+
+
+def test_a_disk_that_takes_no_writes_ends_the_broker() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.lead(P0, 1, [1])
+        broker = cluster.brokers[1]
+        log = broker.replicas.partitions[P0].log
+        log.failure = LogFailed("the disk is gone")
+        answer = await cluster.produce(1, P0, batch(b"a"))
+        assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        with pytest.raises(LogFailed):
+            await broker.wait_closed()
+        assert broker.failed.is_set()
+
+    simulate(main)
+
+
+def test_a_stopped_broker_has_unregistered_and_ends() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        broker = cluster.brokers[1]
+        await cluster.stop(1)
+        await broker.wait_closed()
+        assert cluster.zookeeper.data("/brokers/ids/1") is None
+        assert cluster.disks[1].exists("/logs/.kafka_cleanshutdown")
+
+    simulate(main)
+
+
+def test_many_partitions_are_led_at_once() -> None:
+    names = [TopicPartition("many", number) for number in range(20)]
+
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1, 2)
+        for name in names:
+            await cluster.lead(name, 1 + name.partition % 2, [1, 2])
+        answers = await asyncio.gather(
+            *(cluster.produce(1 + n.partition % 2, n, batch(b"a"), acks=-1) for n in names)
+        )
+        assert {answer.error_code for answer in answers} == {0}
 
     simulate(main)

@@ -1,0 +1,82 @@
+from ballast.broker.config import BrokerConfig
+from ballast.broker.dynamic_configs import ConfigSource, DynamicConfigs, Setting
+
+RATE = "leader.replication.throttled.rate"
+
+
+def configs(**given: str) -> DynamicConfigs:
+    properties = {name.replace("_", "."): value for name, value in given.items()}
+    config, _ = BrokerConfig.from_properties(
+        {"broker.id": "1", "log.dirs": "/a", "zookeeper.connect": "z:1", **properties}
+    )
+    return DynamicConfigs(config)
+
+
+def test_the_nearest_value_wins() -> None:
+    known = configs(min_insync_replicas="2")
+    assert known.min_insync_replicas("t") == 2
+    known.set_default({"min.insync.replicas": "3"})
+    assert known.min_insync_replicas("t") == 3
+    known.set_broker({"min.insync.replicas": "4"})
+    assert known.min_insync_replicas("t") == 4
+    known.set_topic("t", {"min.insync.replicas": "5"})
+    assert known.min_insync_replicas("t") == 5
+    assert known.min_insync_replicas("other") == 4
+    known.forget_topic("t")
+    assert known.min_insync_replicas("t") == 4
+
+
+def test_log_settings_of_a_topic() -> None:
+    known = configs(log_segment_bytes="100000")
+    known.set_topic("t", {"max.message.bytes": "77"})
+    assert known.log_config("t").max_message_bytes == 77
+    assert known.log_config("t").segment_bytes == 100_000
+    assert known.log_config("u").max_message_bytes == 1_048_588
+
+
+def test_hostile_values_count_as_not_set() -> None:
+    known = configs()
+    known.set_topic(
+        "t",
+        {
+            "min.insync.replicas": "-3",
+            "nonsense": "1",
+            "segment.bytes": "x",
+            "message.timestamp.type": "LogAppendTime",
+        },
+    )
+    known.set_broker({RATE: "0", "broker.id": "7", "nonsense": "1"})
+    assert known.min_insync_replicas("t") == 1
+    assert known.log_config("t") == known.log_config("other")
+    assert known.broker_value(RATE) == 2**63 - 1
+    assert known.broker_value("broker.id") == 1
+
+
+def test_throttled_replicas_of_a_topic() -> None:
+    known = configs()
+    name = "follower.replication.throttled.replicas"
+    known.set_topic("t", {name: "0:1,1:2"})
+    assert known.throttled_replicas("t", name).covers(1, 2)
+    assert not known.throttled_replicas("t", name).covers(1, 1)
+    assert not known.throttled_replicas("u", name).covers(1, 2)
+
+
+def test_where_a_broker_value_is_set() -> None:
+    known = configs(min_insync_replicas="2")
+    known.set_broker({"min.insync.replicas": "3"})
+    assert list(known.broker_settings("min.insync.replicas")) == [
+        Setting("min.insync.replicas", "3", ConfigSource.DYNAMIC_BROKER_CONFIG),
+        Setting("min.insync.replicas", "2", ConfigSource.STATIC_BROKER_CONFIG),
+        Setting("min.insync.replicas", "1", ConfigSource.DEFAULT_CONFIG),
+    ]
+    assert list(known.broker_settings("broker.rack")) == []
+
+
+def test_where_a_topic_value_is_set() -> None:
+    known = configs(log_segment_bytes="100000")
+    settings = list(known.topic_settings({"segment.bytes": "2000"}, "segment.bytes"))
+    assert settings[0] == Setting("segment.bytes", "2000", ConfigSource.DYNAMIC_TOPIC_CONFIG)
+    assert settings[1] == Setting(
+        "log.segment.bytes", "100000", ConfigSource.STATIC_BROKER_CONFIG
+    )
+    assert list(known.topic_settings({}, "retention.ms"))[0].source == ConfigSource.DEFAULT_CONFIG
