@@ -1,0 +1,69 @@
+"""The kazoo client against a server that falls silent, and against none."""
+
+import asyncio
+import socket
+import threading
+
+import pytest
+
+from ballast.zk.client import SessionEvent
+from ballast.zk.errors import ConnectionLoss, SessionExpired, ZooKeeperError
+from ballast.zk.kazoo_client import KazooZooKeeperClient
+from tests.unit.zk.silent_server import silent_server
+
+
+async def wait_for_the_end(client: KazooZooKeeperClient) -> None:
+    while True:
+        await client.wait_connected()
+        await asyncio.sleep(0.01)
+
+
+async def test_silence_for_the_whole_timeout_is_expiry_by_the_own_clock() -> None:
+    """Kazoo would say that the session is lost only when ZooKeeper answers again."""
+    async with silent_server(session_timeout_ms=300) as hosts:
+        client = KazooZooKeeperClient(hosts, session_timeout_s=0.3)
+        events: list[SessionEvent] = []
+        client.on_session_event(events.append)
+        await client.start()
+        assert (client.session_id, client.session_timeout_s) == (77, 0.3)
+        start = asyncio.get_running_loop().time()
+        with pytest.raises(ZooKeeperError):
+            await client.get("/")
+        with pytest.raises(SessionExpired):
+            await wait_for_the_end(client)
+        assert asyncio.get_running_loop().time() - start < 0.5
+        assert events[0] is SessionEvent.CONNECTED
+        assert events[-1] is SessionEvent.EXPIRED
+        with pytest.raises(SessionExpired):
+            await client.get("/")
+        await client.close()
+
+
+async def test_nobody_listens() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        hosts = f"127.0.0.1:{probe.getsockname()[1]}"
+    client = KazooZooKeeperClient(hosts, session_timeout_s=0.2)
+    with pytest.raises(ConnectionLoss):
+        await client.start()
+    with pytest.raises(SessionExpired):
+        await client.get("/")
+    await client.close()
+
+
+async def test_closing_before_the_start() -> None:
+    client = KazooZooKeeperClient("127.0.0.1:1")
+    await client.close()
+    with pytest.raises(SessionExpired):
+        await client.get("/")
+
+
+async def test_no_thread_is_left_behind() -> None:
+    before = threading.active_count()
+    async with silent_server(session_timeout_ms=400) as hosts:
+        client = KazooZooKeeperClient(hosts, session_timeout_s=0.4)
+        await client.start()
+        assert threading.active_count() == before + 1
+        await client.close()
+    while threading.active_count() > before:
+        await asyncio.sleep(0.01)

@@ -1,0 +1,34 @@
+import pytest
+
+from ballast.zk import outcomes
+from ballast.zk.errors import ConnectionLoss, NoNode, SessionExpired
+from tests.unit.zk.stores import server, session
+
+
+async def test_a_repeated_call_survives_lost_connections() -> None:
+    zookeeper = server()
+    zookeeper.put("/a", b"1")
+    async with session(zookeeper, "one") as client:
+        attempts = 0
+
+        async def read() -> bytes:
+            nonlocal attempts
+            attempts += 1
+            if attempts < outcomes.MAX_ATTEMPTS:
+                zookeeper.disconnect("one")
+            return (await client.get("/a"))[0]
+
+        assert await outcomes.repeat(client, read) == b"1"
+        attempts = -100
+        with pytest.raises(ConnectionLoss):
+            await outcomes.repeat(client, read)
+
+
+async def test_other_errors_and_the_end_of_the_session_are_not_repeated() -> None:
+    zookeeper = server()
+    async with session(zookeeper, "one") as client:
+        with pytest.raises(NoNode):
+            await outcomes.repeat(client, lambda: client.get("/a"))
+        zookeeper.cut("one")
+        with pytest.raises(SessionExpired):
+            await outcomes.settle(client)
