@@ -8,6 +8,7 @@ from ballast.model.ids import TopicPartition
 from ballast.reassign.errors import ManifestRejected
 from ballast.reassign.spec import DesiredState
 
+EXAMPLES = Path(__file__).parents[3] / "crds" / "examples"
 MANIFEST = """
 apiVersion: ballast.dev/v1alpha1
 kind: PartitionReassignment
@@ -120,3 +121,8 @@ def test_files_that_are_no_manifest(tmp_path: Path, content: bytes) -> None:
         ManifestFile(path).read()
     with pytest.raises(ManifestRejected, match="cannot be read: No such file"):
         ManifestFile(tmp_path / "none.yaml").read()
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
+def test_the_examples_are_good(path: Path) -> None:
+    assert ManifestFile(path).read().targets

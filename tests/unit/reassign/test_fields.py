@@ -70,9 +70,5 @@ def test_long_text_is_cut() -> None:
 def test_paths_and_types() -> None:
     assert join("", "a") == "a"
     assert join("a", "b") == "a.b"
-    assert [type_name(v) for v in (None, 1.5, {}, b"")] == [
-        "null",
-        "a number",
-        "a mapping",
-        "bytes",
-    ]
+    values: list[object] = [None, 1.5, {}, b""]
+    assert [type_name(v) for v in values] == ["null", "a number", "a mapping", "bytes"]
