@@ -84,8 +84,8 @@ class FakeMetadataStore:
         self.metadata = metadata
         self._effects = effects
         self._epoch = controller_epoch
-        self.conflicts: list[tuple[TopicPartition, tuple[int, ...]]] = []
-        """ISR changes that leaders slip in, one before each of the next conditional writes."""
+        self.conflicts: list[tuple[TopicPartition, tuple[int, ...]] | None] = []
+        """ISR changes that leaders slip in (None: none), before each of the next state writes."""
         self.calls: list[str] = []
         """Names of the methods called, to see how many round trips something takes."""
 
@@ -122,8 +122,8 @@ class FakeMetadataStore:
         self, leadership: Mapping[TopicPartition, LeaderAndIsr]
     ) -> LeadershipWrites:
         self._begin("update_leadership")
-        if self.conflicts:
-            topic_partition, isr = self.conflicts.pop(0)
+        if conflict := self.conflicts.pop(0) if self.conflicts else None:
+            topic_partition, isr = conflict
             self.metadata.change_isr(topic_partition, *isr)
         states = self.metadata.states
         stale = frozenset(

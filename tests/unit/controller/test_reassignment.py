@@ -118,9 +118,9 @@ async def test_target_that_falls_out_of_sync_after_the_leader_moved_is_waited_fo
     cluster = await start((1, 2))
     await alter(cluster, 2, 3)
     cluster.metadata.change_isr(T0, 1, 2, 3)
-    cluster.store.conflicts = [(T0, (1, 2, 3)), (T0, (1, 2))]
+    cluster.store.conflicts = [None, (T0, (2, 1))]
     await cluster.handle(IsrChangeNotification())
-    assert cluster.state(T0).isr == (1, 2)
+    assert (cluster.state(T0).leader, cluster.state(T0).isr) == (2, (2, 1))
     assert cluster.metadata.assignment(T0).replicas == (2, 3, 1)
     assert not any(
         entry.delete
@@ -156,6 +156,39 @@ async def test_cancel_moves_leadership_back_before_it_drops_the_leader() -> None
     await alter(cluster)
     assert cluster.replicas() == {T0: ReplicaAssignment.of(1, 2)}
     assert cluster.state(T0).leader == 1
+
+
+async def test_override_moves_leadership_off_a_replica_it_drops() -> None:
+    cluster = await start((1, 2))
+    await alter(cluster, 3, 4)
+    await cluster.isr_changed(T0, 1, 2, 3)
+    cluster.stop_broker(1, 2)
+    await cluster.brokers_changed()
+    cluster.start_broker(1)
+    await cluster.brokers_changed()
+    await cluster.isr_changed(T0, 3, 1)
+    await alter(cluster, 5, 1)
+    assert (cluster.state(T0).leader, cluster.state(T0).isr) == (1, (1,))
+    await cluster.settle()
+    assert cluster.replicas() == {T0: ReplicaAssignment.of(5, 1)}
+
+
+async def test_removed_replicas_are_told_before_the_last_trace_of_them_is_gone() -> None:
+    """B5 before B6: until then a new controller would begin again and tell them."""
+    queued: list[str] = []
+    effects = 0
+    is_pending = True
+    while is_pending:
+        effects += 1
+        cluster = await start((1, 2))
+        await alter(cluster, 2, 3)
+        cluster.metadata.change_isr(T0, 1, 2, 3)
+        cluster.effects.crash_after(effects)
+        with pytest.raises(ControllerCrashed):
+            await cluster.handle(IsrChangeNotification())
+        is_pending = cluster.replicas()[T0].is_being_reassigned
+        queued = [describe_command(command) for command in cluster.channels.queues[1]]
+    assert queued[-1] == "StopReplica t-0 epoch=3 delete"
 
 
 async def test_many_partitions_move_in_few_calls() -> None:
