@@ -11,13 +11,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the seeds given; return 1 if one of them broke a promise."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("seeds", help="one seed, or first-last")
-    parser.add_argument("--lines", type=int, default=200, help="of the trace to show")
+    parser.add_argument("--lines", type=int, default=400, help="of the trace to show")
     options = parser.parse_args(arguments)
     first, _, last = options.seeds.partition("-")
     failed = 0
     for seed in range(int(first), int(last or first) + 1):
         began = time.perf_counter()
-        outcome = run_seed(seed)
+        outcome = run_seed(seed, lines_kept=options.lines)
         _show(outcome, time.perf_counter() - began, options.lines)
         failed += outcome.failure is not None
     return 1 if failed else 0

@@ -10,7 +10,8 @@ Every transaction is looked at as it is applied, so that no two writes can hide 
 - C5 an ISR is never empty, and the leader is in it
 - R1 no original replica leaves before the whole target has been in the ISR
 - R2 while a move is pending the original replicas are all kept, whatever it is changed to
-- R3 no write of the move takes the ISR below ``min.insync.replicas``
+- R3 a move whose old replicas left the ISR before the new ones were all in it does not end below
+  ``min.insync.replicas``
 - R4 at completion leader and ISR are within the target, in a newer leader epoch
 - R7 a cancel leaves some in-sync replica
 """
@@ -22,7 +23,6 @@ from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.znodes import (
-    broker_ids,
     controller,
     controller_epoch,
     layout,
@@ -46,6 +46,8 @@ class Move:
     origin_epoch: int
     reached: set[frozenset[int]] = field(default_factory=set)
     """Targets that have been within the ISR as a whole since the move began."""
+    shrunk_from: frozenset[int] | None = None
+    """The ISR before the write that took the last removed replica out of it."""
 
 
 class MetadataRules:
@@ -63,14 +65,9 @@ class MetadataRules:
         self.min_insync_replicas: dict[str, int] = {}
         self.moves: dict[TopicPartition, Move] = {}
         self.completed_moves = 0
-        self._transactions = 0
-        self._registered_at: dict[int, int] = {}
-        """Broker -> the transaction in which it registered; only those that are registered."""
-        self._written_at: dict[TopicPartition, int] = {}
 
     def apply(self, host: str, operations: Sequence[AppliedOperation]) -> list[TopicPartition]:
         """Check one transaction of a host; return the partitions whose state it changed."""
-        self._transactions += 1
         self._check_election(operations)
         if self._is_candidate(host):
             self._check_fence(host, operations)
@@ -78,8 +75,6 @@ class MetadataRules:
         for operation in operations:
             if operation.name == "check":
                 continue
-            if operation.path.startswith(broker_ids.PATH + "/"):
-                self._registration_written(operation)
             partition = partition_states.partition_of(operation.path)
             if partition is not None and operation.path.endswith("/state"):
                 self._state_written(host, partition, operation)
@@ -134,7 +129,6 @@ class MetadataRules:
             else:
                 self._check_new_epoch(partition, before, after, text)
         self.states[partition] = after
-        self._written_at[partition] = self._transactions
         self._note_reached(partition)
 
     def _check_isr_change(
@@ -149,24 +143,10 @@ class MetadataRules:
         require("C1", after.controller_epoch == self.controller_epoch, f"deposed, {text}")
         require("C4", set(after.isr) <= set(before.isr), f"ISR grew, {text}")
         require("C4", after.leader in (NO_LEADER, *before.isr), f"unclean, {text}")
-        minimum = self.min_insync_replicas.get(partition.topic, 1)
-        # Only what the move itself takes out counts; who died meanwhile leaves the ISR anyway.
-        removing = set(self.assignments[partition].removing_replicas) & set(before.isr)
-        last_write = self._written_at[partition]
-        taken = {
-            replica
-            for replica in removing - set(after.isr)
-            if self._registered_at.get(replica, last_write + 1) < last_write
-        }
-        if taken and len(before.isr) >= minimum and partition in self.moves:
-            require("R3", len(after.isr) >= minimum, f"below min.insync.replicas, {text}")
-
-    def _registration_written(self, operation: AppliedOperation) -> None:
-        broker = int(operation.path.rpartition("/")[2])
-        if operation.name == "delete":
-            self._registered_at.pop(broker, None)
-        elif operation.name == "create":
-            self._registered_at[broker] = self._transactions
+        move = self.moves.get(partition)
+        removing = set(self.assignments[partition].removing_replicas)
+        if move is not None and removing & set(before.isr) and not removing & set(after.isr):
+            move.shrunk_from = frozenset(before.isr)
 
     # -- assignments and moves ------------------------------------------------------------------
 
@@ -226,6 +206,9 @@ class MetadataRules:
             require("R7", bool(replicas & set(state.isr)), f"no in-sync replica left, {text}")
             return
         require("R1", replicas in move.reached, f"the target never was in sync, {text}")
+        enough = len(state.isr) >= self.min_insync_replicas.get(partition.topic, 1)
+        in_time = move.shrunk_from is None or replicas <= move.shrunk_from
+        require("R3", enough or in_time, f"below min.insync.replicas, {text}")
         require("R4", set(state.isr) <= replicas, f"ISR beyond the target, {text}")
         require("R4", state.leader in (NO_LEADER, *replicas), f"leader not in the target, {text}")
         require("R4", state.leader_epoch > move.origin_epoch, f"leader epoch not raised, {text}")

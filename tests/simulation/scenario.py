@@ -16,7 +16,7 @@ from tests.simulation.clients import Consumer, Leaders, Load, Producer
 from tests.simulation.cluster import ClusterOptions, SimulatedCluster, settle
 from tests.simulation.faults import FaultPlan, Nemesis
 from tests.simulation.loop import SimulatedLoop
-from tests.simulation.trace import Trace
+from tests.simulation.trace import LINES_KEPT, Trace
 
 TOPIC = "t"
 REPLICATION_FACTOR = 3
@@ -92,11 +92,11 @@ class _TraceHandler(logging.Handler):
         self._loop.note(text)
 
 
-def run_seed(seed: int) -> Outcome:
+def run_seed(seed: int, *, lines_kept: int = LINES_KEPT) -> Outcome:
     """Run one seed to its end, or to its first broken promise."""
     outcome = Outcome(seed=seed)
     loop = SimulatedLoop(seed)
-    outcome.trace = loop.trace
+    outcome.trace = loop.trace = Trace(lines_kept)
     logger = logging.getLogger("ballast")
     handler = _TraceHandler(loop)
     before = logger.level

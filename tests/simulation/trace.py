@@ -9,8 +9,8 @@ LINES_KEPT = 400
 class Trace:
     """The last lines of a run and a checksum over all of them."""
 
-    def __init__(self) -> None:
-        self.lines: deque[str] = deque(maxlen=LINES_KEPT)
+    def __init__(self, lines_kept: int = LINES_KEPT) -> None:
+        self.lines: deque[str] = deque(maxlen=lines_kept)
         self.digest = 0
         self.count = 0
 
