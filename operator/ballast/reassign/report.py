@@ -93,16 +93,16 @@ def unavailable(
     before: Mapping[ConditionType, Condition], generation: int, now_ms: int, message: str
 ) -> dict[ConditionType, Condition]:
     """Return the conditions while the cluster does not answer: nothing else is known to change."""
-    return updated(
-        before,
-        {
-            ConditionType.PROGRESSING: Finding(
-                status=_FALSE, reason="ControllerUnavailable", message=message
-            )
-        },
-        generation=generation,
-        now_ms=now_ms,
-    )
+    found = {
+        ConditionType.PROGRESSING: Finding(
+            status=_FALSE, reason="ControllerUnavailable", message=message
+        )
+    }
+    if ConditionType.SUCCEEDED not in before:
+        found[ConditionType.SUCCEEDED] = Finding(
+            status=_UNKNOWN, reason=LifecycleState.PENDING.value
+        )
+    return updated(before, found, generation=generation, now_ms=now_ms)
 
 
 def findings(moment: Moment, seen: Survey | None) -> dict[ConditionType, Finding]:

@@ -374,6 +374,13 @@ def test_an_outage_is_waited_out() -> None:
     assert house.cluster.configs() == before
 
 
+def test_an_outage_from_the_first_moment_on() -> None:
+    house = House(cluster(), always(spec()))
+    house.events = lambda house: setattr(house.admin, "is_available", house.clock.seconds > 120)
+    assert house.run().state is LifecycleState.COMPLETED
+    assert house.statuses[0].state is LifecycleState.PENDING
+
+
 def test_a_broker_that_does_not_answer_gets_no_move_before_its_throttle() -> None:
     house = House(cluster(), always(spec(rate=2000)))
     before = house.cluster.configs()
