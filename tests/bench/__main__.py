@@ -21,18 +21,23 @@ from tests.bench.floors import MIB
 from tests.interop.local_cluster import running_cluster
 
 ROUNDS = 5
+WARM_BYTES = 512 * MIB
 REPORT = Path("build/bench.json")
-Figures = dict[str, dict[str, float | str | None]]
 
 
 def paired(ballast: Callable[[], float], floor: Callable[[], float]) -> tuple[float, float]:
     """Measure the two in turn after one round that does not count; return both medians.
 
-    In turn, so that a machine whose speed drifts is fair to both; the first round warms pages.
+    In turn, so that a machine whose speed drifts is fair to both.
     """
-    rounds = [(floor(), ballast()) for _ in range(ROUNDS + 1)][1:]
+    rounds = [(warm(floor), warm(ballast)) for _ in range(ROUNDS + 1)][1:]
     below, own = zip(*rounds, strict=True)
     return statistics.median(own), statistics.median(below)
+
+
+def warm(measure: Callable[[], float], size_bytes: int = WARM_BYTES) -> float:
+    floors.warm_memory(size_bytes)
+    return measure()
 
 
 def throughput(ballast: Callable[[], float], floor: Callable[[], float]) -> dict[str, object]:
@@ -66,7 +71,6 @@ def measure_brokers(folder: Path) -> dict[str, dict[str, object]]:
             lambda: floors.send_file(MIB, totals["produce_1m"], folder),
         )
         figures["catch_up"] = measure_catch_up(cluster, written, folder)
-        cluster.create_topic("idle", [(1,)] * 1000)
         grown_mb = measure_growth(folder)
         figures["idle_rss_mb"] = {
             "value": round(idle_mb, 1),
@@ -82,9 +86,10 @@ def measure_brokers(folder: Path) -> dict[str, dict[str, object]]:
 def measure_catch_up(cluster: BenchCluster, size_bytes: int, folder: Path) -> dict[str, object]:
     """One move counts: the same partition cannot be moved afresh without deleting it again."""
     below = statistics.median(
-        floors.receive_and_write(MIB, size_bytes // ROUNDS, folder) for _ in range(ROUNDS)
+        warm(partial(floors.receive_and_write, MIB, size_bytes // ROUNDS, folder))
+        for _ in range(ROUNDS)
     )
-    own = brokers.catch_up(cluster, "produce_1m", size_bytes, target=2)
+    own = warm(partial(brokers.catch_up, cluster, "produce_1m", size_bytes, 2), size_bytes)
     return {
         "value": round(own / 1e6, 1),
         "unit": "MB/s",
@@ -124,6 +129,7 @@ def main() -> None:
         folder = Path(name)
         figures = measure_brokers(folder)
         figures["leaders_1000"] = leaders.measure(folder)
+        figures["idle_rss_mb"] = figures.pop("idle_rss_mb")
     report(figures)
 
 
