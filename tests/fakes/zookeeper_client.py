@@ -39,6 +39,13 @@ RETRY_S = (0.05, 0.3)
 """Between two attempts to connect."""
 
 
+class ListedWatches(WatchRegistry):
+    """Watches that can be listed, to arm them again on a new connection."""
+
+    def armed(self) -> list[tuple[WatchedThing, str]]:
+        return [(thing, path) for path, things in self._armed.items() for thing in things]
+
+
 class FakeClient:
     """One session with the fake server."""
 
@@ -46,7 +53,7 @@ class FakeClient:
         self.host = host
         self._server = server
         self._session = Session()
-        self._watches = WatchRegistry()
+        self._watches = ListedWatches()
         self._connection: Connection | None = None
         self._outstanding: dict[asyncio.Future[None], None] = {}
         self._seen_zxid = 0
@@ -296,7 +303,7 @@ class FakeClient:
                 partial(self._session.connected, session.session_id, session.timeout_s),
             )
             # What arrives here later was armed before the connection broke.
-            self._server.set_watches(connection, list(self._watches.armed()), self._seen_zxid)
+            self._server.set_watches(connection, self._watches.armed(), self._seen_zxid)
 
         self._server.send(connection, arrive)
 

@@ -64,8 +64,6 @@ class Znode:
             # ZooKeeper stores creations and shows creations plus deletions (DataNode.copyStat).
             cversion=2 * self.children_made - len(self.children),
             ephemeral_owner=self.owner,
-            data_length=len(self.data),
-            children_count=len(self.children),
         )
 
 

@@ -32,8 +32,6 @@ class Stat(NamedTuple):
     """Number of changes to its children."""
     ephemeral_owner: int
     """Session id of its owner; 0 for a persistent znode."""
-    data_length: int
-    children_count: int
 
 
 class Create(NamedTuple):

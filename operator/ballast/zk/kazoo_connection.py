@@ -28,16 +28,6 @@ Post = Callable[..., None]
 """Runs a callable with its arguments on the event loop; called from kazoo's thread."""
 
 
-class Reply(Protocol):
-    """Where kazoo's thread puts the outcome of a request."""
-
-    def set(self, value: Any) -> None:
-        """Take the deserialised reply."""
-
-    def set_exception(self, error: Exception) -> None:
-        """Take the error that was answered instead, or that the connection was lost."""
-
-
 class Listener(Protocol):
     """What a connection tells."""
 

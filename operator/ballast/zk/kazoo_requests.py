@@ -224,9 +224,9 @@ def _read_stat(data: bytes, offset: int) -> tuple[Stat, int]:
         cversion,
         _aversion,
         owner,
-        length,
-        children,
+        _length,
+        _children,
         _pzxid,
     ) = _STAT.unpack_from(data, offset)
-    stat = Stat(czxid, mzxid, ctime_ms, mtime_ms, version, cversion, owner, length, children)
+    stat = Stat(czxid, mzxid, ctime_ms, mtime_ms, version, cversion, owner)
     return stat, offset + _STAT.size

@@ -1,6 +1,5 @@
 """The watches that a client has armed: each callable once per znode, called once."""
 
-from collections.abc import Iterator
 from enum import Enum, auto
 
 from ballast.zk.client import Watch, WatchEvent, WatchKind
@@ -58,9 +57,3 @@ class WatchRegistry:
     def clear(self) -> None:
         """Forget all watches without calling them: the session has ended."""
         self._armed.clear()
-
-    def armed(self) -> Iterator[tuple[WatchedThing, str]]:
-        """Return what is watched, in the order of arming."""
-        for path, things in self._armed.items():
-            for thing in things:
-                yield thing, path

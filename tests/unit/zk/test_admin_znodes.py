@@ -1,7 +1,7 @@
 """Rewriting /admin/reassign_partitions: one's own writes are no news, others' are."""
 
 from ballast.controller.events import ZkPartitionReassignment, ZkPreferredElection
-from ballast.zk.client import Delete
+from ballast.zk.client import Create, Delete, Operation, SetData
 from tests.unit.zk.stores import controller, server, tp
 
 PATH = "/admin/reassign_partitions"
@@ -11,15 +11,10 @@ EMPTY = b'{"version":1,"partitions":[]}'
 async def test_creation_change_and_deletion_by_another_hand_are_events() -> None:
     zookeeper = server()
     async with controller(zookeeper) as elected:
-        for number, write in enumerate(
-            (
-                lambda: zookeeper.put(PATH, EMPTY),
-                lambda: zookeeper.put(PATH, EMPTY),
-                lambda: zookeeper.write(Delete(PATH)),
-            )
-        ):
+        operations: list[Operation] = [Create(PATH, EMPTY), SetData(PATH, EMPTY), Delete(PATH)]
+        for number, operation in enumerate(operations):
             await elected.store.read_reassignments()
-            write()
+            zookeeper.write(operation)
             await elected.client.sync("/")
             assert elected.events == [ZkPartitionReassignment()] * (number + 1)
 

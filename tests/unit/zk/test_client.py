@@ -1,9 +1,9 @@
-from ballast.zk.client import Check, Create, Delete, SetData, request_size
+from ballast.zk.client import Check, Create, Delete, Operation, SetData, request_size
 from ballast.zk.kazoo_requests import MultiRequest
 
 
 def test_the_size_of_a_request_is_never_underestimated() -> None:
-    operations = [
+    operations: list[Operation] = [
         Create("/a" * 100, b"x" * 1000, ephemeral=True),
         SetData("/b", b"y" * 10, 7),
         Delete("/c"),

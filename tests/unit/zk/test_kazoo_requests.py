@@ -13,7 +13,7 @@ from ballast.zk.kazoo_requests import (
     error_of,
 )
 
-STAT = Stat(1, 2, 3, 4, 5, 6, 8, 9, 10)
+STAT = Stat(1, 2, 3, 4, 5, 6, 8)
 STAT_BYTES = struct.pack(">qqqqiiiqiiq", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
 END = struct.pack(">i?i", -1, True, -1)
 ACL = b"\0\0\0\1\0\0\0\x1f\0\0\0\5world\0\0\0\6anyone"

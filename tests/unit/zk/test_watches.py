@@ -1,5 +1,6 @@
 from ballast.zk.client import WatchEvent, WatchKind
-from ballast.zk.watches import WatchedThing, WatchRegistry
+from ballast.zk.watches import WatchedThing
+from tests.fakes.zookeeper_client import ListedWatches
 
 
 class Recorder:
@@ -18,7 +19,7 @@ def test_each_event_reaches_what_watches_that_thing() -> None:
         (WatchKind.CHILD, {WatchedThing.CHILDREN}),
         (WatchKind.UNCERTAIN, set(WatchedThing)),
     ):
-        registry = WatchRegistry()
+        registry = ListedWatches()
         recorders = {thing: Recorder() for thing in WatchedThing}
         for thing, recorder in recorders.items():
             registry.arm(thing, "/a", recorder)
@@ -30,17 +31,17 @@ def test_each_event_reaches_what_watches_that_thing() -> None:
 
 
 def test_one_callable_is_called_once_however_often_it_is_armed() -> None:
-    registry, recorder = WatchRegistry(), Recorder()
+    registry, recorder = ListedWatches(), Recorder()
     for thing in WatchedThing:
         registry.arm(thing, "/a", recorder)
         registry.arm(thing, "/a", recorder)
     registry.fire(WatchEvent(WatchKind.DELETED, "/a"))
     assert len(recorder.seen) == 1
-    assert list(registry.armed()) == []
+    assert registry.armed() == []
 
 
 def test_a_watch_may_be_armed_again_while_it_is_called() -> None:
-    registry = WatchRegistry()
+    registry = ListedWatches()
     calls: list[WatchEvent] = []
 
     def again(event: WatchEvent) -> None:
@@ -57,4 +58,4 @@ def test_a_watch_may_be_armed_again_while_it_is_called() -> None:
     registry.fire_all_uncertain()
     assert len(calls) == 3
     registry.arm(WatchedThing.DATA, "/a", None)
-    assert list(registry.armed()) == []
+    assert registry.armed() == []
