@@ -61,6 +61,8 @@ class ClusterConnections:
         self._channels: dict[Address, BrokerChannel] = {}
         self._brokers: dict[int, Address] = {}
         self._controller_id = -1
+        self._last_answered: Address | None = None
+        """Asked first next time: what one broker knows does not go back in time."""
 
     async def close(self) -> None:
         """Close every connection."""
@@ -149,15 +151,21 @@ class ClusterConnections:
         return self._channel(address)
 
     async def _ask_one_of_all(self, message: Message) -> Any:
-        """Ask broker after broker, those connected first, until one answers."""
+        """Ask broker after broker until one answers: first the last one that did."""
         addresses = dict.fromkeys((*self._brokers.values(), *self._bootstrap_servers))
         failure: NetError = ConnectFailed("no broker is known")
-        for address in sorted(addresses, key=lambda address: not self._is_connected(address)):
+        for address in sorted(addresses, key=self._preference):
             try:
-                return await self._channel(address).request(message)
+                response = await self._channel(address).request(message)
             except NetError as error:
                 failure = error
+            else:
+                self._last_answered = address
+                return response
         raise failure
+
+    def _preference(self, address: Address) -> tuple[bool, bool]:
+        return address != self._last_answered, not self._is_connected(address)
 
     def _is_connected(self, address: Address) -> bool:
         return address in self._channels and self._channels[address].is_connected

@@ -18,6 +18,8 @@ INITIAL_CAPACITY = 16 * 1024
 READ_AHEAD = 256 * 1024
 """How much is read at once, when it comes, without knowing that a frame is that large."""
 
+MAX_SPARES = 2
+
 _LENGTH = Struct(">i")
 _NOTHING = memoryview(bytearray())
 
@@ -33,6 +35,7 @@ class FrameBuffer:
         "_max_frame_bytes",
         "_min_frame_bytes",
         "_needed",
+        "_spares",
         "_start",
         "_used",
         "_view",
@@ -43,6 +46,8 @@ class FrameBuffer:
         self._max_frame_bytes = max_frame_bytes
         self._min_frame_bytes = min_frame_bytes
         self._view = _NOTHING
+        self._spares: list[bytearray] = []
+        """Buffers given away, to be used again once nobody holds views of them."""
         self._capacity = 0
         """Of the buffer there is, or of the one to be made when bytes come."""
         self._start = 0
@@ -118,14 +123,19 @@ class FrameBuffer:
         return self._view[start + 4 : start + total]
 
     def give_away(self) -> None:
-        """Leave the buffer to whoever holds views of it; later bytes go into another one."""
-        rest = self._view[self._start : self._end]
+        """Leave the buffer to whoever holds views of it; later bytes go into another one.
+
+        It is used again when the last of those views is gone.
+        """
+        given, rest = self._view, self._view[self._start : self._end]
         self._view = _NOTHING
         self._start = self._end = 0
-        if rest:
+        if len(rest):
             self._replace(max(self._capacity, len(rest)))
             self._view[: len(rest)] = rest
             self._end = len(rest)
+        if isinstance(given.obj, bytearray):
+            self._spares = [given.obj, *self._spares[: MAX_SPARES - 1]]
 
     def trim(self) -> None:
         """Give back what was not used since the last trim; called now and then."""
@@ -139,18 +149,35 @@ class FrameBuffer:
                 self._capacity = max(self._largest, READ_AHEAD)
                 self._start = self._end = 0
             self._window = READ_AHEAD
+            self._spares.clear()
         self._used = False
         self._largest = 0
 
     def _replace(self, capacity: int) -> None:
         """Move to another buffer; the old one is not resized, because the loop may hold it."""
-        view = memoryview(bytearray(capacity))
+        view = memoryview(self._obtain(capacity))
         view[: self._end] = self._view[: self._end]
         self._view = view
         self._capacity = capacity
+
+    def _obtain(self, capacity: int) -> bytearray:
+        for place, spare in enumerate(self._spares):
+            if len(spare) == capacity and not _is_held(spare):
+                return self._spares.pop(place)
+        return bytearray(capacity)
 
     def _move_to_front(self) -> None:
         rest = self._end - self._start
         self._view[:rest] = self._view[self._start : self._end]
         self._start = 0
         self._end = rest
+
+
+def _is_held(buffer: bytearray) -> bool:
+    """Whether views of a buffer exist: Python resizes it only when there are none."""
+    try:
+        last = buffer.pop()
+    except BufferError:
+        return True
+    buffer.append(last)
+    return False

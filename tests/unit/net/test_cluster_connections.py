@@ -134,6 +134,25 @@ def test_what_may_have_been_carried_out_is_not_repeated() -> None:
     with_cluster(scenario)
 
 
+def test_who_answered_last_is_asked_again() -> None:
+    """What one broker knows does not go back in time; two brokers may differ."""
+
+    async def scenario(
+        loop: SimulatedLoop, cluster: Cluster, connections: ClusterConnections
+    ) -> None:
+        await connections.ask_controller(LIST, codes)
+        for _ in range(5):
+            await connections.ask_metadata(MetadataRequest())
+        asked = {number: len(b.messages(MetadataRequest)) for number, b in cluster.brokers.items()}
+        assert asked == {1: 0, 2: 0, 3: 6}
+        loop.kill(cluster.hosts[3])
+        for _ in range(3):
+            await connections.ask_metadata(MetadataRequest())
+        assert len(cluster.brokers[1].messages(MetadataRequest)) == 3
+
+    with_cluster(scenario)
+
+
 def test_one_broker_is_asked_or_it_is_unavailable() -> None:
     async def scenario(
         loop: SimulatedLoop, cluster: Cluster, connections: ClusterConnections

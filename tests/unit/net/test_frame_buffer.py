@@ -160,3 +160,22 @@ def test_a_buffer_given_away_is_not_written_any_more() -> None:
     feed(buffer, frame(b"c" * 20_000) * 3)
 
     assert bytes(kept) == b"a" * 20_000
+
+
+def test_a_buffer_given_away_is_used_again_once_nobody_holds_it() -> None:
+    buffer = FrameBuffer(MAX)
+    megabyte = frame(b"x" * 1_000_000)
+    feed(buffer, megabyte)
+    seen = set()
+    held = []
+    for number in range(10):
+        while (found := buffer.next_frame()) is None:
+            room = buffer.writable()
+            buffer.received(_fill(room, megabyte, buffer.pending))
+        seen.add(id(found.obj))
+        if number < 2:
+            held.append(found[:10])
+        buffer.give_away()
+        found = None
+    assert len(seen) <= 4, "two that are held, and two in turn"
+    assert [bytes(view) for view in held] == [b"x" * 10] * 2
