@@ -6,7 +6,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ballast.controller.errors import ControllerMoved
+from ballast.controller.errors import ControllerMoved, StateChangeFailed
 from ballast.controller.ports import LeadershipWrites
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker
@@ -86,6 +86,8 @@ class FakeMetadataStore:
         self._epoch = controller_epoch
         self.conflicts: list[tuple[TopicPartition, tuple[int, ...]] | None] = []
         """ISR changes that leaders slip in (None: none), before each of the next state writes."""
+        self.too_large: set[str] = set()
+        """Topics that do not fit into a znode any more."""
         self.calls: list[str] = []
         """Names of the methods called, to see how many round trips something takes."""
 
@@ -141,6 +143,8 @@ class FakeMetadataStore:
         self._begin("write_topics")
         for topic in topics:
             assert topic.topic in self.metadata.topics
+            if topic.topic in self.too_large:
+                raise StateChangeFailed(f"{topic.topic} is too large")
             self.metadata.put_topic(topic)
             self._effects.happen()
 

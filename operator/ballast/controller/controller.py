@@ -10,7 +10,7 @@ from ballast.controller.context import ControllerContext
 from ballast.controller.controlled_shutdown import ControlledShutdown
 from ballast.controller.election_requests import ElectionRequests
 from ballast.controller.elections import ElectionType
-from ballast.controller.errors import RequestRefused, StateChangeFailed
+from ballast.controller.errors import RequestRefused
 from ballast.controller.failover import Failover, Procedures
 from ballast.controller.isr_changes import IsrChanges
 from ballast.controller.leadership import LeadershipWriter
@@ -55,7 +55,7 @@ class Controller:
         machines = Machines(partitions=partitions, replicas=replicas, leadership=leadership)
         reassignment = Reassignment(context, store, channels, machines, deletion)
         self.context = context
-        """What the controller knows; read-only to others."""
+        """What the controller knows: read-only to others, who may take its ``failures`` to log."""
         self._deletion_enabled = options.delete_topic_enable
         self._topics = Topics(context, store, partitions, replicas, options)
         self._deletion = deletion
@@ -185,12 +185,6 @@ class Controller:
         ``auto.leader.rebalance.enable`` is set, first 5 s after the failover.
         """
         await self._election_requests.rebalance()
-
-    def take_failures(self) -> list[StateChangeFailed]:
-        """Return, and forget, what single partitions and replicas could not do; for the log."""
-        failures = list(self.context.failures)
-        self.context.failures.clear()
-        return failures
 
     async def _on_broker_change(self, _: events.BrokerChange) -> None:
         await self._brokers.on_broker_change()

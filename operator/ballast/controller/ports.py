@@ -54,7 +54,10 @@ class MetadataStore(Protocol):
         """Write states, each on condition of its own ``zk_version``."""
 
     async def write_topics(self, topics: Collection[TopicAssignment]) -> None:
-        """Write the assignments of existing topics, unconditionally but for the fence."""
+        """Write the assignments of existing topics, unconditionally but for the fence.
+
+        Raises `StateChangeFailed` when one is larger than the store takes.
+        """
 
     async def create_topic(self, topic: TopicAssignment, config: Mapping[str, str]) -> bool:
         """Write config, then assignment of a new topic; return False if it exists already."""

@@ -63,17 +63,18 @@ class Reassignment:
         self._leadership = machines.leadership
         self._deletion = deletion
 
-    async def on_partition_reassignment(self, assignments: Assignments) -> None:
+    async def on_partition_reassignment(self, assignments: Assignments) -> Assignments:
         """Start, resume, override, cancel or complete: the assignment says which.
 
         Phase U stores the intent. Phase A starts the new replicas and waits for them; nothing
         times out. Phase B runs when the target replicas are in the ISR. A partition that cannot
         do a step of phase B (no target replica lives, say) stays pending and is tried again when
-        a broker comes back or the ISR changes; the others go on.
+        a broker comes back or the ISR changes; the others go on. Returns what was taken: all,
+        but for topics that the store refuses (they have grown too large for it).
         """
         self._deletion.hold(assignments)
 
-        await self._store_intent(assignments)  # U1: RS, AR, RR to the store
+        assignments = await self._store_intent(assignments)  # U1: RS, AR, RR to the store
         dropped = self._remember_intent(assignments)  # U2: RS, AR, RR to memory
         await self._stop_dropped(dropped)  # U3: replicas of an overridden or cancelled move
 
@@ -91,6 +92,7 @@ class Reassignment:
             await self._forget_legacy_requests(complete)  # B7: /admin/reassign_partitions
             self._tell_every_broker(complete)  # B8: UpdateMetadata
             await self._deletion.release(complete)
+        return assignments
 
     async def complete_where_possible(self, partitions: Collection[TopicPartition]) -> None:
         """Complete those of the partitions whose target replicas have caught up; touch no other."""
@@ -105,9 +107,15 @@ class Reassignment:
 
     # Phase U
 
-    async def _store_intent(self, assignments: Assignments) -> None:
+    async def _store_intent(self, assignments: Assignments) -> Assignments:
+        """Return what is stored; a topic that the store refuses does not hold the others up."""
         changed = {tp: a for tp, a in assignments.items() if a != self._context.assignment(tp)}
-        await self._write(changed)
+        try:
+            await self._write(changed)
+        except StateChangeFailed:
+            refused = await self._write_one_by_one(changed)
+            return {tp: a for tp, a in assignments.items() if tp.topic not in refused}
+        return assignments
 
     def _remember_intent(self, assignments: Assignments) -> list[Replica]:
         """Return the replicas that were in RS and no longer are."""
@@ -248,6 +256,17 @@ class Reassignment:
                     for topic, changes in by_topic(assignments).items()
                 ]
             )
+
+    async def _write_one_by_one(self, assignments: Assignments) -> set[str]:
+        """Return the topics that could not be written."""
+        refused: set[str] = set()
+        for topic in by_topic(assignments):
+            try:
+                await self._write({tp: a for tp, a in assignments.items() if tp.topic == topic})
+            except StateChangeFailed as failure:
+                self._context.failures.append(failure)
+                refused.add(topic)
+        return refused
 
     def _delete(self, replicas: Collection[Replica]) -> None:
         """Offline -> DeletionStarted -> Successful -> NonExistent, without waiting for answers."""

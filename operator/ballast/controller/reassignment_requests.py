@@ -11,7 +11,7 @@ from ballast.controller.context import ControllerContext
 from ballast.controller.errors import RequestRefused
 from ballast.controller.leadership import LeadershipWriter
 from ballast.controller.ports import MetadataStore
-from ballast.controller.reassignment import Reassignment
+from ballast.controller.reassignment import Assignments, Reassignment
 from ballast.controller.states import Replica
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
@@ -41,8 +41,11 @@ class ReassignmentRequests:
         answers: Answers = {tp: self._refusal(tp, targets[tp]) for tp in sorted(targets)}
         accepted = await self._build(targets, answers)
         await self._take_out_of_legacy_request(accepted)
-        if accepted:
-            await self._reassignment.on_partition_reassignment(accepted)
+        taken = await self._start(accepted)
+        for topic_partition in accepted.keys() - taken.keys():
+            answers[topic_partition] = RequestRefused(
+                "UNKNOWN_SERVER_ERROR", "The metadata store did not take the assignment."
+            )
         return answers
 
     def pending(
@@ -67,16 +70,21 @@ class ReassignmentRequests:
             for tp, a in accepted.items()
             if a != self._context.assignment(tp) or not a.is_being_reassigned
         }
-        if fresh:
-            await self._reassignment.on_partition_reassignment(fresh)
+        taken = await self._start(fresh)
+        await self._take_out_of_legacy_request(fresh.keys() - taken.keys())
         await self._reassignment.complete_where_possible(accepted.keys() - fresh.keys())
 
     async def resume_all(self) -> None:
         """Resume at failover: the legacy znode's partitions first, then all others pending."""
         accepted = await self._read_legacy_request()
         pending = {tp: a for tp, a in self.pending(None).items() if tp not in accepted}
-        if accepted or pending:
-            await self._reassignment.on_partition_reassignment({**accepted, **pending})
+        taken = await self._start({**accepted, **pending})
+        await self._take_out_of_legacy_request(accepted.keys() - taken.keys())
+
+    async def _start(self, assignments: Assignments) -> Assignments:
+        if not assignments:
+            return assignments
+        return await self._reassignment.on_partition_reassignment(assignments)
 
     async def _read_legacy_request(self) -> dict[TopicPartition, ReplicaAssignment]:
         """Return what the znode asks for; take out of it what is refused (R8)."""
@@ -107,15 +115,14 @@ class ReassignmentRequests:
             return RequestRefused(
                 "NO_REASSIGNMENT_IN_PROGRESS", "No partition reassignment is in progress."
             )
-        current = self._context.assignment(topic_partition).replicas if known else ()
-        return _malformed(target) or self._not_alive(target, current)
+        adding = target
+        if known:
+            adding = self._context.assignment(topic_partition).reassign_to(target).adding_replicas
+        return _malformed(target) or self._not_alive(target, adding)
 
-    def _not_alive(
-        self, target: tuple[int, ...], current: tuple[int, ...]
-    ) -> RequestRefused | None:
-        """Only replicas to be added must live."""
+    def _not_alive(self, target: tuple[int, ...], adding: tuple[int, ...]) -> RequestRefused | None:
         live = self._context.live_brokers
-        if all(r in live or r in current for r in target):
+        if live.issuperset(adding):
             return None
         return _invalid(
             "Replica assignment has brokers that are not alive. "

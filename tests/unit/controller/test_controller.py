@@ -315,12 +315,11 @@ async def test_a_deposed_controller_changes_nothing() -> None:
     assert cluster.replicas() == {T0: ReplicaAssignment.of(1, 2)}
 
 
-async def test_failures_are_handed_out_once() -> None:
+async def test_failures_are_kept_for_the_log() -> None:
     cluster = await start("t", (1,))
     cluster.stop_broker(1)
     await cluster.brokers_changed()
-    assert "no leader for t-0" in str(cluster.controller.take_failures()[0])
-    assert cluster.controller.take_failures() == []
+    assert "no leader for t-0" in str(cluster.controller.context.failures[0])
 
 
 async def test_topic_is_found_by_its_id() -> None:

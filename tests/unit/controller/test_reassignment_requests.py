@@ -92,6 +92,15 @@ async def test_only_added_replicas_must_live_and_brokers_shutting_down_do_not() 
     assert "live broker list: [1]" in answer[1]
 
 
+async def test_a_replica_that_is_being_added_must_live_when_asked_for_again() -> None:
+    cluster = await start()
+    await cluster.controller.alter_partition_reassignments({T0: (2, 3)})
+    cluster.stop_broker(3)
+    await cluster.brokers_changed()
+    assert (await refusal(cluster, T0, (2, 3)) or ("",))[0] == INVALID
+    assert await refusal(cluster, T0, (2,)) is None
+
+
 async def test_one_bad_partition_does_not_fail_the_others() -> None:
     cluster = await start()
     answers = await cluster.controller.alter_partition_reassignments(
@@ -241,3 +250,22 @@ async def test_only_an_entry_equal_to_the_target_is_removed_at_completion() -> N
     cluster.metadata.reassignments = {T0: (3, 2)}
     await cluster.isr_changed(T0, 1, 2, 3)
     assert cluster.metadata.reassignments == {T0: (3, 2)}
+
+
+async def test_a_topic_that_the_store_refuses_holds_nobody_up() -> None:
+    cluster = await start()
+    for topic in ("a", "z"):
+        cluster.add_topic(topic, (1, 2))
+    await cluster.fail_over()
+    a0, z0 = TopicPartition("a", 0), TopicPartition("z", 0)
+    cluster.store.too_large = {"t"}
+    answers = await cluster.controller.alter_partition_reassignments(
+        {a0: (2, 3), T0: (2, 3), z0: (2, 3)}
+    )
+    refused = {tp: answer.error for tp, answer in answers.items() if answer}
+    assert refused == {T0: "UNKNOWN_SERVER_ERROR"}
+    assert cluster.controller.context.being_reassigned == [a0, z0]
+    cluster.metadata.reassignments = {T0: (2, 3), a0: (1, 3)}
+    await cluster.handle(ZkPartitionReassignment())
+    assert cluster.metadata.reassignments == {a0: (1, 3)}
+    assert cluster.replicas()[T0] == ReplicaAssignment.of(1, 2)

@@ -62,7 +62,7 @@ async def test_a_leader_cannot_be_new() -> None:
     world.controller.context.set_replica_state(Replica(T0, 1), ReplicaState.NON_EXISTENT)
     world.machine.start_new([Replica(T0, 1)])
     assert world.replica_state(Replica(T0, 1)) is ReplicaState.NON_EXISTENT
-    assert "leads" in str(world.controller.take_failures()[0])
+    assert "leads" in str(world.controller.context.failures[0])
     assert world.sent(1) == []
 
 
