@@ -51,7 +51,7 @@ class DescribeConfigsResourceResult(WireStruct, frozen=True, gc=False, kw_only=T
     value: NullableString = None
     read_only: Bool = False
     config_source: Annotated[int, Wire("int8", "1+", ignorable=True)] = -1
-    is_default: Annotated[bool, Wire("bool", "0")] = False
+    is_default: Annotated[bool, Wire("bool", "0", ignorable=True)] = False
     is_sensitive: Bool = False
     synonyms: Annotated[
         tuple[DescribeConfigsSynonym, ...], Wire("[]struct", "1+", ignorable=True)
