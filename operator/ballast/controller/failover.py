@@ -66,6 +66,7 @@ class Failover:
         await do.reassignment_requests.resume_all()
         await do.deletion.resume()
         await do.election_requests.on_legacy_request()
+        self._context.check_invariants()
 
     async def _drop_notifications(self) -> None:
         notifications = await self._store.read_isr_notifications()
