@@ -154,6 +154,6 @@ class ReplicaManager:
     def reconfigure(self, topics: Iterable[str]) -> None:
         """Give the logs of ``topics`` their topics' settings anew."""
         wanted = set(topics)
-        for name, partition in self._partitions.items():
+        for name, kept in self.log_dirs.logs.items():
             if name.topic in wanted:
-                partition.log.config = self.configs.log_config(name.topic)
+                kept.config = self.configs.log_config(name.topic)

@@ -16,7 +16,7 @@ from ballast.net.requests import RequestContext, ResponseParts
 from ballast.net.server import Server
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.codec import decode
-from ballast.protocol.frames import encode_response_parts
+from ballast.protocol.frames import encode_request, encode_response_parts
 from ballast.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
@@ -315,6 +315,30 @@ class Cluster:
             channel = BrokerChannel(f"broker-{broker_id}", PORT, options)
             self._channels[key] = channel
         return await channel.request(message, version)
+
+    async def send(
+        self, broker_id: int, message: Message, version: int, *, until_closed: bool = False
+    ) -> None:
+        """Send a request that has no answer."""
+        await self.send_raw(
+            broker_id, encode_request(1, "test", message, version), until_closed=until_closed
+        )
+
+    async def send_raw(
+        self, broker_id: int, frame: bytes, *, until_closed: bool = True
+    ) -> None:
+        """Send bytes over a connection of their own; return when the broker has closed it."""
+        lost = asyncio.Event()
+
+        class Sender(asyncio.Protocol):
+            def connection_lost(self, _error: Exception | None) -> None:
+                lost.set()
+
+        transport, _ = await self.loop.create_connection(Sender, f"broker-{broker_id}", PORT)
+        transport.write(frame)
+        if until_closed:
+            async with asyncio.timeout(100):
+                await lost.wait()
 
     async def produce(
         self,

@@ -15,6 +15,7 @@ Version notes:
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from ballast.broker.config import PROPERTIES
@@ -41,14 +42,29 @@ BROKER: Final = 4
 ZOOKEEPER_TIMEOUT_S: Final = 10.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """In which version and detail the answer is wanted."""
+
+    version: int
+    """Only version 0 has ``is_default``; later ones tell the source."""
+    synonyms: bool
+    documentation: bool
+
+
 async def handle(
-    parts: Parts, request: DescribeConfigsRequest, _call: Call
+    parts: Parts, request: DescribeConfigsRequest, call: Call
 ) -> DescribeConfigsResponse:
     """Describe each resource."""
     results = []
+    asked = _Asked(
+        version=call.version,
+        synonyms=request.include_synonyms,
+        documentation=request.include_documentation,
+    )
     for resource in request.resources:
         try:
-            configs = await _describe(parts, request, resource)
+            configs = await _describe(parts, asked, resource)
         except PartitionError as error:
             results.append(_failed(resource, error.code, error.message))
         except (ZooKeeperError, TimeoutError):
@@ -66,14 +82,14 @@ async def handle(
 
 
 async def _describe(
-    parts: Parts, request: DescribeConfigsRequest, resource: DescribeConfigsResource
+    parts: Parts, asked: _Asked, resource: DescribeConfigsResource
 ) -> list[DescribeConfigsResourceResult]:
     if resource.resource_type == TOPIC:
-        return await _topic(parts, request, resource)
+        return await _topic(parts, asked, resource)
     if resource.resource_type != BROKER:
         raise PartitionError(ErrorCode.INVALID_REQUEST, "only topics and brokers have configs")
     check_broker_name(parts, resource.resource_name)
-    return _broker(parts, request, resource)
+    return _broker(parts, asked, resource)
 
 
 def check_broker_name(parts: Parts, name: str) -> None:
@@ -99,7 +115,7 @@ def check_topic(parts: Parts, name: str) -> None:
 
 
 async def _topic(
-    parts: Parts, request: DescribeConfigsRequest, resource: DescribeConfigsResource
+    parts: Parts, asked: _Asked, resource: DescribeConfigsResource
 ) -> list[DescribeConfigsResourceResult]:
     topic = resource.resource_name
     check_topic(parts, topic)
@@ -111,7 +127,7 @@ async def _topic(
             values = {}
     return [
         _result(
-            request,
+            asked,
             name,
             list(parts.configs.topic_settings(values, name)),
             row.kind.value,
@@ -124,7 +140,7 @@ async def _topic(
 
 
 def _broker(
-    parts: Parts, request: DescribeConfigsRequest, resource: DescribeConfigsResource
+    parts: Parts, asked: _Asked, resource: DescribeConfigsResource
 ) -> list[DescribeConfigsResourceResult]:
     results = []
     for name, row in PROPERTIES.items():
@@ -141,7 +157,7 @@ def _broker(
                 continue
         results.append(
             _result(
-                request,
+                asked,
                 name,
                 settings,
                 row.type,
@@ -158,7 +174,7 @@ def _is_wanted(resource: DescribeConfigsResource, name: str) -> bool:
 
 
 def _result(
-    request: DescribeConfigsRequest,
+    asked: _Asked,
     name: str,
     settings: Sequence[Setting],
     config_type: int,
@@ -172,10 +188,10 @@ def _result(
         value=settings[0].value if settings else None,
         read_only=read_only,
         config_source=source,
-        is_default=source == ConfigSource.DEFAULT_CONFIG,
-        synonyms=_synonyms(settings) if request.include_synonyms else (),
+        is_default=asked.version == 0 and source == ConfigSource.DEFAULT_CONFIG,
+        synonyms=_synonyms(settings) if asked.synonyms else (),
         config_type=config_type,
-        documentation=documentation if request.include_documentation else None,
+        documentation=documentation if asked.documentation else None,
     )
 
 

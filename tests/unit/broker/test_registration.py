@@ -1,0 +1,65 @@
+from ballast.znodes import broker_ids
+
+from tests.unit.broker.cluster import Cluster, simulate
+
+
+def test_the_epoch_is_the_registrations_transaction() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        identity = cluster.brokers[1].parts.identity
+        stat = cluster.zookeeper.stat(broker_ids.path(1))
+        assert stat is not None
+        assert identity.broker_epoch == stat.czxid
+        assert len(identity.cluster_id) == 22
+
+    simulate(main)
+
+
+def test_all_brokers_are_of_one_cluster() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1, 2)
+        ids = {broker.parts.identity.cluster_id for broker in cluster.brokers.values()}
+        assert len(ids) == 1
+
+    simulate(main)
+
+
+def test_sessions_that_keep_expiring_are_replaced() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        identity = cluster.brokers[1].parts.identity
+        epochs = [identity.broker_epoch]
+        for _ in range(3):
+            cluster.zookeeper.kill_session("broker-1")
+            await cluster.until(lambda: not identity.is_registered)
+            await cluster.until(lambda: identity.is_registered)
+            epochs.append(identity.broker_epoch)
+        assert epochs == sorted(set(epochs))
+        metrics = cluster.brokers[1].parts.metrics.scrape()
+        assert b"zookeeper_session_expiries_total 3.0" in metrics
+
+    simulate(main)
+
+
+def test_an_outage_longer_than_the_session_ends_with_a_new_registration() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        identity = cluster.brokers[1].parts.identity
+        before = identity.broker_epoch
+        cluster.zookeeper.cut("broker-1")
+        await cluster.until(lambda: not identity.is_registered, within_s=60)
+        cluster.zookeeper.heal("broker-1")
+        await cluster.until(lambda: identity.is_registered, within_s=60)
+        assert identity.broker_epoch > before
+
+    simulate(main)
+
+
+def test_a_broker_that_was_killed_registers_when_its_old_session_is_over() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        cluster.kill(1)
+        await cluster.start(1)
+        assert cluster.brokers[1].parts.identity.is_registered
+
+    simulate(main)
