@@ -4,7 +4,6 @@ YAML is read with limits, before anything is built from it: no aliases (a few li
 for gigabytes), bounded depth, nodes and size, no key twice.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +81,8 @@ def _rejected(reason: str, path: str = "(document)") -> ManifestRejected:
     return ManifestRejected([ManifestError(path=path, reason=reason)])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stamp:
-    """What tells one version of a file from another without reading it."""
-
-    modified_ns: int
-    size: int
-    inode: int
+_Stamp = tuple[int, int, int]
+"""Time of change, size and inode: tells versions of a file apart without reading it."""
 
 
 class ManifestFile:
@@ -144,7 +138,7 @@ class ManifestFile:
             stat = self.path.stat()
         except OSError:
             return None
-        return _Stamp(modified_ns=stat.st_mtime_ns, size=stat.st_size, inode=stat.st_ino)
+        return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def _read_text(path: Path, max_bytes: int, field: str = "(document)") -> str:
