@@ -53,7 +53,6 @@ from ballast.protocol.schema import Message
 from ballast.zk.client import Delete
 from ballast.znodes import controller, partition_states, topics
 from ballast.znodes.controller import ControllerInfo
-
 from tests.fakes.disk import FakeDisk
 from tests.fakes.zookeeper import FakeZooKeeper
 from tests.simulation.hosts import Host
@@ -173,9 +172,7 @@ class Cluster:
         for broker_id in to if to is not None else live:
             answer = await self.ask(broker_id, self.leader_and_isr(broker_id, name), 5)
             assert isinstance(answer, LeaderAndIsrResponse)
-            codes[broker_id] = (
-                answer.error_code or answer.topics[0].partition_errors[0].error_code
-            )
+            codes[broker_id] = answer.error_code or answer.topics[0].partition_errors[0].error_code
         return codes
 
     def leader_and_isr(
@@ -324,9 +321,7 @@ class Cluster:
             broker_id, encode_request(1, "test", message, version), until_closed=until_closed
         )
 
-    async def send_raw(
-        self, broker_id: int, frame: bytes, *, until_closed: bool = True
-    ) -> None:
+    async def send_raw(self, broker_id: int, frame: bytes, *, until_closed: bool = True) -> None:
         """Send bytes over a connection of their own; return when the broker has closed it."""
         lost = asyncio.Event()
 

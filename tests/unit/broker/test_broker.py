@@ -3,13 +3,13 @@
 import asyncio
 
 import pytest
+
 from ballast.broker.broker import Broker
 from ballast.broker.errors import StartupRefused
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.storage.errors import LogFailed
 from ballast.zk.errors import ZooKeeperError
-
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 

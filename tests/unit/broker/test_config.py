@@ -1,4 +1,5 @@
 import pytest
+
 from ballast.broker.config import PROPERTIES, BrokerConfig, parse_property
 from ballast.broker.errors import ConfigError
 from ballast.broker.settings import UNLIMITED

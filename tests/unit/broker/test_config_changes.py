@@ -1,4 +1,5 @@
 import pytest
+
 from ballast.broker.config_changes import Change, Operation, apply_to_broker, apply_to_topic
 from ballast.broker.errors import PartitionError
 from ballast.protocol.error_codes import ErrorCode
@@ -44,7 +45,10 @@ def test_append_begins_with_the_default() -> None:
         (change("min.insync.replicas", Operation.APPEND, "1"), ErrorCode.INVALID_REQUEST),
         (change(THROTTLED, Operation.SET, "0:1,x"), ErrorCode.INVALID_CONFIG),
         (change(THROTTLED, 7, "0:1"), ErrorCode.INVALID_REQUEST),
-        (change("message.timestamp.type", Operation.SET, "LogAppendTime"), ErrorCode.INVALID_CONFIG),
+        (
+            change("message.timestamp.type", Operation.SET, "LogAppendTime"),
+            ErrorCode.INVALID_CONFIG,
+        ),
     ],
 )
 def test_what_is_refused_for_topics(bad: Change, code: ErrorCode) -> None:

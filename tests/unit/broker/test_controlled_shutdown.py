@@ -1,10 +1,10 @@
 import pytest
+
 from ballast.protocol.messages.controlled_shutdown import (
     ControlledShutdownRequest,
     ControlledShutdownResponse,
     RemainingPartition,
 )
-
 from tests.unit.broker.cluster import Cluster, simulate
 
 

@@ -1,6 +1,7 @@
 import asyncio
 
 import pytest
+
 from ballast.broker.errors import ControllerUnavailable
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.list_partition_reassignments import (
@@ -8,7 +9,6 @@ from ballast.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsResponse,
 )
 from ballast.protocol.schema import Message
-
 from tests.unit.broker.cluster import Cluster, simulate
 
 REQUEST = ListPartitionReassignmentsRequest(timeout_ms=1000)

@@ -3,7 +3,6 @@ import asyncio
 from ballast.broker.delays import Delays
 from ballast.model.ids import TopicPartition
 from ballast.purgatory.operation import DelayedOperation
-
 from tests.simulation.loop import SimulatedLoop, run
 
 P0, P1 = TopicPartition("t", 0), TopicPartition("t", 1)

@@ -3,6 +3,7 @@
 import struct
 
 import pytest
+
 from ballast.broker.apis.api_versions import SERVED_KEYS
 from ballast.broker.dispatch import HANDLERS, Dispatcher
 from ballast.net.requests import RequestContext
@@ -12,7 +13,6 @@ from ballast.protocol.errors import DecodeError, ProtocolError
 from ballast.protocol.frames import RequestHeader, decode_response
 from ballast.protocol.messages.api_versions import ApiVersionsResponse
 from ballast.protocol.messages.metadata import MetadataRequest
-
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 

@@ -76,7 +76,5 @@ def test_where_a_topic_value_is_set() -> None:
     known = configs(log_segment_bytes="100000")
     settings = list(known.topic_settings({"segment.bytes": "2000"}, "segment.bytes"))
     assert settings[0] == Setting("segment.bytes", "2000", ConfigSource.DYNAMIC_TOPIC_CONFIG)
-    assert settings[1] == Setting(
-        "log.segment.bytes", "100000", ConfigSource.STATIC_BROKER_CONFIG
-    )
+    assert settings[1] == Setting("log.segment.bytes", "100000", ConfigSource.STATIC_BROKER_CONFIG)
     assert list(known.topic_settings({}, "retention.ms"))[0].source == ConfigSource.DEFAULT_CONFIG

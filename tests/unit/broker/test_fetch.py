@@ -5,7 +5,6 @@ import asyncio
 from ballast.broker.fetch import FetchPlan, read
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.fetch import FetchPartition
-
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 

@@ -1,7 +1,6 @@
 """Following a leader: divergence, ranges, epochs, throttles."""
 
 from ballast.model.ids import TopicPartition
-
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 

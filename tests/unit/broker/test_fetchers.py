@@ -1,5 +1,4 @@
 from ballast.model.ids import TopicPartition
-
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 P1 = TopicPartition("orders", 1)

@@ -2,7 +2,6 @@ import asyncio
 
 from ballast.broker.housekeeping import DELETE_PERIOD_S, every
 from ballast.storage.errors import LogFailed
-
 from tests.simulation.loop import SimulatedLoop, run
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 

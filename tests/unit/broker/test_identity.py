@@ -1,4 +1,5 @@
 import pytest
+
 from ballast.broker.identity import ControllerFence, Identity
 from ballast.protocol.error_codes import ErrorCode
 

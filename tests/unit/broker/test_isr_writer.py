@@ -3,7 +3,6 @@
 from ballast.protocol.error_codes import ErrorCode
 from ballast.replication.isr import Committed
 from ballast.znodes import isr_changes
-
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 

@@ -1,12 +1,12 @@
 from uuid import UUID
 
 import pytest
+
 from ballast.broker.leadership import LeadershipChange, ReplicaStop
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.protocol.error_codes import ErrorCode
-
 from tests.unit.broker.cluster import P0, TOPIC_ID, Cluster, batch, simulate
 
 

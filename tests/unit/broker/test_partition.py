@@ -2,6 +2,7 @@ import random
 from uuid import UUID
 
 import pytest
+
 from ballast.broker.errors import PartitionError
 from ballast.broker.partition import Partition
 from ballast.model.assignments import ReplicaAssignment
@@ -11,7 +12,6 @@ from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.records import build_batch
 from ballast.storage.config import LogConfig
 from ballast.storage.log_dirs import LogDirs
-
 from tests.fakes.disk import FakeDisk
 
 NAME = TopicPartition("t", 0)

@@ -1,6 +1,7 @@
 import dataclasses
 
 import pytest
+
 from ballast.broker.parts import Call
 
 

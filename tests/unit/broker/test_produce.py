@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
+
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.produce import PartitionProduceResponse
-
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 

@@ -1,8 +1,8 @@
 import asyncio
 
 import pytest
-from ballast.zk.errors import ZooKeeperError
 
+from ballast.zk.errors import ZooKeeperError
 from tests.unit.broker.cluster import Cluster, simulate
 
 

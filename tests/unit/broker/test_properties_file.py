@@ -1,4 +1,5 @@
 import pytest
+
 from ballast.broker.errors import ConfigError
 from ballast.broker.properties_file import parse_properties
 

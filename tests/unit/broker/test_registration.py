@@ -1,5 +1,4 @@
 from ballast.znodes import broker_ids
-
 from tests.unit.broker.cluster import Cluster, simulate
 
 

@@ -1,8 +1,8 @@
 import pytest
+
 from ballast.broker.errors import PartitionError
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
-
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 ELSEWHERE = TopicPartition("elsewhere", 0)

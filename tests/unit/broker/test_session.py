@@ -3,7 +3,6 @@ import random
 
 from ballast.broker.session import Session
 from ballast.zk.broker_store import BrokerStore
-
 from tests.fakes.zookeeper import FakeZooKeeper
 
 

@@ -1,4 +1,5 @@
 import pytest
+
 from ballast.broker.settings import (
     INT_MAX,
     integer,

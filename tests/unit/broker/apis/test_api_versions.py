@@ -1,7 +1,7 @@
 import pytest
+
 from ballast.protocol.api_keys import APIS
 from ballast.protocol.messages.api_versions import ApiVersionsRequest
-
 from tests.unit.broker.cluster import Cluster, simulate
 
 NAMED = ApiVersionsRequest(client_software_name="test", client_software_version="1.0-x")

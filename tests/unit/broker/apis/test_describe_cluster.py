@@ -1,5 +1,4 @@
 from ballast.protocol.messages.describe_cluster import DescribeClusterRequest
-
 from tests.unit.broker.cluster import Cluster, simulate
 
 

@@ -1,7 +1,7 @@
 import pytest
+
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.fetch import FetchRequest
-
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 ZSTD = 4

@@ -1,4 +1,5 @@
 import pytest
+
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.list_offsets import (
     ListOffsetsPartition,
@@ -7,7 +8,6 @@ from ballast.protocol.messages.list_offsets import (
     ListOffsetsTopic,
 )
 from ballast.protocol.records import build_batch
-
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 

@@ -1,8 +1,8 @@
 import pytest
+
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
-
 from tests.unit.broker.cluster import P0, TOPIC_ID, Cluster, simulate
 
 

@@ -1,4 +1,5 @@
 import pytest
+
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.produce import (
     PartitionProduceData,
@@ -6,7 +7,6 @@ from ballast.protocol.messages.produce import (
     TopicProduceData,
 )
 from ballast.protocol.records import CONTROL_BIT, TRANSACTIONAL_BIT
-
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 ZSTD = 4

@@ -1,4 +1,5 @@
 import pytest
+
 from ballast.model.ids import LEADER_DURING_DELETE, TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.update_metadata import (
@@ -8,7 +9,6 @@ from ballast.protocol.messages.update_metadata import (
     UpdateMetadataRequest,
     UpdateMetadataTopicState,
 )
-
 from tests.unit.broker.cluster import Cluster, simulate
 
 T0 = TopicPartition("t", 0)

@@ -1,0 +1,77 @@
+import asyncio
+
+import pytest
+
+from ballast.model.ids import TopicPartition
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from ballast.protocol.schema import Message
+from tests.unit.broker.cluster import Cluster, simulate
+
+MADE = TopicPartition("made", 0)
+
+
+def request(timeout_ms: int = 10_000) -> CreateTopicsRequest:
+    return CreateTopicsRequest(
+        timeout_ms=timeout_ms,
+        topics=(
+            CreatableTopic(name="made", num_partitions=1, replication_factor=1),
+            CreatableTopic(name="refused", num_partitions=1, replication_factor=9),
+        ),
+    )
+
+
+def answer(_request: Message, _version: int) -> Message:
+    return CreateTopicsResponse(
+        topics=(
+            CreatableTopicResult(name="made", num_partitions=1),
+            CreatableTopicResult(name="refused", error_code=38),
+        )
+    )
+
+
+def codes(response: CreateTopicsResponse) -> list[tuple[str, int]]:
+    return [(topic.name, topic.error_code) for topic in response.topics]
+
+
+@pytest.mark.parametrize("version", range(8))
+def test_answered_when_this_broker_knows_the_leaders(version: int) -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.elect(answer)
+        async with asyncio.TaskGroup() as tasks:
+            waiting = tasks.create_task(cluster.ask(1, request(), version))
+            await asyncio.sleep(2)
+            assert not waiting.done()
+            await cluster.lead(MADE, 1, [1])
+        assert codes(waiting.result()) == [("made", 0), ("refused", 38)]
+        assert cluster.forwarded == [(request(), version)]
+
+    simulate(main)
+
+
+def test_without_leaders_the_time_passes_though_the_topic_exists() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.elect(answer)
+        response = await cluster.ask(1, request(timeout_ms=1000), 7)
+        assert codes(response) == [("made", 7), ("refused", 38)]
+
+    simulate(main)
+
+
+def test_without_a_controller() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        response = await cluster.ask(1, request(), 7)
+        assert codes(response) == [
+            ("made", ErrorCode.NOT_CONTROLLER),
+            ("refused", ErrorCode.NOT_CONTROLLER),
+        ]
+
+    simulate(main)
