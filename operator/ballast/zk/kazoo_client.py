@@ -5,8 +5,6 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from kazoo.exceptions import ConnectionLoss as KazooConnectionLoss
-from kazoo.exceptions import SessionExpiredError
 from kazoo.protocol.serialization import GetChildren, Sync
 
 from ballast.zk import kazoo_connection
@@ -30,7 +28,6 @@ from ballast.zk.errors import (
     MultiFailed,
     NodeExists,
     NoNode,
-    RequestFailed,
     RequestTooLarge,
     SessionExpired,
     ZooKeeperError,
@@ -41,7 +38,6 @@ from ballast.zk.kazoo_requests import (
     MultiReadRequest,
     MultiRequest,
     WriteRequest,
-    error_of,
 )
 from ballast.zk.session import Session
 from ballast.zk.watches import WatchedThing, WatchRegistry
@@ -51,6 +47,9 @@ MULTI_READ_PATHS = 1000
 
 WINDOW = 500
 """Pipelined gets under way at once."""
+
+LINGER_S = 0.5
+"""How long closing waits for the connection thread when there is no connection."""
 
 DEFAULT_SESSION_TIMEOUT_S = 18.0
 """Kafka's ``zookeeper.session.timeout.ms``."""
@@ -120,15 +119,16 @@ class KazooZooKeeperClient:
             raise ConnectionLoss(f"no ZooKeeper answers at {self._hosts}") from error
 
     async def close(self) -> None:
-        """End the session; its ephemeral znodes are gone when this returns, if it was connected."""
+        """End the session; if it is connected, its ephemeral znodes are gone when this returns."""
         if self._kazoo is None:
             self._session.closed()
             return
         self._is_closing = True
+        is_connected = self._session.is_connected
         kazoo_connection.request_stop(self._kazoo)
-        # The thread may still wait for a server, which lets the session expire meanwhile.
+        # Without a connection the thread may wait on for a server; it ends by itself after that.
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self.session_timeout_s):
+            async with asyncio.timeout(self.session_timeout_s if is_connected else LINGER_S):
                 await self._stopped.wait()
         self._session.closed()
         self._forget(SessionExpired("the client is closed"))
@@ -302,6 +302,11 @@ class KazooZooKeeperClient:
             # kazoo does not arm watches again, so none of them is certain any more.
             self._watches.fire_all_uncertain()
 
+    def _suspended(self) -> None:
+        """Fail what is under way: kazoo would send what it has queued since after it is back."""
+        self._session.suspended()
+        self._fail_pending(ConnectionLoss("the connection broke"))
+
     def _on_session_event(self, event: SessionEvent) -> None:
         if event is SessionEvent.EXPIRED:
             kazoo_connection.request_stop(self._kazoo)
@@ -309,6 +314,9 @@ class KazooZooKeeperClient:
 
     def _forget(self, error: ZooKeeperError) -> None:
         self._watches.clear()
+        self._fail_pending(error)
+
+    def _fail_pending(self, error: ZooKeeperError) -> None:
         pending, self._pending = self._pending, {}
         for future in pending:
             _fail(future, error)
@@ -325,7 +333,7 @@ class KazooZooKeeperClient:
         if state == "CONNECTED":
             self._post(self._connected, session_id, timeout_ms / 1000)
         elif state == "SUSPENDED":
-            self._post(self._session.suspended)
+            self._post(self._suspended)
         else:
             self._post(self._lost)
 
@@ -373,18 +381,9 @@ class _Reply:
 
     def set_exception(self, error: Exception) -> None:
         """Take the error that was answered instead, or that the connection was lost."""
-        self._client._post(self._client.failed, self._future, _translated(error, self._path))
-
-
-def _translated(error: Exception, path: str) -> ZooKeeperError:
-    if isinstance(error, KazooConnectionLoss):
-        return ConnectionLoss(f"{path}: no reply came")
-    if isinstance(error, SessionExpiredError):
-        return SessionExpired("the session has ended")
-    code = getattr(error, "code", None)
-    if isinstance(code, int):
-        return error_of(code, path)
-    return RequestFailed(f"{path}: {error!r}")
+        self._client._post(
+            self._client.failed, self._future, kazoo_connection.translated(error, self._path)
+        )
 
 
 def _fail(future: asyncio.Future[Any], error: ZooKeeperError) -> None:

@@ -11,11 +11,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from kazoo.client import KazooClient
+from kazoo.exceptions import ConnectionLoss as KazooConnectionLoss
+from kazoo.exceptions import SessionExpiredError
 from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.protocol.connection import ConnectionHandler
 from kazoo.protocol.serialization import CloseInstance, Connect
 from kazoo.protocol.states import Callback, EventType, WatchedEvent
 from kazoo.retry import KazooRetry
+
+from ballast.zk.errors import ConnectionLoss, RequestFailed, SessionExpired, ZooKeeperError
+from ballast.zk.kazoo_requests import error_of
 
 RETRY_DELAY_S = 0.05
 RETRY_DELAY_MAX_S = 1.0
@@ -81,6 +86,18 @@ def request_stop(client: Any) -> None:
         except OSError:
             # The thread has ended meanwhile and closed its sockets.
             return
+
+
+def translated(error: Exception, path: str) -> ZooKeeperError:
+    """Return the port's error for one of kazoo's."""
+    if isinstance(error, KazooConnectionLoss):
+        return ConnectionLoss(f"{path}: no reply came")
+    if isinstance(error, SessionExpiredError):
+        return SessionExpired("the session has ended")
+    code = getattr(error, "code", None)
+    if isinstance(code, int):
+        return error_of(code, path)
+    return RequestFailed(f"{path}: {error!r}")
 
 
 class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types

@@ -18,10 +18,18 @@ async def wait_for_the_end(client: KazooZooKeeperClient) -> None:
         await asyncio.sleep(0.01)
 
 
+async def refused(client: KazooZooKeeperClient) -> type[ZooKeeperError] | None:
+    try:
+        await client.get("/")
+    except ZooKeeperError as error:
+        return type(error)
+    return None
+
+
 async def test_silence_for_the_whole_timeout_is_expiry_by_the_own_clock() -> None:
     """Kazoo would say that the session is lost only when ZooKeeper answers again."""
-    async with silent_server(session_timeout_ms=300) as hosts:
-        client = KazooZooKeeperClient(hosts, session_timeout_s=0.3)
+    async with silent_server(session_timeout_ms=300) as server:
+        client = KazooZooKeeperClient(server.hosts, session_timeout_s=0.3)
         events: list[SessionEvent] = []
         client.on_session_event(events.append)
         await client.start()
@@ -36,6 +44,20 @@ async def test_silence_for_the_whole_timeout_is_expiry_by_the_own_clock() -> Non
         assert events[-1] is SessionEvent.EXPIRED
         with pytest.raises(SessionExpired):
             await client.get("/")
+        await client.close()
+
+
+async def test_a_call_made_just_after_the_connection_broke_does_not_hang() -> None:
+    async with silent_server(session_timeout_ms=5000) as server:
+        client = KazooZooKeeperClient(server.hosts, session_timeout_s=5)
+        await client.start()
+        server.drop()
+        async with asyncio.timeout(2), asyncio.TaskGroup() as tasks:
+            calls = [tasks.create_task(refused(client)) for _ in range(3)]
+            for _ in range(20):
+                await asyncio.sleep(0.01)
+                calls.append(tasks.create_task(refused(client)))
+        assert {call.result() for call in calls} == {ConnectionLoss}
         await client.close()
 
 
@@ -60,8 +82,8 @@ async def test_closing_before_the_start() -> None:
 
 async def test_no_thread_is_left_behind() -> None:
     before = threading.active_count()
-    async with silent_server(session_timeout_ms=400) as hosts:
-        client = KazooZooKeeperClient(hosts, session_timeout_s=0.4)
+    async with silent_server(session_timeout_ms=400) as server:
+        client = KazooZooKeeperClient(server.hosts, session_timeout_s=0.4)
         await client.start()
         assert threading.active_count() == before + 1
         await client.close()
