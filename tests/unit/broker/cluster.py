@@ -282,7 +282,7 @@ class Cluster:
         self.zookeeper.put(controller.PATH, controller.encode(info))
 
     async def _serve(self, answer: Callable[[Message, int], Message | None]) -> None:
-        def handle(context: RequestContext) -> ResponseParts | asyncio.Future[ResponseParts]:
+        def handle(context: RequestContext) -> ResponseParts | asyncio.Future[ResponseParts | None]:
             header = context.header
             request = decode(APIS[ApiKey(header.api_key)].request, header.api_version, context.body)
             self.forwarded.append((request, header.api_version))

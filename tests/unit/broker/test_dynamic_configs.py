@@ -77,4 +77,5 @@ def test_where_a_topic_value_is_set() -> None:
     settings = list(known.topic_settings({"segment.bytes": "2000"}, "segment.bytes"))
     assert settings[0] == Setting("segment.bytes", "2000", ConfigSource.DYNAMIC_TOPIC_CONFIG)
     assert settings[1] == Setting("log.segment.bytes", "100000", ConfigSource.STATIC_BROKER_CONFIG)
-    assert list(known.topic_settings({}, "retention.ms"))[0].source == ConfigSource.DEFAULT_CONFIG
+    (default,) = known.topic_settings({}, "retention.ms")
+    assert default.source == ConfigSource.DEFAULT_CONFIG

@@ -18,13 +18,13 @@ def test_host_and_port(text: str, expected: tuple[str, int]) -> None:
     assert parse_host_port(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "h", "h:", "h:x", "h:65536", "h:-1", "h:１"])
+@pytest.mark.parametrize("text", ["", "h", "h:", "h:x", "h:65536", "h:-1", "h:\uff11"])
 def test_no_host_and_port(text: str) -> None:
     with pytest.raises(ValueError, match="not host:port"):
         parse_host_port(text)
 
 
-@pytest.mark.parametrize("text", ["", "1_0", "x", "-1", "2147483648", "１", "1.5", " 1", "--1"])
+@pytest.mark.parametrize("text", ["", "1_0", "x", "-1", "2147483648", "\uff11", "1.5", " 1", "--1"])
 def test_no_integer(text: str) -> None:
     with pytest.raises(ValueError, match=r"not a number|not between"):
         integer(0, INT_MAX)(text)

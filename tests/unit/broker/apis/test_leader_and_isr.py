@@ -53,6 +53,7 @@ def test_stale_epochs_change_nothing() -> None:
         await cluster.start(1)
         cluster.brokers[1].replicas.fence.controller_epoch = 3
         own = cluster.brokers[1].parts.identity.broker_epoch
+        fields: dict[str, Any]
         for fields, code in (
             ({"controller_epoch": 2}, ErrorCode.STALE_CONTROLLER_EPOCH),
             ({"broker_epoch": own - 1}, ErrorCode.STALE_BROKER_EPOCH),

@@ -90,7 +90,7 @@ def request(acks: int, records: bytes, **fields: str) -> ProduceRequest:
                 name="orders", partition_data=(PartitionProduceData(index=0, records=records),)
             ),
         ),
-        **fields,  # type: ignore[arg-type]
+        **fields,
     )
 
 
