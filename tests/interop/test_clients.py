@@ -1,7 +1,9 @@
 """Foreign clients produce and consume every record, with each compression."""
 
 import asyncio
+import gc
 import itertools
+import warnings
 from collections.abc import Callable, Iterator
 
 import aiokafka
@@ -119,6 +121,8 @@ def topic(cluster: RunningCluster, request: pytest.FixtureRequest) -> Iterator[s
     created[name].result(TIMEOUT_S)
     yield name
     admin.delete_topics([name])[name].result(TIMEOUT_S)
+    with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+        gc.collect()  # kafka-python leaves its wake-up sockets to the garbage collector.
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
