@@ -18,6 +18,7 @@ from ballast.model.leadership import LeaderAndIsr
 from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.replication.partition import LeaderView
 from ballast.zk.errors import ZooKeeperError
+from ballast.znodes import configs
 from tests.fakes.disk import FakeDisk
 from tests.fakes.zookeeper import FakeZooKeeper, WriteRecord
 from tests.simulation.disk_logs import LOG_DIR, DiskLogs
@@ -86,9 +87,13 @@ class SimulatedCluster:
         """Those that have started."""
         self._processes: dict[int, Broker] = {}
         """Those too that are about to."""
-        self.candidates: dict[int, Candidate] = {}
         self.hosts: dict[str, Host] = {}
         self._stops: dict[str, asyncio.Event] = {}
+        self._may_end: set[str] = set()
+        self._mains: dict[str, Callable[[], Any]] = {
+            **{candidate_name(c): partial(self._run_candidate, c) for c in self.candidate_ids},
+            **{broker_name(b): partial(self._run_broker, b) for b in self.broker_ids},
+        }
         self.failure: BaseException | None = None
         self._marks: dict[tuple[int, TopicPartition], tuple[LeaderView, int]] = {}
         self.zookeeper.after_write.append(self._after_write)
@@ -107,26 +112,23 @@ class SimulatedCluster:
 
     def start_all(self) -> None:
         """Start every process."""
-        for candidate in self.candidate_ids:
-            self.start_candidate(candidate)
-        for broker in self.broker_ids:
-            self.start_broker(broker)
-
-    def start_broker(self, broker_id: int) -> None:
-        """Start a broker's process on its disk."""
-        self._start(broker_name(broker_id), partial(self._run_broker, broker_id))
-
-    def start_candidate(self, candidate_id: int) -> None:
-        """Start a candidate's process."""
-        self._start(candidate_name(candidate_id), partial(self._run_candidate, candidate_id))
+        for name in self._mains:
+            self.start(name)
 
     def start(self, name: str) -> None:
         """Start the process that belongs on a host."""
-        broker = broker_of(name)
-        if broker is not None:
-            self.start_broker(broker)
-        else:
-            self.start_candidate(int(name.removeprefix("candidate-")))
+        assert name not in self.hosts, f"{name} runs already"
+        self.zookeeper.revive(name)
+        host = self.hosts[name] = Host(name)
+        self.loop.trace.add(self.loop.now, name, "started")
+        may_end = name in self._may_end
+        self.loop.start(host, self._watch_over(name, self._mains[name], may_end=may_end))
+
+    def add_process(self, name: str, main: Callable[[], Any]) -> None:
+        """Start another process, which can be killed and started again, and may end by itself."""
+        self._mains[name] = main
+        self._may_end.add(name)
+        self.start(name)
 
     def is_up(self, name: str) -> bool:
         """Whether the host's process runs."""
@@ -143,15 +145,6 @@ class SimulatedCluster:
             self.brokers.pop(broker, None)
             self._processes.pop(broker, None)
             self.disks[broker].crash(keep_page_cache=True)
-        else:
-            self.candidates.pop(int(name.removeprefix("candidate-")), None)
-
-    def _start(self, name: str, main: Callable[[], Any]) -> None:
-        assert name not in self.hosts, f"{name} runs already"
-        self.zookeeper.revive(name)
-        host = self.hosts[name] = Host(name)
-        self.loop.trace.add(self.loop.now, name, "started")
-        self.loop.start(host, self._watch_over(name, main))
 
     def run_client(self, name: str, main: Callable[[], Any]) -> asyncio.Task[Any]:
         """Run a client on a host of its own; an exception ends the run."""
@@ -169,7 +162,7 @@ class SimulatedCluster:
             self._fail(ProcessEnded(f"{name}: {error!r}"), error)
         else:
             if not may_end:
-                self._fail(ProcessEnded(name), None)
+                self._fail(ProcessEnded(name))
 
     async def _run_broker(self, broker_id: int) -> None:
         """Run a broker as its supervisor would: a start that fails is tried again."""
@@ -180,7 +173,7 @@ class SimulatedCluster:
                 client_factory=self.zookeeper.factory(name),
                 files=self.disks[broker_id],
                 random=self._random(),
-                wall_clock_ms=self._wall_clock_ms,
+                wall_clock_ms=self.wall_clock_ms,
             )
             self._processes[broker_id] = broker
             try:
@@ -220,13 +213,12 @@ class SimulatedCluster:
             self.zookeeper.factory(candidate_name(candidate_id)),
             listen=(candidate_name(candidate_id), CANDIDATE_PORT),
             random=self._random(),
-            wall_clock_ms=self._wall_clock_ms,
+            wall_clock_ms=self.wall_clock_ms,
             options=CandidateOptions(
                 controller=ControllerOptions(default_replication_factor=3),
                 channels=ControllerChannelOptions(request_timeout_s=5.0),
             ),
         )
-        self.candidates[candidate_id] = candidate
         await candidate.run()
 
     def _broker_config(self, broker_id: int) -> BrokerConfig:
@@ -251,8 +243,24 @@ class SimulatedCluster:
     def _random(self) -> random.Random:
         return random.Random(self.loop.random.getrandbits(64))
 
-    def _wall_clock_ms(self) -> int:
+    def wall_clock_ms(self) -> int:
+        """Return milliseconds since 1970, as every host has them."""
         return EPOCH_MS + int(self.loop.now * 1000)
+
+    @property
+    def names(self) -> list[str]:
+        """The hosts of all processes."""
+        return list(self._mains)
+
+    def configs(self) -> dict[str, dict[str, str]]:
+        """Return the config overrides in ZooKeeper, by path."""
+        return {
+            f"/config/{kind}/{name}": configs.decode(
+                f"{kind}/{name}", self.zookeeper.data(f"/config/{kind}/{name}") or b""
+            )
+            for kind in ("topics", "brokers")
+            for name in self.zookeeper.children_of(f"/config/{kind}")
+        }
 
     # -- invariants -----------------------------------------------------------------------------
 

@@ -6,10 +6,10 @@ out leaves room for the others (swarm testing).
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from tests.simulation.cluster import SimulatedCluster, broker_name, candidate_name
+from tests.simulation.cluster import SimulatedCluster
 
 Fault = Callable[["Nemesis"], Awaitable[None]]
 
@@ -54,7 +54,7 @@ class Nemesis:
     def heal(self) -> None:
         """End every fault: links, sessions, processes."""
         self.cluster.loop.network.heal_all()
-        for name in self.names:
+        for name in self.cluster.names:
             self.cluster.zookeeper.heal(name)
             host = self.cluster.hosts.get(name)
             if host is None:
@@ -62,22 +62,13 @@ class Nemesis:
             elif host.is_paused:
                 self.cluster.loop.resume(host)
 
-    @property
-    def names(self) -> Sequence[str]:
-        """The hosts of brokers and candidates."""
-        cluster = self.cluster
-        return [
-            *(broker_name(broker) for broker in cluster.broker_ids),
-            *(candidate_name(candidate) for candidate in cluster.candidate_ids),
-        ]
-
     async def sleep(self, low_s: float, high_s: float) -> None:
         """Wait a random time."""
         await asyncio.sleep(self.random.uniform(low_s, high_s))
 
     def pick(self, prefix: str = "") -> str:
         """Draw a host."""
-        return self.random.choice([name for name in self.names if name.startswith(prefix)])
+        return self.random.choice([n for n in self.cluster.names if n.startswith(prefix)])
 
     def note(self, text: str) -> None:
         """Write a fault into the trace."""
@@ -103,6 +94,12 @@ async def crash_broker(nemesis: Nemesis) -> None:
 async def crash_candidate(nemesis: Nemesis) -> None:
     """Kill a candidate, the controller or not."""
     await crash(nemesis, "candidate-")
+
+
+async def crash_mover(nemesis: Nemesis) -> None:
+    """Kill who carries a reassignment out, if anybody does."""
+    if "mover" in nemesis.cluster.names:
+        await crash(nemesis, "mover")
 
 
 async def pause(nemesis: Nemesis) -> None:
@@ -161,12 +158,12 @@ async def isolate(nemesis: Nemesis) -> None:
     """Cut a broker off from every other host but ZooKeeper."""
     name = nemesis.pick("broker-")
     network = nemesis.cluster.loop.network
-    for other in nemesis.names:
+    for other in nemesis.cluster.names:
         if other != name:
             network.cut(name, other)
             network.cut(other, name)
     await nemesis.sleep(0.5, 5)
-    for other in nemesis.names:
+    for other in nemesis.cluster.names:
         network.heal(name, other)
         network.heal(other, name)
 
@@ -199,6 +196,7 @@ FAULTS: dict[str, Fault] = {
     "roll_broker": roll_broker,
     "crash_broker": crash_broker,
     "crash_candidate": crash_candidate,
+    "crash_mover": crash_mover,
     "pause": pause,
     "expire_session": expire_session,
     "lose_replies": lose_replies,

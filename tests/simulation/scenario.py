@@ -16,12 +16,16 @@ from tests.simulation.clients import Consumer, Leaders, Load, Producer
 from tests.simulation.cluster import ClusterOptions, SimulatedCluster, settle
 from tests.simulation.faults import FaultPlan, Nemesis
 from tests.simulation.loop import SimulatedLoop
+from tests.simulation.metadata_rules import throttles_left
+from tests.simulation.mover import Mover
 from tests.simulation.trace import LINES_KEPT, Trace
+from tests.simulation.violations import require
 
 TOPIC = "t"
 REPLICATION_FACTOR = 3
 START_WITHIN_S = 30.0
 CONVERGE_WITHIN_S = 60.0
+MOVES_END_WITHIN_S = 120.0
 
 ADMIN_OPTIONS = AdminOptions(
     client_id="admin", request_timeout_s=4.0, connect_timeout_s=1.0, call_timeout_s=8.0
@@ -41,7 +45,8 @@ class Story:
     faults: FaultPlan | None
     faults_s: float
     pause_s: tuple[float, float]
-    moves: bool
+    moves: str
+    """``none``, ``admin`` (bare requests, also overrides) or ``mover`` (the reconciler)."""
 
     @classmethod
     def draw(cls, rng: random.Random) -> "Story":
@@ -52,7 +57,7 @@ class Story:
             faults=FaultPlan.draw(rng) if rng.random() < 0.95 else None,
             faults_s=rng.uniform(4, 10),
             pause_s=rng.choice(((0.02, 0.1), (0.1, 0.4))),
-            moves=rng.random() < 0.7,
+            moves=rng.choice(("none", "admin", "mover", "mover")),
         )
 
 
@@ -127,6 +132,7 @@ class _Run:
         self.partitions = [TopicPartition(TOPIC, n) for n in range(self.story.partitions)]
         self.cluster.metadata.min_insync_replicas[TOPIC] = self.cluster.options.min_insync_replicas
         self.load = Load(partitions=self.partitions, pause_s=self.story.pause_s)
+        self.mover: Mover | None = None
         self.requested: dict[TopicPartition, set[frozenset[int]]] = {}
 
     async def main(self) -> None:
@@ -147,6 +153,8 @@ class _Run:
         await asyncio.sleep(1.0)
         self.load.is_over = True
         await asyncio.gather(*clients)
+        if self.mover is not None:
+            await self._end_moves(self.mover)
         self._require_convergence(
             await settle(self._not_converged, within_s=CONVERGE_WITHIN_S), "after all faults"
         )
@@ -170,9 +178,33 @@ class _Run:
             for number, producer in enumerate(self.producers)
         ]
         tasks.append(self.cluster.run_client("consumer", consumer.run))
-        if self.story.moves:
+        if self.story.moves == "mover":
+            self.mover = self._start_mover()
+        if self.story.moves == "admin":
             tasks.append(self.cluster.run_client("admin", self._move_replicas))
         return tasks
+
+    def _start_mover(self) -> Mover:
+        mover = Mover(
+            self.cluster.broker_addresses,
+            self.cluster.metadata.assignments,
+            self._draw_replicas,
+            self._new_random(),
+            self.cluster.wall_clock_ms,
+            self.loop.note,
+        )
+        self.cluster.add_process("mover", mover.run)
+        return mover
+
+    async def _end_moves(self, mover: Mover) -> None:
+        mover.is_over = True
+        try:
+            async with asyncio.timeout(MOVES_END_WITHIN_S):
+                await mover.finished.wait()
+        except TimeoutError:
+            raise NotConverged("a reassignment does not end") from None
+        left = throttles_left(self.cluster.configs())
+        require("R10", not left, f"throttles left behind: {left}")
 
     def _leaders(self, client_id: str) -> Leaders:
         return Leaders(self.cluster.broker_addresses, self._new_random(), client_id)
@@ -246,7 +278,10 @@ class _Run:
             state, assignment = cluster.state(partition), cluster.metadata.assignments[partition]
             assert state is not None
             cluster.replication.sweep(partition, assignment.replicas, state.leader)
-            if frozenset(assignment.replicas) not in self.requested[partition]:
+            asked_for = self.mover is not None or (
+                frozenset(assignment.replicas) in self.requested[partition]
+            )
+            if not asked_for:
                 raise AssertionError(f"R9: nobody asked for {partition} on {assignment.replicas}")
         self.outcome.acknowledged = sum(producer.acknowledged for producer in self.producers)
         self.outcome.completed_moves = cluster.metadata.completed_moves
