@@ -3,14 +3,15 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Coroutine
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
+from ballast.net.answers import Unanswered
 from ballast.net.counters import ServerCounters
 from ballast.net.errors import MalformedFrame
 from ballast.net.frame_buffer import FrameBuffer
 from ballast.net.limits import ServerLimits
-from ballast.net.requests import Handler, LaterAnswer, RequestContext, ResponseParts
+from ballast.net.liveness import Liveness
+from ballast.net.requests import Handler, RequestContext, ResponseParts
 from ballast.protocol.errors import ProtocolError
 from ballast.protocol.frames import decode_request_header
 
@@ -35,62 +36,6 @@ class ConnectionOwner(Protocol):
         """Take note that a connection was lost."""
 
 
-class _Unanswered:
-    """One request whose answer, or whose turn to be answered, is still to come."""
-
-    __slots__ = ("connection", "coroutine", "future", "is_done", "parts")
-
-    def __init__(self, connection: "Connection", parts: ResponseParts | None = None) -> None:
-        self.connection = connection
-        self.parts = parts
-        self.is_done = parts is not None
-        self.future: asyncio.Future[Any] | None = None
-        """Of `ResponseParts`, None (no answer), or the exception that a task ended with."""
-        self.coroutine: Coroutine[Any, Any, ResponseParts | None] | None = None
-
-    def wait_for(self, answer: LaterAnswer, tasks: asyncio.TaskGroup) -> None:
-        """Have the answer taken when it is there."""
-        future: asyncio.Future[Any]
-        if isinstance(answer, asyncio.Future):
-            future = answer
-        else:
-            self.coroutine = answer
-            future = tasks.create_task(self._contained(answer))
-        self.future = future
-        future.add_done_callback(self._complete)
-
-    def cancel(self) -> None:
-        """Nobody will read the answer any more."""
-        if self.future is not None:
-            self.future.cancel()
-
-    @staticmethod
-    async def _contained(
-        answer: Coroutine[Any, Any, ResponseParts | None],
-    ) -> ResponseParts | Exception | None:
-        """Keep a failure from ending the whole group of tasks: it is one connection's own."""
-        try:
-            return await answer
-        except Exception as error:  # noqa: BLE001 - logged by the connection
-            return error
-
-    def _complete(self, future: asyncio.Future[Any]) -> None:
-        self.future = None
-        if self.coroutine is not None:
-            self.coroutine.close()  # a task cancelled before its first step never started it
-            self.coroutine = None
-        if future.cancelled():
-            self.connection.fail("a request was cancelled")
-            return
-        outcome = future.exception() or future.result()
-        if isinstance(outcome, BaseException):
-            self.connection.fail_handler(outcome)
-            return
-        self.parts = outcome
-        self.is_done = True
-        self.connection.send_answers()
-
-
 class Connection(asyncio.BufferedProtocol):
     """The protocol of one accepted connection (see `ballast.net.server.Server`).
 
@@ -106,7 +51,7 @@ class Connection(asyncio.BufferedProtocol):
         self._limits = owner.limits
         self._buffer = FrameBuffer(owner.limits.request_max_bytes)
         self._transport: asyncio.Transport | None = None
-        self._unanswered: deque[_Unanswered] = deque()
+        self._unanswered: deque[Unanswered] = deque()
         self._outgoing: ResponseParts = []
         self._outgoing_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -114,10 +59,7 @@ class Connection(asyncio.BufferedProtocol):
         self._reading_paused = False
         self._yielded = False
         self._closing = False
-        self._active_at = 0.0
-        self._frame_began_at = -1.0
-        self._stalled_bytes = 0
-        self._stalled_at = 0.0
+        self._liveness = Liveness(owner.limits, loop.time())
 
     # -- called by the transport ---------------------------------------------------------------
 
@@ -133,7 +75,6 @@ class Connection(asyncio.BufferedProtocol):
             transport.abort()
             return
         transport.set_write_buffer_limits(high=self._limits.output_high_water)
-        self._active_at = self._loop.time()
         self._arm_timer()
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the frame knows better
@@ -149,13 +90,13 @@ class Connection(asyncio.BufferedProtocol):
     def pause_writing(self) -> None:
         """Stop starting requests: the client does not read its answers."""
         self._write_paused = True
-        self._stalled_at = self._loop.time()
-        self._stalled_bytes = 1 << 62
+        self._liveness.write_paused(self._loop.time())
         self._pause_reading()
 
     def resume_writing(self) -> None:
         """Go on."""
         self._write_paused = False
+        self._liveness.write_resumed()
         self._go_on()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - every end is alike
@@ -171,11 +112,6 @@ class Connection(asyncio.BufferedProtocol):
         self._owner.forget(self)
 
     # -- called by the server and by answers ---------------------------------------------------
-
-    @property
-    def is_answering(self) -> bool:
-        """Whether requests that were started are unanswered."""
-        return bool(self._unanswered)
 
     def close_when_answered(self) -> None:
         """Read no more; close once everything that was started is answered and sent."""
@@ -239,7 +175,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _start_requests(self) -> None:
         """Start the complete requests in the buffer, as far as the limits allow."""
-        now = self._active_at = self._loop.time()
+        now = self._loop.time()
         started = 0
         while not self._closing and not self._is_held():
             if started == REQUESTS_PER_TURN:
@@ -260,7 +196,7 @@ class Connection(asyncio.BufferedProtocol):
         self._flush()
         if self._yielded or self._is_held():
             self._pause_reading()
-        self._note_incomplete_frame(started, now)
+        self._note_read(now, is_new_frame=started > 0)
 
     def _start(self, frame: memoryview, now: float) -> None:
         try:
@@ -274,11 +210,11 @@ class Connection(asyncio.BufferedProtocol):
         if answer is None:
             return
         if not isinstance(answer, list):
-            request = _Unanswered(self)
+            request = Unanswered(self)
             self._unanswered.append(request)
             request.wait_for(answer, self._owner.tasks)
         elif self._unanswered:
-            self._unanswered.append(_Unanswered(self, answer))
+            self._unanswered.append(Unanswered(self, answer))
         else:
             self._put(answer)
 
@@ -300,14 +236,14 @@ class Connection(asyncio.BufferedProtocol):
         if not self._may_go_on():
             return
         self._reading_paused = False
-        self._note_incomplete_frame(0, self._active_at)
+        self._note_read(self._loop.time(), is_new_frame=False)
         assert self._transport is not None
         self._transport.resume_reading()
 
     def _pause_reading(self) -> None:
         if not self._reading_paused and self._transport is not None:
             self._reading_paused = True
-            self._frame_began_at = -1.0
+            self._liveness.held()
             if not self._transport.is_closing():
                 self._transport.pause_reading()
 
@@ -333,25 +269,25 @@ class Connection(asyncio.BufferedProtocol):
 
     # -- time ----------------------------------------------------------------------------------
 
-    def _note_incomplete_frame(self, started: int, now: float) -> None:
-        if self._reading_paused or not self._buffer.pending:
-            self._frame_began_at = -1.0
-        elif started or self._frame_began_at < 0:
-            self._frame_began_at = now
+    def _note_read(self, now: float, *, is_new_frame: bool) -> None:
+        self._liveness.read(
+            now,
+            is_frame_incomplete=not self._reading_paused and self._buffer.pending > 0,
+            is_new_frame=is_new_frame,
+        )
 
     def _arm_timer(self) -> None:
-        limits = self._limits
-        period_s = min(
-            limits.quiet_period_s,
-            limits.incomplete_frame_timeout_s,
-            limits.connections_max_idle_s,
-            limits.write_stall_timeout_s,
-        )
-        self._timer = self._loop.call_later(period_s, self._look)
+        self._timer = self._loop.call_later(self._liveness.period_s, self._look)
 
     def _look(self) -> None:
         """Close what does not move; give back a receive buffer that is not used."""
-        reason = self._overdue(self._loop.time())
+        assert self._transport is not None
+        reason = self._liveness.overdue(
+            self._loop.time(),
+            pending=self._buffer.pending,
+            unsent=self._transport.get_write_buffer_size(),
+            unanswered=len(self._unanswered),
+        )
         if reason is None:
             self._buffer.trim()
             self._arm_timer()
@@ -360,25 +296,3 @@ class Connection(asyncio.BufferedProtocol):
         self._owner.counters.timed_out += 1
         log.info("closing connection %d of %s: %s", self.connection_id, self.peer_host, reason)
         self.abort()
-
-    def _overdue(self, now: float) -> str | None:
-        limits = self._limits
-        if self._write_paused:
-            return self._stalled(now)
-        if self._frame_began_at >= 0:
-            allowed_s = self._buffer.pending / limits.min_receive_rate
-            if now - self._frame_began_at >= limits.incomplete_frame_timeout_s + allowed_s:
-                return "a request stayed incomplete"
-        elif not self._unanswered and now - self._active_at >= limits.connections_max_idle_s:
-            return "idle"
-        return None
-
-    def _stalled(self, now: float) -> str | None:
-        assert self._transport is not None
-        unsent = self._transport.get_write_buffer_size()
-        if unsent < self._stalled_bytes:
-            self._stalled_bytes = unsent
-            self._stalled_at = now
-        elif now - self._stalled_at >= self._limits.write_stall_timeout_s:
-            return "the client does not read its answers"
-        return None

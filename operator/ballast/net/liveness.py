@@ -1,0 +1,75 @@
+"""When a connection has to be closed because nothing moves. No I/O, no clock: time is given.
+
+A client is idle when it asks nothing and nothing is owed to it; it stalls when a request that it
+began does not get complete, or when it does not read its answers. While the server itself holds
+the connection back, its clock for the incomplete request stands still.
+"""
+
+from ballast.net.limits import ServerLimits
+
+NEVER = -1.0
+
+
+class Liveness:
+    """What one connection was seen doing."""
+
+    __slots__ = ("_active_at", "_frame_began_at", "_limits", "_stalled_at", "_unsent")
+
+    def __init__(self, limits: ServerLimits, now: float) -> None:
+        self._limits = limits
+        self._active_at = now
+        self._frame_began_at = NEVER
+        self._stalled_at = NEVER
+        self._unsent = 0
+
+    @property
+    def period_s(self) -> float:
+        """How often `overdue` is worth asking."""
+        limits = self._limits
+        return min(
+            limits.quiet_period_s,
+            limits.incomplete_frame_timeout_s,
+            limits.connections_max_idle_s,
+            limits.write_stall_timeout_s,
+        )
+
+    def read(self, now: float, *, is_frame_incomplete: bool, is_new_frame: bool) -> None:
+        """Take note of what a read left behind."""
+        self._active_at = now
+        if not is_frame_incomplete:
+            self._frame_began_at = NEVER
+        elif is_new_frame or self._frame_began_at == NEVER:
+            self._frame_began_at = now
+
+    def held(self) -> None:
+        """Take note that the server reads no more for the time being."""
+        self._frame_began_at = NEVER
+
+    def write_paused(self, now: float) -> None:
+        """Take note that the client does not take what is written."""
+        self._stalled_at = now
+        self._unsent = 1 << 62
+
+    def write_resumed(self) -> None:
+        """Take note that the client has taken most of it."""
+        self._stalled_at = NEVER
+
+    def overdue(self, now: float, *, pending: int, unsent: int, unanswered: int) -> str | None:
+        """Return why the connection has to be closed, or None.
+
+        ``pending``: bytes of an incomplete request; ``unsent``: bytes of answers not taken.
+        """
+        limits = self._limits
+        if self._stalled_at != NEVER:
+            if unsent < self._unsent:
+                self._unsent = unsent
+                self._stalled_at = now
+            elif now - self._stalled_at >= limits.write_stall_timeout_s:
+                return "the client does not read its answers"
+        elif self._frame_began_at != NEVER:
+            allowed_s = limits.incomplete_frame_timeout_s + pending / limits.min_receive_rate
+            if now - self._frame_began_at >= allowed_s:
+                return "a request stayed incomplete"
+        elif not unanswered and now - self._active_at >= limits.connections_max_idle_s:
+            return "idle"
+        return None
