@@ -53,11 +53,11 @@ def test_stale_epochs_change_nothing() -> None:
         await cluster.start(1)
         cluster.brokers[1].replicas.fence.controller_epoch = 3
         own = cluster.brokers[1].parts.identity.broker_epoch
-        fields: dict[str, Any]
-        for fields, code in (
+        stale: list[tuple[dict[str, Any], ErrorCode]] = [
             ({"controller_epoch": 2}, ErrorCode.STALE_CONTROLLER_EPOCH),
             ({"broker_epoch": own - 1}, ErrorCode.STALE_BROKER_EPOCH),
-        ):
+        ]
+        for fields, code in stale:
             answer = await cluster.ask(1, request(5, **fields), 5)
             assert answer.error_code == code
         assert not cluster.brokers[1].replicas.partitions
