@@ -12,7 +12,7 @@ from enum import Enum, auto
 from ballast.model.ids import TopicPartition
 from ballast.reassign.plan import PlannedMove
 
-_HALF_LIFE_SECONDS = 15.0
+_HALF_LIFE_SECONDS = 5.0
 _MIN_INTERVAL_SECONDS = 0.5
 
 
@@ -123,7 +123,7 @@ def _bytes_of(move: PlannedMove, state: MoveState, sizes: Sizes, leader: int) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """A smoothed rate: an exponentially weighted moving average with a half-life of 15 s."""
+    """A smoothed rate: an exponentially weighted moving average with a half-life of 5 s."""
 
     per_second: float = 0.0
     count: int | None = None

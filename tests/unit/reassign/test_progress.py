@@ -45,7 +45,7 @@ def test_the_rate_is_smoothed() -> None:
     rate = Rate().sampled(0, 0.0).sampled(1000, 1.0)
     assert rate.per_second == 1000.0
     assert rate.sampled(9999, 1.1) == rate, "too soon to say anything"
-    slower = rate.sampled(1000, 16.0)
+    slower = rate.sampled(1000, 6.0)
     assert slower.per_second == pytest.approx(500.0)
     assert rate.sampled(0, 2.0).per_second < 1000.0, "a counter that falls is no speed"
 
