@@ -2,7 +2,8 @@
 
 It keeps Kafka's rules that matter to a reassignment: a pending move completes when all its targets
 are in sync; only live brokers may be added; a broker's configuration is changed by that broker
-alone; throttled replicas share the rate of their broker. It counts bytes that moved without a throttle.
+alone; throttled replicas share the rate of their broker. It counts bytes moved
+without a throttle.
 """
 
 from collections.abc import Collection, Mapping
