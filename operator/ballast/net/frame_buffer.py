@@ -14,7 +14,7 @@ from struct import Struct
 
 from ballast.net.errors import MalformedFrame
 
-INITIAL_CAPACITY = 16 * 1024
+INITIAL_CAPACITY = 4 * 1024
 READ_AHEAD = 256 * 1024
 """How much is read at once, when it comes, without knowing that a frame is that large."""
 

@@ -322,7 +322,7 @@ async def _half_open_claims(tasks: asyncio.TaskGroup) -> None:
         grown, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert grown < 1000 * 17 * 1024
+    assert grown < 1000 * 5 * 1024
     await asyncio.sleep(60)
     assert all(transport.aborted for transport in transports)
 

@@ -143,13 +143,13 @@ def test_an_incomplete_frame_is_never_given_back() -> None:
 def test_a_buffer_given_away_is_not_written_any_more() -> None:
     buffer = FrameBuffer(MAX)
     both = frame(b"a" * 20_000) + frame(b"b" * 10_000)
-    room = buffer.writable()
-    room[:] = both[: len(room)]
-    buffer.received(len(room))
-    rest = both[len(room) :]
-    room = buffer.writable()
-    room[: len(rest)] = rest
-    buffer.received(len(rest))
+    view = memoryview(both)
+    while view:
+        room = buffer.writable()
+        size = min(len(room), len(view))
+        room[:size] = view[:size]
+        buffer.received(size)
+        view = view[size:]
     kept = buffer.next_frame()
     assert kept is not None
 
