@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from ballast.candidate.candidate import Candidate
@@ -53,10 +52,3 @@ class CandidateCollector:
         for name in sorted(counts):
             handled.add_metric([name], counts[name])
         yield handled
-
-
-def registry_of(candidate: Candidate) -> CollectorRegistry:
-    """Return a registry of one candidate's metrics."""
-    registry = CollectorRegistry()
-    registry.register(CandidateCollector(candidate))
-    return registry

@@ -2,9 +2,10 @@
 
 import asyncio
 
+from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 
-from ballast.candidate.metrics import registry_of
+from ballast.candidate.metrics import CandidateCollector
 from ballast.net.channel import BrokerChannel
 from ballast.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -20,7 +21,9 @@ from tests.fakes.candidate_cluster import CandidateCluster, with_candidate
 
 
 def lines_of(cluster: CandidateCluster, candidate_id: int) -> dict[str, float]:
-    text = generate_latest(registry_of(cluster.candidates[candidate_id])).decode()
+    registry = CollectorRegistry()
+    registry.register(CandidateCollector(cluster.candidates[candidate_id]))
+    text = generate_latest(registry).decode()
     pairs = (line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
     return {name: float(value) for name, value in pairs}
 
