@@ -38,20 +38,18 @@ def main(
 
 
 async def _up(layout: ClusterLayout, *, restart: bool) -> None:
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    assert task is not None, "a coroutine runs in a task"
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     async with local_cluster(layout, restart=restart, report=_say) as cluster:
-        async with asyncio.TaskGroup() as tasks:
-            start = tasks.create_task(cluster.start())
-            stop = tasks.create_task(stopped.wait())
-            await asyncio.wait([start, stop], return_when=asyncio.FIRST_COMPLETED)
-            if start.done() and not start.cancelled() and start.exception() is None:
-                _say(f"bootstrap.servers={layout.bootstrap_servers}")
-                await stop
-            start.cancel()
-            stop.cancel()
+        try:
+            await cluster.start()
+            _say(f"bootstrap.servers={layout.bootstrap_servers}")
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            # A second signal interrupts the stop: what is left is killed then.
+            task.uncancel()
         _say("stopping")
         await cluster.stop()
 

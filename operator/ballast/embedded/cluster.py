@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import os
 import socket
 import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -118,7 +119,8 @@ def _check_ports(ports: Iterable[int]) -> None:
         try:
             socket.create_server((HOST, port)).close()
         except OSError as error:
-            raise PortInUse(f"port {port} cannot be listened on: {error.strerror}") from error
+            reason = os.strerror(error.errno or 0)
+            raise PortInUse(f"port {port} cannot be listened on: {reason}") from error
 
 
 def _scrape(port: int) -> str:
