@@ -79,9 +79,9 @@ class Broker:
 
         Raises `StartupRefused`, `ZooKeeperError` or `OSError`; nothing runs then.
         """
+        self._build()
         await self._tasks.__aenter__()
         try:
-            self._build()
             await self._start()
         except BaseException:
             await self._close(clean=False)

@@ -21,6 +21,7 @@ from ballast.broker.settings import (
     Property,
     integer,
     listeners_of,
+    only_false,
     parse_host_port,
     setting,
     zookeeper_of,
@@ -111,6 +112,7 @@ class BrokerConfig:
         ConfigType.BOOLEAN,
         "false",
         "Kafka's default is true; Ballast creates a topic only when it is asked to.",
+        parse=only_false,
     )
     delete_topic_enable: bool = setting(
         "delete.topic.enable", ConfigType.BOOLEAN, "true", "Whether topics can be deleted."
@@ -272,20 +274,6 @@ class BrokerConfig:
         "Bytes per second that throttled replicas here may fetch with (KIP-73).",
         parse=POSITIVE_LONG,
         dynamic=True,
-    )
-    quota_window_num: int = setting(
-        "replication.quota.window.num",
-        ConfigType.INT,
-        "11",
-        "Samples that a replication rate is measured over.",
-        parse=POSITIVE,
-    )
-    quota_window_size_seconds: int = setting(
-        "replication.quota.window.size.seconds",
-        ConfigType.INT,
-        "1",
-        "Length of one such sample.",
-        parse=POSITIVE,
     )
 
     given: Mapping[str, str] = dataclasses.field(default_factory=dict)

@@ -61,6 +61,7 @@ HANDLERS: Final[Mapping[ApiKey, ApiHandler]] = {
 FROM_CONTROLLER: Final = frozenset(
     {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA}
 )
+"""Commands that state the broker epoch that they are meant for."""
 
 WITH_TRAILING_BYTES: Final = frozenset({ApiKey.METADATA})
 """Requests that may be longer than they say: librdkafka (2.16 still) asks for all topics with three

@@ -61,11 +61,6 @@ class MetadataCache:
         """Return what is known of one partition."""
         return self._topics.get(partition.topic, {}).get(partition.partition)
 
-    def live_leader(self, partition: TopicPartition) -> Broker | None:
-        """Return the live broker that leads ``partition``."""
-        known = self.partition(partition)
-        return self._brokers.get(known.leader) if known else None
-
     def update(
         self,
         entries: Iterable[tuple[TopicPartition, PartitionMetadata]],

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 PREFIX: Final = "ballast_broker_"
 
@@ -39,10 +39,6 @@ class BrokerMetrics:
         """Add a gauge whose value is read at each scrape."""
         gauge = Gauge(PREFIX + name, documentation, registry=self.registry)
         gauge.set_function(read)
-
-    def scrape(self) -> bytes:
-        """Return all metrics in Prometheus' text format."""
-        return generate_latest(self.registry)
 
     def _counter(self, name: str, documentation: str) -> Counter:
         return Counter(PREFIX + name, documentation, registry=self.registry)

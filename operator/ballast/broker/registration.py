@@ -9,6 +9,7 @@ import asyncio
 import base64
 import logging
 import random
+from collections import deque
 from collections.abc import Callable, Collection
 from typing import Final
 
@@ -51,7 +52,7 @@ class Registration:
         self._wall_clock_ms = wall_clock_ms
         self._client: ZooKeeperClient | None = None
         self._store: BrokerStore | None = None
-        self._expired_sessions: list[int] = []
+        self._expired_sessions: deque[int] = deque(maxlen=64)
         self._expired = asyncio.Event()
 
     async def connect(self) -> None:

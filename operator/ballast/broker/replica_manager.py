@@ -1,6 +1,5 @@
 """The replicas on this broker: who they are, their high watermarks and their ISRs."""
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
@@ -19,8 +18,6 @@ from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.storage.errors import StorageError
 from ballast.storage.log_dirs import LogDirs
-
-log = logging.getLogger(__name__)
 
 
 class ReplicaManager:
@@ -106,6 +103,10 @@ class ReplicaManager:
         """Drop a replica that is about to be deleted."""
         self._partitions.pop(name, None)
         self._high_watermarks.pop(name, None)
+        if not any(other.topic == name.topic for other in self._partitions):
+            # A topic made anew under this name has its configs read anew.
+            self.configs.forget_topic(name.topic)
+            self.throttles.forget_topic(name.topic)
 
     # -- high watermark and ISR -----------------------------------------------------------------
 
@@ -142,10 +143,9 @@ class ReplicaManager:
         """Save the high watermarks of all replicas, those without a role yet included."""
         watermarks = dict(self._high_watermarks)
         watermarks.update({name: p.high_watermark for name, p in self._partitions.items()})
-        try:
-            self.log_dirs.write_high_watermarks(watermarks)
-        except StorageError as error:
-            log.error("high watermarks were not saved: %s", error)  # noqa: TRY400
+        self.log_dirs.write_high_watermarks(watermarks)
+        for error in self.log_dirs.offline_directories.values():
+            self.storage_failed(error)
 
     def leading(self) -> Iterable[Partition]:
         """Return the replicas that lead, in no particular order."""

@@ -54,10 +54,18 @@ def integer(minimum: int, maximum: int) -> Callable[[str], int]:
     return parse
 
 
-def _boolean(text: str) -> bool:
+def boolean(text: str) -> bool:
+    """Return the truth of ``true`` or ``false``."""
     if text.lower() not in ("true", "false"):
         raise ValueError(f"neither true nor false: {text!r}")
     return text.lower() == "true"
+
+
+def only_false(text: str) -> bool:
+    """Return False; another value is refused, because what it asks for is not done."""
+    if boolean(text):
+        raise ValueError("true is not supported")
+    return False
 
 
 def _text(text: str) -> str:
@@ -106,7 +114,7 @@ def zookeeper_of(text: str) -> str:
 
 
 _PARSERS: Final[Mapping[ConfigType, Callable[[str], Any]]] = {
-    ConfigType.BOOLEAN: _boolean,
+    ConfigType.BOOLEAN: boolean,
     ConfigType.STRING: _text,
     ConfigType.LIST: _names,
 }

@@ -63,6 +63,11 @@ class Throttles:
         self.follower = Throttle(broker_id)
         self.clock = clock
 
+    def forget_topic(self, topic: str) -> None:
+        """Drop the lists of a topic that is no longer hosted here."""
+        self.leader.set_replicas(topic, NOT_THROTTLED)
+        self.follower.set_replicas(topic, NOT_THROTTLED)
+
     def leader_holds_back(self, partition: TopicPartition, *, follower_in_sync: bool) -> bool:
         """Whether a follower's fetch gets nothing of ``partition`` for now."""
         return self.leader.covers(partition) and leader_holds_back(

@@ -41,6 +41,7 @@ def test_unknown_names_are_reported_and_kept_out() -> None:
         ("num.partitions", "0"),
         ("log.dirs", ""),
         ("delete.topic.enable", "yes"),
+        ("auto.create.topics.enable", "true"),
         ("leader.replication.throttled.rate", "0"),
     ],
 )

@@ -119,3 +119,16 @@ def test_a_replica_without_a_role_is_deleted_too() -> None:
         assert leadership.stop([stop]) == {stop.name: ErrorCode.INVALID_TOPIC_EXCEPTION}
 
     simulate(main)
+
+
+def test_configs_of_a_deleted_topic_are_read_anew_for_its_namesake() -> None:
+    async def main(cluster: Cluster) -> None:
+        cluster.zookeeper.put("/config/topics/orders", b'{"config":{"max.message.bytes":"99"}}')
+        await cluster.start(1)
+        await cluster.lead(P0, 1, [1])
+        await cluster.stop_replica(1, P0, -2, delete=True)
+        cluster.zookeeper.put("/config/topics/orders", b'{"config":{"max.message.bytes":"77"}}')
+        await cluster.lead(P0, 1, [1])
+        assert cluster.brokers[1].replicas.partitions[P0].log.config.max_message_bytes == 77
+
+    simulate(main)

@@ -47,14 +47,6 @@ def test_a_deleted_topic_is_forgotten() -> None:
     assert cache.topic_id("t") is None
 
 
-def test_a_live_leader_is_a_live_broker() -> None:
-    cache = filled()
-    cache.update([], [broker(1)], {})
-    assert cache.live_leader(T0) == broker(1)
-    assert cache.live_leader(T1) is None
-    assert cache.live_leader(TopicPartition("u", 0)) is None
-
-
 async def test_waiting_ends_with_an_update() -> None:
     cache = MetadataCache()
     async with asyncio.TaskGroup() as tasks:
