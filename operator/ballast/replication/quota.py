@@ -38,17 +38,17 @@ class ReplicationQuota:
             self._samples.append([start, float(size_bytes)])
 
     def rate(self, now: float) -> float:
-        """Return bytes per second; short histories count as spread over the full window.
+        """Return bytes per second since the oldest sample held, over one sample at least.
 
-        So a burst after a quiet time is allowed up to a window's worth (Kafka ``Rate``).
+        So a burst is allowed for one sample's length, not for the whole window's (Kafka
+        ``SimpleRate``).
         """
-        full_windows = (QUOTA_WINDOW_NUM - 1) * QUOTA_WINDOW_SIZE_SECONDS
         oldest = now - QUOTA_WINDOW_NUM * QUOTA_WINDOW_SIZE_SECONDS
         while self._samples and self._samples[0][0] <= oldest:
             self._samples.popleft()
         if not self._samples:
             return 0.0
-        elapsed = max(now - self._samples[0][0], full_windows)
+        elapsed = max(now - self._samples[0][0], QUOTA_WINDOW_SIZE_SECONDS)
         return sum(size for _, size in self._samples) / elapsed
 
     def is_exceeded(self, now: float) -> bool:
