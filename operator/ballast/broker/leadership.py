@@ -7,7 +7,8 @@ Rules (Kafka 2.8 ReplicaManager, with KAFKA-13972):
 | LeaderAndIsr | above the replica's                             | STALE_CONTROLLER_EPOCH 11 |
 | StopReplica  | not below the replica's, or not stated, or -2   | FENCED_LEADER_EPOCH 74    |
 
-A replica is deleted by StopReplica(delete) only, never because it is not mentioned.
+A replica is deleted by StopReplica(delete), or because UpdateMetadata says that the partition does
+without it (`strays`); never because it is not mentioned.
 """
 
 import logging

@@ -5,6 +5,7 @@ Behaviour:
   registration's is STALE_BROKER_EPOCH (KIP-380). Neither changes anything.
 * The live brokers replace those known; the partitions named replace what was known of them.
 * A leader of -2 says that the topic is being deleted: the partition is forgotten.
+* A replica here that the partition does without is deleted (see `ballast.broker.strays`).
 
 Version notes:
 * v0 gives one address per broker (v1 adds listeners); v5 groups partitions by topic and carries
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from ballast.broker.metadata_cache import PartitionMetadata
 from ballast.broker.parts import Call, Parts
+from ballast.broker.strays import find_strays
 from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
@@ -31,11 +33,13 @@ def handle(parts: Parts, request: UpdateMetadataRequest, call: Call) -> UpdateMe
     fenced = parts.replicas.fence.check(request.controller_epoch, request.broker_epoch)
     if fenced is not None:
         return UpdateMetadataResponse(error_code=fenced)
+    described = dict(_entries(request, call.version))
     parts.metadata.update(
-        _entries(request, call.version),
+        described.items(),
         _brokers(request.live_brokers, call.version),
         {topic.topic_name: topic.topic_id for topic in request.topic_states if topic.topic_id.int},
     )
+    parts.leadership.stop(list(find_strays(parts.replicas, described)))
     parts.leadership.find_leaders()
     return UpdateMetadataResponse(error_code=ErrorCode.NONE)
 
