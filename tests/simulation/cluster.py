@@ -85,8 +85,8 @@ class SimulatedCluster:
         self.metadata = MetadataRules(lambda host: host.startswith("candidate-"), broker_of)
         self.brokers: dict[int, Broker] = {}
         """Those that have started."""
-        self._processes: dict[int, Broker] = {}
-        """Those too that are about to."""
+        self._processes: dict[str, tuple[int, Broker]] = {}
+        """Those too that are about to, by host."""
         self.hosts: dict[str, Host] = {}
         self._stops: dict[str, asyncio.Event] = {}
         self._may_end: set[str] = set()
@@ -143,7 +143,7 @@ class SimulatedCluster:
         broker = broker_of(name)
         if broker is not None:
             self.brokers.pop(broker, None)
-            self._processes.pop(broker, None)
+            self._processes.pop(name, None)
             self.disks[broker].crash(keep_page_cache=True)
 
     def run_client(self, name: str, main: Callable[[], Any]) -> asyncio.Task[Any]:
@@ -175,7 +175,7 @@ class SimulatedCluster:
                 random=self._random(),
                 wall_clock_ms=self.wall_clock_ms,
             )
-            self._processes[broker_id] = broker
+            self._processes[name] = (broker_id, broker)
             try:
                 await broker.start()
             except (ZooKeeperError, StartupRefused) as error:
@@ -277,10 +277,10 @@ class SimulatedCluster:
 
     def _after_step(self) -> None:
         """Check what the last step changed: high watermarks of the broker that it ran on."""
-        broker_id = broker_of(self.loop.last_host.name)
-        broker = self._processes.get(broker_id) if broker_id is not None else None
-        if broker is None or broker_id is None or not hasattr(broker, "parts"):
+        process = self._processes.get(self.loop.last_host.name)
+        if process is None or not hasattr(process[1], "parts"):
             return
+        broker_id, broker = process
         try:
             for name, partition in broker.parts.replicas.partitions.items():
                 view = partition.view

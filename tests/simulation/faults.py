@@ -36,8 +36,8 @@ class Nemesis:
         self.cluster = cluster
         self.random = rng
         self.injected = 0
+        self.is_zookeeper_down = False
         self._plan = plan
-        self._under_way: set[asyncio.Task[None]] = set()
 
     async def run(self, duration_s: float) -> None:
         """Cause faults for ``duration_s``, then heal everything."""
@@ -192,15 +192,43 @@ async def roll_broker(nemesis: Nemesis) -> None:
     await nemesis.sleep(0.5, 3)
 
 
+async def crash_all(nemesis: Nemesis) -> None:
+    """Kill every broker at once; what the kernels had is still there (P5)."""
+    cluster = nemesis.cluster
+    names = [name for name in cluster.names if name.startswith("broker-") and cluster.is_up(name)]
+    for name in names:
+        cluster.kill(name)
+    await nemesis.sleep(0.1, 4)
+    for name in names:
+        await nemesis.sleep(0, 1)
+        if not cluster.is_up(name):
+            cluster.start(name)
+
+
+async def stop_zookeeper(nemesis: Nemesis) -> None:
+    """Let ZooKeeper answer nobody for a while (Z3); the data plane goes on."""
+    if nemesis.is_zookeeper_down:
+        return
+    nemesis.note("ZooKeeper is down")
+    nemesis.is_zookeeper_down = True
+    nemesis.cluster.zookeeper.stop()
+    await nemesis.sleep(0.5, 6)
+    nemesis.cluster.zookeeper.start()
+    nemesis.is_zookeeper_down = False
+    nemesis.note("ZooKeeper is up again")
+
+
 FAULTS: dict[str, Fault] = {
     "roll_broker": roll_broker,
     "crash_broker": crash_broker,
+    "crash_all": crash_all,
     "crash_candidate": crash_candidate,
     "crash_mover": crash_mover,
     "pause": pause,
     "expire_session": expire_session,
     "lose_replies": lose_replies,
     "cut_zookeeper": cut_zookeeper,
+    "stop_zookeeper": stop_zookeeper,
     "cut_link": cut_link,
     "isolate": isolate,
     "reset_link": reset_link,

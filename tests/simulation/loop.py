@@ -57,9 +57,11 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self.after_step: Callable[[], None] | None = None
         self.unhandled: list[str] = []
         """What asyncio would have logged as an unhandled exception."""
-        # BaseEventLoop's own queue and heap, which typeshed does not show.
+        # BaseEventLoop's own queue, which typeshed does not show.
         self._ready_handles: deque[events.Handle] = self._ready  # type: ignore[attr-defined]
-        self._timers: list[_OrderedTimer] = self._scheduled  # type: ignore[attr-defined]
+        self._timers: list[tuple[float, int, Any]] = []
+        """Heap of moment, order of arming, timer."""
+        self._armed = 0
         self._parked: dict[Host, list[events.Handle]] = {}
         self.last_host = OUTSIDE
         """The host of the callback that ran last."""
@@ -99,15 +101,15 @@ class SimulatedLoop(base_events.BaseEventLoop):
                 self._parked.setdefault(host, []).append(handle)
 
     def _advance(self) -> None:
+        """Move the clock to the next timer, and queue those of that moment."""
         timers = self._timers
-        while timers and timers[0]._cancelled:
-            heapq.heappop(timers)._scheduled = False
+        while timers and timers[0][2]._cancelled:
+            heapq.heappop(timers)
         if not timers:
             raise Deadlock(f"nothing left to do at {self.now:.3f} s")
-        self.now = max(self.now, timers[0]._when)
-        while timers and timers[0]._when <= self.now:
-            timer = heapq.heappop(timers)
-            timer._scheduled = False
+        self.now = max(self.now, timers[0][0])
+        while timers and timers[0][0] <= self.now:
+            timer = heapq.heappop(timers)[2]
             if not timer._cancelled:
                 self._ready_handles.append(timer)
 
@@ -123,9 +125,9 @@ class SimulatedLoop(base_events.BaseEventLoop):
         context: contextvars.Context | None = None,
     ) -> asyncio.TimerHandle:
         """Arm a timer; those of the same moment fire in the order in which they were armed."""
-        timer = _OrderedTimer(when, callback, args, self, context)
-        heapq.heappush(self._timers, timer)
-        timer._scheduled = True
+        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        self._armed += 1
+        heapq.heappush(self._timers, (when, self._armed, timer))
         return timer
 
     def call_soon_threadsafe(self, *args: Any, **kwargs: Any) -> events.Handle:  # type: ignore[override]
@@ -251,30 +253,6 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self._timers.clear()
         self._parked.clear()
         self.close()
-
-
-class _OrderedTimer(asyncio.TimerHandle):
-    """A timer that yields to those armed before it for the same moment."""
-
-    _armed = 0
-    _when: float
-    _scheduled: bool
-
-    def __init__(
-        self,
-        when: float,
-        callback: Callable[..., object],
-        args: Any,
-        loop: SimulatedLoop,
-        context: contextvars.Context | None,
-    ) -> None:
-        super().__init__(when, callback, args, loop, context)
-        _OrderedTimer._armed += 1
-        self._order = _OrderedTimer._armed
-
-    def __lt__(self, other: object) -> bool:
-        assert isinstance(other, _OrderedTimer)
-        return (self._when, self._order) < (other._when, other._order)
 
 
 def run(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
-from tests.simulation.violations import require
+from tests.simulation.violations import InvariantViolation, require
 
 
 class Stored(NamedTuple):
@@ -37,7 +37,8 @@ class ReplicationRules:
         """The true log of each partition: what some leader has shown as committed."""
         self.acknowledged: dict[TopicPartition, dict[int, bytes]] = {}
         """What producers were told: offset -> value."""
-        self._written: dict[tuple[TopicPartition, int, int], bytes] = {}
+        self._written: dict[TopicPartition, dict[tuple[int, int], bytes]] = {}
+        """Offset and leader epoch -> the only record that may be there."""
 
     def acknowledge(self, partition: TopicPartition, offset: int, value: bytes) -> None:
         """Note that a producer was told that ``value`` is committed at ``offset``."""
@@ -63,7 +64,7 @@ class ReplicationRules:
         known = min(high_watermark, len(committed))
         require("P4", list(own[:known]) == committed[:known], f"{text} commits other records")
         committed.extend(own[known:high_watermark])
-        self._check_epochs(leader, partition, own)
+        self._check_epochs(leader, partition, own, max(0, known - 1))
         if state is not None and state.leader_epoch == leader_epoch:
             self._check_members(partition, state, committed[:high_watermark], "P7", text)
 
@@ -109,14 +110,16 @@ class ReplicationRules:
                 f"(has {len(log)}, committed {len(committed)})",
             )
 
-    def _check_epochs(self, broker: int, partition: TopicPartition, log: Sequence[Stored]) -> None:
+    def _check_epochs(
+        self, broker: int, partition: TopicPartition, log: Sequence[Stored], start: int = 0
+    ) -> None:
         last = -1
-        for offset, record in enumerate(log):
-            require("P6", record.epoch >= last, f"{partition} on {broker}: epochs decrease")
-            last = record.epoch
-            value = self._written.setdefault((partition, offset, record.epoch), record.value)
-            require(
-                "P6",
-                value == record.value,
-                f"{partition} {offset} was written twice in epoch {record.epoch}",
-            )
+        written = self._written.setdefault(partition, {})
+        for offset in range(start, len(log)):
+            epoch, value = log[offset]
+            if epoch < last:
+                raise InvariantViolation("P6", f"{partition} on {broker}: epochs decrease")
+            last = epoch
+            if written.setdefault((offset, epoch), value) != value:
+                text = f"{partition} {offset} was written twice in epoch {epoch}"
+                raise InvariantViolation("P6", text)

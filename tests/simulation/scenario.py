@@ -107,6 +107,7 @@ def run_seed(seed: int, *, lines_kept: int = LINES_KEPT) -> Outcome:
     before = logger.level
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)
+    logger.propagate = False
     try:
         simulation.run_in(loop, _Run(loop, outcome).main())
     except (AssertionError, Exception) as failure:  # noqa: BLE001 - whatever it is, it is reported
@@ -114,6 +115,7 @@ def run_seed(seed: int, *, lines_kept: int = LINES_KEPT) -> Outcome:
     finally:
         logger.removeHandler(handler)
         logger.setLevel(before)
+        logger.propagate = True
     outcome.steps, outcome.virtual_s = loop.steps, loop.now
     if outcome.failure is None and loop.unhandled:
         outcome.failure = AssertionError(f"unhandled: {loop.unhandled[0]}")
