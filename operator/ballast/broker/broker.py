@@ -93,6 +93,8 @@ class Broker:
         metrics, metadata = BrokerMetrics(), MetadataCache()
         configs = DynamicConfigs(config)
         throttles = Throttles(config.broker_id, loop.time)
+        throttles.leader.set_rate(config.leader_throttled_rate)
+        throttles.follower.set_rate(config.follower_throttled_rate)
         controller = ControllerLink(session, f"broker-{config.broker_id}")
         self.registration = Registration(
             client_factory=self._client_factory,

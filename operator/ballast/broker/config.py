@@ -21,7 +21,6 @@ from ballast.broker.settings import (
     Property,
     integer,
     listeners_of,
-    only_false,
     parse_host_port,
     setting,
     zookeeper_of,
@@ -112,7 +111,6 @@ class BrokerConfig:
         ConfigType.BOOLEAN,
         "false",
         "Kafka's default is true; Ballast creates a topic only when it is asked to.",
-        parse=only_false,
     )
     delete_topic_enable: bool = setting(
         "delete.topic.enable", ConfigType.BOOLEAN, "true", "Whether topics can be deleted."
@@ -301,11 +299,21 @@ class BrokerConfig:
                 raise ConfigError(row.name, "must be given")
         unknown = sorted(name for name in properties if name not in PROPERTIES)
         given = {name: text for name, text in properties.items() if name in PROPERTIES}
-        return cls(**values, given=given), unknown
+        config = cls(**values, given=given)
+        _check(config)
+        return config, unknown
 
     def value(self, name: str) -> Any:
         """Return the parsed value of the property ``name``."""
         return getattr(self, _FIELDS[name])
+
+
+def _check(config: BrokerConfig) -> None:
+    """Raise `ConfigError` for what no broker could carry out."""
+    if config.auto_create_topics_enable:
+        raise ConfigError("auto.create.topics.enable", "topics are made only when asked for")
+    if config.message_max_bytes > config.socket_request_max_bytes:
+        raise ConfigError("message.max.bytes", "no request of socket.request.max.bytes holds it")
 
 
 def parse_property(row: Property, text: str) -> Any:

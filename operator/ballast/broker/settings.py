@@ -54,18 +54,11 @@ def integer(minimum: int, maximum: int) -> Callable[[str], int]:
     return parse
 
 
-def boolean(text: str) -> bool:
+def _boolean(text: str) -> bool:
     """Return the truth of ``true`` or ``false``."""
     if text.lower() not in ("true", "false"):
         raise ValueError(f"neither true nor false: {text!r}")
     return text.lower() == "true"
-
-
-def only_false(text: str) -> bool:
-    """Return False; another value is refused, because what it asks for is not done."""
-    if boolean(text):
-        raise ValueError("true is not supported")
-    return False
 
 
 def _text(text: str) -> str:
@@ -114,7 +107,7 @@ def zookeeper_of(text: str) -> str:
 
 
 _PARSERS: Final[Mapping[ConfigType, Callable[[str], Any]]] = {
-    ConfigType.BOOLEAN: boolean,
+    ConfigType.BOOLEAN: _boolean,
     ConfigType.STRING: _text,
     ConfigType.LIST: _names,
 }

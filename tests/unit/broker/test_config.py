@@ -42,6 +42,7 @@ def test_unknown_names_are_reported_and_kept_out() -> None:
         ("log.dirs", ""),
         ("delete.topic.enable", "yes"),
         ("auto.create.topics.enable", "true"),
+        ("message.max.bytes", "200000000"),
         ("leader.replication.throttled.rate", "0"),
     ],
 )
