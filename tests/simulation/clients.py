@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ballast.model.ids import TopicPartition
@@ -111,14 +111,17 @@ class Producer:
         rules: ReplicationRules,
         rng: random.Random,
         *,
+        true_leader: Callable[[TopicPartition], str | None],
         idempotent: bool,
     ) -> None:
+        """Make a producer; ``true_leader`` tells the host of the leader as ZooKeeper has it."""
         self.acknowledged = 0
         self._name = name
         self._load = load
         self._leaders = leaders
         self._rules = rules
         self._random = rng
+        self._true_leader = true_leader
         self._idempotent = idempotent
         self._producer_id = -1
         self._sequences: dict[TopicPartition, int] = {}
@@ -188,11 +191,13 @@ class Producer:
         except NetError:
             return None
         answer = response.responses[0].partition_responses[0]
-        require(
-            "P13",
-            answer.error_code != ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
-            f"{partition}: a producer's acknowledged sequence is not known any more",
-        )
+        # A deposed leader that does not know it yet cannot know the latest sequences either.
+        if channel.host == self._true_leader(partition):
+            require(
+                "P13",
+                answer.error_code != ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+                f"{partition}: a producer's acknowledged sequence is not known any more",
+            )
         return answer.base_offset if answer.error_code == ErrorCode.NONE else None
 
 

@@ -108,6 +108,11 @@ class SimulatedCluster:
         """Return the partition's state in ZooKeeper now."""
         return self.metadata.states.get(partition)
 
+    def leader_host(self, partition: TopicPartition) -> str | None:
+        """Return the host of the partition's leader as ZooKeeper has it now."""
+        state = self.state(partition)
+        return None if state is None else broker_name(state.leader)
+
     # -- processes ------------------------------------------------------------------------------
 
     def start_all(self) -> None:

@@ -6,6 +6,7 @@
 - P4 one record per committed offset
 - P5 what is committed is never taken back
 - P6 one record per offset and leader epoch; epochs never decrease along a log
+- P13 no record is stored twice
 - P7 the high watermark passes only what every member of the ISR in ZooKeeper has
 """
 
@@ -84,6 +85,8 @@ class ReplicationRules:
         require("P5", list(own[: len(committed)]) == committed, f"{partition}: taken back")
         for offset, value in self.acknowledged.get(partition, {}).items():
             require("P1", own[offset].value == value, f"{partition} {offset} is lost")
+        values = [record.value for record in committed]
+        require("P13", len(set(values)) == len(values), f"{partition}: a record is there twice")
         for replica in replicas:
             log = self._read_log(replica, partition)
             self._check_epochs(replica, partition, log)

@@ -170,6 +170,7 @@ class _Run:
                 self._leaders(f"producer-{number}"),
                 self.cluster.replication,
                 self._new_random(),
+                true_leader=self.cluster.leader_host,
                 idempotent=number == 1,
             )
             for number in range(2)

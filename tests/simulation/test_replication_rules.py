@@ -99,6 +99,14 @@ def test_p6_epochs_do_not_decrease(cluster: Cluster) -> None:
     assert rule_of(caught) == "P6"
 
 
+def test_p13_no_record_is_stored_twice(cluster: Cluster) -> None:
+    cluster.logs = {1: log("aba"), 2: log("aba")}
+    cluster.advance(3)
+    with pytest.raises(InvariantViolation) as caught:
+        cluster.rules.sweep(T0, [1, 2], leader=1)
+    assert rule_of(caught) == "P13"
+
+
 def test_p7_the_high_watermark_waits_for_the_isr(cluster: Cluster) -> None:
     cluster.logs[2] = log("abc")
     cluster.advance(3)
