@@ -80,6 +80,8 @@ class SimulatedCluster:
         self.broker_ids = list(range(1, options.brokers + 1))
         self.candidate_ids = list(range(101, 101 + options.candidates))
         self.disks = {broker: FakeDisk(self._random()) for broker in self.broker_ids}
+        for broker_id, disk in self.disks.items():
+            disk.fail = partial(self._before_disk_operation, broker_id)
         self.logs = DiskLogs(self.disks)
         self.replication = ReplicationRules(self.logs.read)
         self.metadata = MetadataRules(lambda host: host.startswith("candidate-"), broker_of)
@@ -279,6 +281,15 @@ class SimulatedCluster:
                     self.replication.state_changed(partition, state)
         except AssertionError as error:
             self._fail(error)
+
+    def _before_disk_operation(self, broker_id: int, operation: str, path: str) -> None:
+        """See replicas go: their folders are renamed before they are removed."""
+        name, _, number = path.removeprefix(f"{LOG_DIR}/").rpartition("-")
+        if operation == "rename" and path.count("/") == 2 and number.isdecimal():
+            try:
+                self.metadata.replica_deleted(broker_id, TopicPartition(name, int(number)))
+            except AssertionError as error:
+                self._fail(error)
 
     def _after_step(self) -> None:
         """Check what the last step changed: high watermarks of the broker that it ran on."""

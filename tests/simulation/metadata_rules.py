@@ -8,7 +8,7 @@ Every transaction is looked at as it is applied, so that no two writes can hide 
 - C3 leader epochs never decrease, one leader per epoch, each write follows the last version
 - C4 a new leader comes from the ISR before it; only a leader adds to its own ISR
 - C5 an ISR is never empty, and the leader is in it
-- R1 no original replica leaves before the whole target has been in the ISR
+- R1 no original replica leaves, or is deleted, before the whole target has been in the ISR
 - R2 while a move is pending the original replicas are all kept, whatever it is changed to
 - R3 a move whose old replicas left the ISR before the new ones were all in it does not end below
   ``min.insync.replicas``
@@ -65,6 +65,24 @@ class MetadataRules:
         self.min_insync_replicas: dict[str, int] = {}
         self.moves: dict[TopicPartition, Move] = {}
         self.completed_moves = 0
+
+    def replica_deleted(self, broker: int, partition: TopicPartition) -> None:
+        """Check that the data which a broker is about to delete is not needed (R1)."""
+        assignment = self.assignments.get(partition)
+        state = self.states.get(partition)
+        if assignment is None or state is None:
+            return
+        text = f"{partition} deleted on {broker}: {assignment}, {_short(state)}"
+        require("R1", broker not in state.isr, f"a member of the ISR, {text}")
+        # One being added holds nothing that is needed: an older word may still send it away.
+        if broker in assignment.origin_replicas:
+            move = self.moves.get(partition)
+            reached = move is not None and frozenset(assignment.target_replicas) in move.reached
+            require(
+                "R1",
+                broker in assignment.removing_replicas and reached,
+                f"a replica that is not to go yet, {text}",
+            )
 
     def apply(self, host: str, operations: Sequence[AppliedOperation]) -> list[TopicPartition]:
         """Check one transaction of a host; return the partitions whose state it changed."""

@@ -124,6 +124,21 @@ class TestMoves:
 
         assert broken(rules, "candidate-1", [CHECK, write]) == "R1"
 
+    def test_data_is_deleted_only_when_it_is_not_needed_any_more(
+        self, rules: MetadataRules
+    ) -> None:
+        self.start(rules)
+        for broker in (4, 7):
+            rules.replica_deleted(broker, T0)
+        with pytest.raises(InvariantViolation):
+            rules.replica_deleted(1, T0)
+        rules.apply("broker-1", [state_write(self.IN_SYNC)])
+        with pytest.raises(InvariantViolation):
+            rules.replica_deleted(4, T0)
+        shrunk = replace(STATE, leader=4, isr=(4, 5, 6), leader_epoch=7, zk_version=3)
+        rules.apply("candidate-1", [CHECK, state_write(shrunk)])
+        rules.replica_deleted(1, T0)
+
     def test_a_target_that_never_was_in_sync_does_not_complete(self, rules: MetadataRules) -> None:
         self.start(rules)
         write = topic_write(ReplicaAssignment.of(4, 5, 6))
