@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from ballast.broker import housekeeping
+from ballast.broker.auto_creation import AutoCreation
 from ballast.broker.config import BrokerConfig
 from ballast.broker.config_watcher import ConfigWatcher
 from ballast.broker.controlled_shutdown import hand_over
@@ -131,6 +132,7 @@ class Broker:
             config.num_replica_fetchers,
         )
         self.parts = Parts(
+            auto_creation=AutoCreation(controller, metadata),
             config=config,
             configs=configs,
             config_watcher=ConfigWatcher(

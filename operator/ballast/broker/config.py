@@ -109,8 +109,8 @@ class BrokerConfig:
     auto_create_topics_enable: bool = setting(
         "auto.create.topics.enable",
         ConfigType.BOOLEAN,
-        "false",
-        "Kafka's default is true; Ballast creates a topic only when it is asked to.",
+        "true",
+        "Whether a topic is created when a client asks for its metadata.",
     )
     delete_topic_enable: bool = setting(
         "delete.topic.enable", ConfigType.BOOLEAN, "true", "Whether topics can be deleted."
@@ -310,8 +310,6 @@ class BrokerConfig:
 
 def _check(config: BrokerConfig) -> None:
     """Raise `ConfigError` for what no broker could carry out."""
-    if config.auto_create_topics_enable:
-        raise ConfigError("auto.create.topics.enable", "topics are made only when asked for")
     if config.message_max_bytes > config.socket_request_max_bytes:
         raise ConfigError("message.max.bytes", "no request of socket.request.max.bytes holds it")
 

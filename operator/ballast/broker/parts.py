@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ballast.broker.auto_creation import AutoCreation
 from ballast.broker.config import BrokerConfig
 from ballast.broker.config_watcher import ConfigWatcher
 from ballast.broker.controller_link import ControllerLink
@@ -20,6 +21,7 @@ from ballast.broker.session import Session
 class Parts:
     """One broker, as its API handlers see it."""
 
+    auto_creation: AutoCreation
     config: BrokerConfig
     configs: DynamicConfigs
     config_watcher: ConfigWatcher

@@ -41,7 +41,6 @@ def test_unknown_names_are_reported_and_kept_out() -> None:
         ("num.partitions", "0"),
         ("log.dirs", ""),
         ("delete.topic.enable", "yes"),
-        ("auto.create.topics.enable", "true"),
         ("message.max.bytes", "200000000"),
         ("leader.replication.throttled.rate", "0"),
     ],

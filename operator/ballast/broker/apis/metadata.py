@@ -1,9 +1,10 @@
 """Metadata (3), versions 0-11.
 
 Behaviour:
-* Answers from this broker's metadata cache; nothing is created
-  (``auto.create.topics.enable`` is false): a topic not known is UNKNOWN_TOPIC_OR_PARTITION, a
-  name that no topic can have is INVALID_TOPIC_EXCEPTION.
+* Answers from this broker's metadata cache. A topic not known is created when the request allows
+  it and ``auto.create.topics.enable`` does; it is LEADER_NOT_AVAILABLE until its leaders are
+  known. Otherwise it is UNKNOWN_TOPIC_OR_PARTITION. A name that no topic can have is
+  INVALID_TOPIC_EXCEPTION. Kafka's internal topics are not created: nothing would use them.
 * The controller named is the lowest live broker: each broker forwards to the elected candidate.
 * A partition whose leader is absent or not alive is LEADER_NOT_AVAILABLE.
 * Nothing is authorised here, so the authorised operations are left unstated.
@@ -11,10 +12,12 @@ Behaviour:
 Version notes:
 * v0 has no null list: an empty one asks for every topic. From v1 empty asks for none.
 * v0 answers REPLICA_NOT_AVAILABLE and leaves dead replicas out, as Kafka does for old clients.
+* v4 allow_auto_topic_creation; requests before it allow it.
 * v5 offline replicas, v7 leader epochs, v10 topic ids (asked for by name only).
 """
 
-from typing import Final
+from collections.abc import Coroutine, Mapping
+from typing import Any, Final
 from uuid import UUID
 
 from ballast.broker.metadata_cache import MetadataCache, PartitionMetadata
@@ -31,10 +34,38 @@ from ballast.protocol.messages.metadata import (
 )
 
 NO_TOPIC_ID: Final = UUID(int=0)
+INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
-def handle(parts: Parts, request: MetadataRequest, call: Call) -> MetadataResponse:
-    """Answer from the cache."""
+def handle(
+    parts: Parts, request: MetadataRequest, call: Call
+) -> MetadataResponse | Coroutine[Any, Any, MetadataResponse]:
+    """Answer from the cache, at once unless topics are to be created first."""
+    names = _names(parts.metadata, request, call)
+    if parts.config.auto_create_topics_enable and request.allow_auto_topic_creation:
+        creatable = [name for name in names if _is_creatable(parts.metadata, name)]
+        if creatable:
+            return _create_and_answer(parts, names, creatable, call)
+    return _answer(parts, names, call, {})
+
+
+async def _create_and_answer(
+    parts: Parts, names: list[str], creatable: list[str], call: Call
+) -> MetadataResponse:
+    return _answer(parts, names, call, await parts.auto_creation.create(creatable))
+
+
+def _is_creatable(cache: MetadataCache, name: str) -> bool:
+    return (
+        name not in cache.topics
+        and name not in INTERNAL_TOPICS
+        and _missing(name) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    )
+
+
+def _answer(
+    parts: Parts, names: list[str], call: Call, errors: Mapping[str, int]
+) -> MetadataResponse:
     cache = parts.metadata
     return MetadataResponse(
         brokers=tuple(
@@ -48,7 +79,7 @@ def handle(parts: Parts, request: MetadataRequest, call: Call) -> MetadataRespon
         ),
         cluster_id=parts.identity.cluster_id,
         controller_id=cache.controller_id,
-        topics=tuple(_topic(cache, name, call.version) for name in _names(cache, request, call)),
+        topics=tuple(_topic(cache, name, call.version, errors.get(name)) for name in names),
     )
 
 
@@ -58,11 +89,14 @@ def _names(cache: MetadataCache, request: MetadataRequest, call: Call) -> list[s
     return list(dict.fromkeys(topic.name or "" for topic in request.topics))
 
 
-def _topic(cache: MetadataCache, name: str, version: int) -> MetadataResponseTopic:
+def _topic(
+    cache: MetadataCache, name: str, version: int, error: int | None
+) -> MetadataResponseTopic:
     partitions = cache.topics.get(name)
     if partitions is None:
+        code = _missing(name) if error is None else error
         return MetadataResponseTopic(
-            error_code=_missing(name), name=name, topic_id=NO_TOPIC_ID, partitions=()
+            error_code=code, name=name, topic_id=NO_TOPIC_ID, partitions=()
         )
     return MetadataResponseTopic(
         error_code=ErrorCode.NONE,

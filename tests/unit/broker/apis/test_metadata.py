@@ -1,13 +1,32 @@
+import asyncio
+
+import msgspec
 import pytest
 
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from ballast.protocol.messages.create_topics import CreatableTopicResult, CreateTopicsResponse
+from ballast.protocol.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
 from tests.unit.broker.cluster import P0, TOPIC_ID, Cluster, simulate
 
 
 def named(*names: str) -> MetadataRequest:
     return MetadataRequest(topics=tuple(MetadataRequestTopic(name=name) for name in names))
+
+
+NEW = CreatableTopicResult(name="new", num_partitions=1)
+
+
+def made(*topics: CreatableTopicResult) -> CreateTopicsResponse:
+    return CreateTopicsResponse(topics=topics)
+
+
+def codes(response: MetadataResponse) -> list[tuple[str | None, int]]:
+    return [(topic.name, topic.error_code) for topic in response.topics]
 
 
 @pytest.mark.parametrize("version", range(12))
@@ -50,14 +69,66 @@ def test_which_topics(version: int, topics: tuple[()] | None, expected: list[str
     simulate(main)
 
 
-def test_topics_that_are_not_there_and_cannot_be() -> None:
+@pytest.mark.parametrize(
+    ("enabled", "allowed"), [("true", False), ("false", True), ("false", False)]
+)
+def test_topics_that_are_not_there_and_cannot_be(enabled: str, allowed: bool) -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        answer = await cluster.ask(1, named("missing", "../x", "missing"), 9)
-        assert [(t.name, t.error_code) for t in answer.topics] == [
+        asked = msgspec.structs.replace(
+            named("missing", "../x", "missing"), allow_auto_topic_creation=allowed
+        )
+        answer = await cluster.ask(1, asked, 9)
+        assert codes(answer) == [
             ("missing", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             ("../x", ErrorCode.INVALID_TOPIC_EXCEPTION),
         ]
+
+    simulate(main, auto_create_topics_enable=enabled)
+
+
+@pytest.mark.parametrize("version", [1, 9])
+def test_a_topic_is_created_and_named_with_its_leader(version: int) -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.elect(lambda _request, _version: made(NEW))
+        async with asyncio.TaskGroup() as tasks:
+            waiting = tasks.create_task(cluster.ask(1, named("new", "orders"), version))
+            await cluster.lead(TopicPartition("orders", 0), 1, [1])
+            await cluster.lead(TopicPartition("new", 0), 1, [1])
+        assert codes(waiting.result()) == [("new", 0), ("orders", 0)]
+        assert waiting.result().topics[0].partitions[0].leader_id == 1
+
+    simulate(main)
+
+
+def test_a_topic_that_the_controller_refuses() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        refused = CreatableTopicResult(name="new", error_code=38)
+        await cluster.elect(lambda _request, _version: made(refused))
+        assert codes(await cluster.ask(1, named("new"), 9)) == [("new", 38)]
+
+    simulate(main)
+
+
+@pytest.mark.parametrize("name", ["__consumer_offsets", "__transaction_state"])
+def test_internal_topics_are_not_created(name: str) -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.elect(lambda _request, _version: made(NEW))
+        answer = await cluster.ask(1, named(name), 9)
+        assert codes(answer) == [(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]
+        assert cluster.forwarded == []
+
+    simulate(main)
+
+
+def test_without_a_controller_a_new_topic_has_no_leader_yet() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        answer = await cluster.ask(1, named("new"), 9)
+        assert codes(answer) == [("new", ErrorCode.LEADER_NOT_AVAILABLE)]
 
     simulate(main)
 
