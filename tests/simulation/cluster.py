@@ -48,6 +48,8 @@ class ClusterOptions:
     brokers: int = 4
     candidates: int = 2
     session_timeout_s: float = 3.0
+    zookeeper_delay_s: tuple[float, float] = (0.0002, 0.002)
+    """Time that a message to or from ZooKeeper takes."""
     min_insync_replicas: int = 2
     replica_lag_time_max_ms: int = 2_000
     broker_properties: Mapping[str, str] = field(default_factory=dict)
@@ -75,7 +77,10 @@ class SimulatedCluster:
         self.loop = loop
         self.options = options
         self.zookeeper = FakeZooKeeper(
-            self._random(), session_timeout_s=options.session_timeout_s, epoch_ms=EPOCH_MS
+            self._random(),
+            session_timeout_s=options.session_timeout_s,
+            delay_s=options.zookeeper_delay_s,
+            epoch_ms=EPOCH_MS,
         )
         self.broker_ids = list(range(1, options.brokers + 1))
         self.candidate_ids = list(range(101, 101 + options.candidates))

@@ -122,11 +122,12 @@ async def expire_session(nemesis: Nemesis) -> None:
 
 
 async def lose_replies(nemesis: Nemesis) -> None:
-    """Break a connection to ZooKeeper: what was under way is applied or not."""
+    """Break a connection to ZooKeeper again and again: what was under way is applied or not."""
     name = nemesis.pick()
     nemesis.note(f"{name} loses its connection to ZooKeeper")
-    nemesis.cluster.zookeeper.disconnect(name)
-    await nemesis.sleep(0, 0.5)
+    for _ in range(nemesis.random.choice((1, 20))):
+        nemesis.cluster.zookeeper.disconnect(name)
+        await nemesis.sleep(0, 0.3)
 
 
 async def cut_zookeeper(nemesis: Nemesis) -> None:

@@ -45,6 +45,7 @@ class Story:
     faults: FaultPlan | None
     faults_s: float
     pause_s: tuple[float, float]
+    zookeeper_delay_s: tuple[float, float]
     moves: str
     """``none``, ``admin`` (bare requests, also overrides) or ``mover`` (the reconciler)."""
 
@@ -57,6 +58,7 @@ class Story:
             faults=FaultPlan.draw(rng) if rng.random() < 0.95 else None,
             faults_s=rng.uniform(4, 10),
             pause_s=rng.choice(((0.02, 0.1), (0.1, 0.4))),
+            zookeeper_delay_s=rng.choice(((0.0002, 0.002), (0.002, 0.04))),
             moves=rng.choice(("none", "admin", "mover", "mover")),
         )
 
@@ -130,7 +132,10 @@ class _Run:
         self.outcome = outcome
         self.random = random.Random(loop.random.getrandbits(64))
         self.story = outcome.story = Story.draw(self.random)
-        self.cluster = SimulatedCluster(loop, ClusterOptions(brokers=self.story.brokers))
+        options = ClusterOptions(
+            brokers=self.story.brokers, zookeeper_delay_s=self.story.zookeeper_delay_s
+        )
+        self.cluster = SimulatedCluster(loop, options)
         self.partitions = [TopicPartition(TOPIC, n) for n in range(self.story.partitions)]
         self.cluster.metadata.min_insync_replicas[TOPIC] = self.cluster.options.min_insync_replicas
         self.load = Load(partitions=self.partitions, pause_s=self.story.pause_s)
