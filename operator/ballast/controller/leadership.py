@@ -1,12 +1,13 @@
 """Conditional writes of leadership, many partitions at a time.
 
-Leaders change the ISR in the same znodes, so a state known from memory may be stale. Each round
-reads the states, decides on what was read, and writes on condition that nothing changed since;
-partitions that did change go into the next round.
+Leaders change the ISR in the same znodes, so a state known from memory may be stale. The first
+round decides on memory, the later ones on what they read; each writes on condition that nothing
+has changed since, and what has changed, or cannot be decided from memory, goes into the next
+round. So the common case costs no reading, and nothing is decided on what is not so.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ballast.controller.context import ControllerContext
 from ballast.controller.errors import ControllerMoved, StateChangeFailed
@@ -82,6 +83,13 @@ class LeadershipWriter:
         """
         outcome = Rewritten()
         pending = sorted(set(partitions))
+        remembered = {
+            tp: state for tp in pending if (state := self._context.leadership.get(tp)) is not None
+        }
+        if remembered:
+            written = await self._write(_decided(remembered, decide), remembered)
+            outcome.states.update(written)
+            pending = [tp for tp in pending if tp not in written]
         for _ in range(MAX_ROUNDS):
             if not pending:
                 break
@@ -109,18 +117,39 @@ class LeadershipWriter:
             if decided is None:
                 outcome.states[topic_partition] = stored
             else:
-                changes[topic_partition] = replace(
-                    decided,
-                    leader_epoch=stored.leader_epoch + 1,
-                    controller_epoch=self._context.controller_epoch,
-                    zk_version=stored.zk_version,
-                )
-        if not changes:
-            return []
+                changes[topic_partition] = decided
+        written = await self._write(changes, found)
+        outcome.states.update(written)
+        return sorted(tp for tp in changes if tp not in written)
+
+    async def _write(
+        self,
+        decided: Mapping[TopicPartition, LeaderAndIsr],
+        stored: Mapping[TopicPartition, LeaderAndIsr],
+    ) -> Mapping[TopicPartition, LeaderAndIsr]:
+        """Write over what is stored, and return what could be written."""
+        if not decided:
+            return {}
+        epoch = self._context.controller_epoch
+        changes = {tp: state.to_replace(stored[tp], epoch) for tp, state in decided.items()}
         writes = await self._store.update_leadership(changes)
         self._context.leadership.update(writes.written)
-        outcome.states.update(writes.written)
-        return sorted(writes.stale)
+        return writes.written
+
+
+def _decided(
+    states: Mapping[TopicPartition, LeaderAndIsr], decide: Decision
+) -> dict[TopicPartition, LeaderAndIsr]:
+    """Return what is to be written; what fails, or is left as it is, is judged when it is read."""
+    decided = {}
+    for topic_partition, state in states.items():
+        try:
+            change = decide(topic_partition, state)
+        except StateChangeFailed:
+            continue
+        if change is not None:
+            decided[topic_partition] = change
+    return decided
 
 
 def _stored(

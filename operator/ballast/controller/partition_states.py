@@ -1,7 +1,6 @@
 """The partition state machine: who leads, and who is told (the table is in `states`)."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 
 from ballast.controller.command_batch import CommandBatch
 from ballast.controller.context import ControllerContext
@@ -155,7 +154,7 @@ class PartitionStateMachine:
                     f"no leader for {topic_partition} ({strategy.value}): ISR {stored.isr}, "
                     f"live brokers {sorted(self._context.live_brokers)}"
                 )
-            return replace(stored, leader=elected.leader, isr=elected.isr)
+            return stored.led_by(elected.leader, elected.isr)
 
         outcome = await self._leadership.rewrite(partitions, decide)
         for topic_partition in sorted(outcome.states):

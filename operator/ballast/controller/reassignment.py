@@ -16,7 +16,7 @@ write, and a controller that takes over before it finds all it needs to begin ag
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ballast.controller.command_batch import CommandBatch
 from ballast.controller.context import ControllerContext, by_topic
@@ -187,7 +187,7 @@ class Reassignment:
             elected = elect_reassigned(target, stored.isr, online)
             if elected is None:
                 raise StateChangeFailed(f"{topic_partition}: none of {target} can lead")
-            return replace(stored, leader=elected.leader)
+            return stored.led_by(elected.leader, stored.isr)
 
         led = [tp for tp in complete if tp in self._context.leadership]
         outcome = await self._leadership.rewrite(led, decide)

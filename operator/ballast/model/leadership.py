@@ -24,3 +24,36 @@ class LeaderAndIsr:
     def has_leader(self) -> bool:
         """Whether a broker leads the partition."""
         return self.leader != NO_LEADER
+
+    # Written out, since an election makes three of these for each of thousands of partitions and
+    # `dataclasses.replace` costs five times as much.
+
+    def led_by(self, leader: int, isr: tuple[int, ...]) -> "LeaderAndIsr":
+        """Return the state with another leader and ISR."""
+        return LeaderAndIsr(
+            leader=leader,
+            leader_epoch=self.leader_epoch,
+            isr=isr,
+            controller_epoch=self.controller_epoch,
+            zk_version=self.zk_version,
+        )
+
+    def to_replace(self, stored: "LeaderAndIsr", controller_epoch: int) -> "LeaderAndIsr":
+        """Return the state as its writer writes it over ``stored``, under the next leader epoch."""
+        return LeaderAndIsr(
+            leader=self.leader,
+            leader_epoch=stored.leader_epoch + 1,
+            isr=self.isr,
+            controller_epoch=controller_epoch,
+            zk_version=stored.zk_version,
+        )
+
+    def at_version(self, zk_version: int) -> "LeaderAndIsr":
+        """Return the state as it stands in the znode after the write that made this version."""
+        return LeaderAndIsr(
+            leader=self.leader,
+            leader_epoch=self.leader_epoch,
+            isr=self.isr,
+            controller_epoch=self.controller_epoch,
+            zk_version=zk_version,
+        )

@@ -6,7 +6,7 @@ which can be tried once more. So any number of stale states costs one more round
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ballast.controller.ports import LeadershipWrites
 from ballast.model.ids import TopicPartition
@@ -30,7 +30,7 @@ class _Progress:
 
     def succeed(self, partition: TopicPartition, zk_version: int) -> None:
         leadership = self.pending.pop(partition)
-        self.written[partition] = replace(leadership, zk_version=zk_version)
+        self.written[partition] = leadership.at_version(zk_version)
 
     def refuse(self, partition: TopicPartition) -> None:
         del self.pending[partition]

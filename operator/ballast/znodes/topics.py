@@ -7,6 +7,7 @@ the replicas. Fields that Ballast does not know are kept and written back.
 import base64
 import binascii
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -32,6 +33,7 @@ class _Document(msgspec.Struct):
     topic_id: str | None = None
 
 
+@lru_cache(maxsize=10_000)
 def path(topic: str) -> str:
     """Return the path of a topic; raises `InvalidTopicName` rather than name another znode."""
     check_topic_name(topic)

@@ -108,3 +108,36 @@ async def test_nothing_to_do_calls_nothing() -> None:
     assert await world.writer.read([]) == {}
     assert await world.writer.create({}) == ((), ())
     assert world.store.calls == []
+
+
+async def test_what_memory_gets_right_is_written_without_reading() -> None:
+    world = World()
+    await world.writer.read([T0])
+    world.store.calls.clear()
+    outcome = await world.writer.rewrite([T0], lambda _, stored: stored.led_by(2, (2,)))
+    assert (outcome.states[T0].leader, outcome.states[T0].isr) == (2, (2,))
+    assert world.metadata.states == outcome.states
+    assert world.store.calls == ["update_leadership"]
+
+
+async def test_what_memory_gets_wrong_is_decided_on_what_is_stored() -> None:
+    world = World()
+    await world.writer.read([T0])
+    world.metadata.change_isr(T0, 1)
+    outcome = await world.writer.rewrite([T0], lambda _, stored: stored)
+    assert world.metadata.states[T0].isr == outcome.states[T0].isr == (1,)
+    assert outcome.states[T0].leader_epoch == 5
+
+
+async def test_a_failure_on_what_memory_says_is_judged_by_what_is_stored() -> None:
+    world = World()
+    await world.writer.read([T0])
+    world.metadata.change_isr(T0, 1, 2, 3)
+
+    def only_with_three(_: TopicPartition, stored: LeaderAndIsr) -> LeaderAndIsr:
+        if 3 not in stored.isr:
+            raise StateChangeFailed("3 is not in sync")
+        return stored.led_by(3, stored.isr)
+
+    outcome = await world.writer.rewrite([T0], only_with_three)
+    assert (outcome.failed, outcome.states[T0].leader) == ({}, 3)

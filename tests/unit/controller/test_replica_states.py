@@ -110,7 +110,7 @@ async def test_one_brokers_replicas_leave_in_one_write() -> None:
     world = await start(*[(1, 2)] * 30)
     world.store.calls.clear()
     await world.machine.take_offline([Replica(TopicPartition("t", n), 2) for n in range(30)])
-    assert world.store.calls == ["read_leadership", "update_leadership"]
+    assert world.store.calls == ["update_leadership"]
     assert len(world.sent(2)) == 1
 
 
