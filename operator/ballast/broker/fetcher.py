@@ -241,6 +241,7 @@ class Fetcher:
                 partition.log.append_as_follower(
                     memoryview(data.records), now_ms=self._replicas.wall_clock_ms()
                 )
+            partition.take_leader_offsets(data.high_watermark, data.log_start_offset)
         except (StorageError, RecordsError) as error:
             if isinstance(error, LogFailed):
                 self._replicas.storage_failed(error)
@@ -248,7 +249,6 @@ class Fetcher:
             self._delay_one(followed, self._replicas.config.replica_fetch_backoff_ms)
             return 0
         self._replicas.throttles.follower_received(partition.name, size)
-        partition.take_leader_high_watermark(data.high_watermark)
         self._move(
             followed,
             followed.state.after_append(

@@ -124,11 +124,14 @@ class Partition:
 
     # -- the follower's side --------------------------------------------------------------------
 
-    def take_leader_high_watermark(self, leader_high_watermark: int) -> None:
-        """Follow the leader's high watermark, as far as the local log reaches."""
-        self._high_watermark = follower_high_watermark(
-            leader_high_watermark, self.log.log_end_offset
-        )
+    def take_leader_offsets(self, high_watermark: int, log_start_offset: int) -> None:
+        """Follow the leader's high watermark and log start, as far as the local log reaches.
+
+        Raises `StorageError`. Only what is below the high watermark is forgotten, as in Kafka's
+        ``Log.maybeIncrementLogStartOffset``.
+        """
+        self._high_watermark = follower_high_watermark(high_watermark, self.log.log_end_offset)
+        self.log.raise_log_start_offset(min(log_start_offset, self._high_watermark))
 
     def truncate(self, offset: int) -> None:
         """Cut the log at ``offset``; the high watermark never lies above its end (KAFKA-9491)."""

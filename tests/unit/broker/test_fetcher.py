@@ -46,6 +46,19 @@ def test_a_follower_behind_the_leaders_start_begins_anew_there() -> None:
     simulate(main)
 
 
+def test_a_follower_forgets_what_the_leader_has_forgotten() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1, 2)
+        await cluster.lead(P0, 1, [1, 2])
+        for value in (b"a", b"b", b"c"):
+            await cluster.produce(1, P0, batch(value), acks=-1)
+        cluster.brokers[1].replicas.partitions[P0].log.raise_log_start_offset(2)
+        log = cluster.brokers[2].replicas.partitions[P0].log
+        await cluster.until(lambda: (log.log_start_offset, log.log_end_offset) == (2, 3))
+
+    simulate(main)
+
+
 def test_the_same_leader_in_a_new_epoch_is_followed_in_that_epoch() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1, 2)

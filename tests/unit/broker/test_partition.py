@@ -51,8 +51,10 @@ def test_the_high_watermark_goes_through_every_role() -> None:
     assert replica.log.leader_epochs.latest_epoch == 4
     replica.follow(state(2, 5), BOTH)
     assert replica.high_watermark == 2
-    replica.take_leader_high_watermark(100)
-    assert replica.high_watermark == 3
+    replica.take_leader_offsets(2, 3)
+    assert (replica.high_watermark, replica.log.log_start_offset) == (2, 2)
+    replica.take_leader_offsets(100, 0)
+    assert (replica.high_watermark, replica.log.log_start_offset) == (3, 2)
     replica.truncate(1)
     assert replica.high_watermark == 1
     replica.restart_at(50)
