@@ -58,6 +58,32 @@ def add_gauges(parts: Parts, server: Server) -> None:
         "Fetches that wait for records.",
         lambda: replicas.delays.fetch.delayed_count,
     )
+    gauge(
+        "produce_purgatory_watched",
+        "Entries in the watch lists of produce requests (Kafka's PurgatorySize).",
+        lambda: replicas.delays.produce.watched_count,
+    )
+    gauge(
+        "fetch_purgatory_watched",
+        "Entries in the watch lists of fetches (Kafka's PurgatorySize).",
+        lambda: replicas.delays.fetch.watched_count,
+    )
+    gauge(
+        "log_segments",
+        "Segments of all logs here.",
+        lambda: sum(log.segment_count for log in replicas.log_dirs.logs.values()),
+    )
+    _add_server_gauges(parts, server)
+
+
+def _add_server_gauges(parts: Parts, server: Server) -> None:
+    gauge, counters = parts.metrics.gauge, server.counters
+    gauge("connections_accepted", "Connections accepted.", lambda: counters.accepted)
+    gauge("connections_refused", "Connections over a limit.", lambda: counters.refused)
+    gauge("connections_timed_out", "Connections closed for silence.", lambda: counters.timed_out)
+    gauge("requests", "Requests read.", lambda: counters.requests)
+    gauge("requests_malformed", "Requests that cannot be read.", lambda: counters.malformed)
+    gauge("requests_failed", "Requests whose handler failed.", lambda: counters.handler_errors)
     gauge("connections", "Open connections.", lambda: server.connection_count)
     gauge("broker_epoch", "Epoch of the registration.", lambda: parts.identity.broker_epoch)
     gauge("registered", "Whether the broker is registered.", lambda: parts.identity.is_registered)

@@ -16,6 +16,9 @@ def test_gauges_are_read_when_they_are_scraped() -> None:
             "ballast_broker_offline_log_directories 0.0",
             "ballast_broker_replica_max_lag 0.0",
             "ballast_broker_registered 1.0",
+            "ballast_broker_log_segments 1.0",
+            "ballast_broker_produce_purgatory_watched 0.0",
+            "ballast_broker_requests_failed 0.0",
         ):
             assert line in lines
 
