@@ -43,7 +43,7 @@ class ScriptedBroker:
         if key is ApiKey.API_VERSIONS:
             return answer_api_versions(header, context.body, [key, *self.answers])
         message = decode(APIS[key].request, header.api_version, context.body)
-        self.requests.append((context.received_at, message))
+        self.requests.append((asyncio.get_running_loop().time(), message))
         self.versions.append(header.api_version)
         self.client_ids.append(header.client_id)
         return self._answer(key, message, header.correlation_id, header.api_version)

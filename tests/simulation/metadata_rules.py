@@ -16,6 +16,7 @@ Every transaction is looked at as it is applied, so that no two writes can hide 
 - R7 a cancel leaves some in-sync replica
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -32,6 +33,7 @@ from ballast.znodes import (
 from tests.fakes.zookeeper_tree import AppliedOperation
 from tests.simulation.violations import require
 
+_PARTITION = re.compile(r"/brokers/topics/([^/]+)/partitions/([0-9]+)(?:/state)?")
 _UNFENCED = frozenset(
     {*layout.PERSISTENT_PATHS, controller.PATH, controller_epoch.PATH, "/cluster", "/cluster/id"}
 )
@@ -93,7 +95,7 @@ class MetadataRules:
         for operation in operations:
             if operation.name == "check":
                 continue
-            partition = partition_states.partition_of(operation.path)
+            partition = _partition_of(operation.path)
             if partition is not None and operation.path.endswith("/state"):
                 self._state_written(host, partition, operation)
                 changed.append(partition)
@@ -254,3 +256,9 @@ def _short(state: LeaderAndIsr | None) -> str:
     if state is None:
         return "none"
     return f"leader {state.leader}/{state.leader_epoch} isr {list(state.isr)} v{state.zk_version}"
+
+
+def _partition_of(path: str) -> TopicPartition | None:
+    """Return the partition that a path belongs to, or None."""
+    match = _PARTITION.fullmatch(path)
+    return TopicPartition(match[1], int(match[2])) if match else None

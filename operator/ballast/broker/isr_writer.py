@@ -85,8 +85,6 @@ class IsrWriter:
                 await self._attempt(store, partition, view, attempt)
                 again = None
             except (ConnectionLoss, SessionExpired):
-                if partition.view is view:
-                    view.isr_unknown()
                 await asyncio.sleep(RETRY_S)
                 again = await self._read_again(partition, view, attempt)
             except (ZooKeeperError, ZnodeError) as error:

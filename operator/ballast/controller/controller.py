@@ -60,7 +60,7 @@ class Controller:
         self._topics = Topics(context, store, partitions, replicas, options)
         self._deletion = deletion
         self._reassignment_requests = ReassignmentRequests(context, store, leadership, reassignment)
-        self._election_requests = ElectionRequests(context, store, partitions, options)
+        self._election_requests = ElectionRequests(context, store, partitions)
         self._strays = Strays(context, channels, leadership)
         self._brokers = BrokerLifecycle(
             context,
@@ -177,14 +177,6 @@ class Controller:
         if self._controlled_shutdown.is_news(broker_id, broker_epoch):
             await self._brokers.on_broker_change()
         return await self._controlled_shutdown.run(broker_id, broker_epoch)
-
-    async def rebalance_leaders(self) -> None:
-        """Give leadership back to preferred replicas where too much of it is away.
-
-        The shell calls this every ``leader.imbalance.check.interval.seconds`` when
-        ``auto.leader.rebalance.enable`` is set, first 5 s after the failover.
-        """
-        await self._election_requests.rebalance()
 
     async def _on_broker_change(self, _: events.BrokerChange) -> None:
         await self._brokers.on_broker_change()

@@ -13,5 +13,3 @@ class ControllerOptions:
     delete_topic_enable: bool = True
     unclean_leader_election_enable: bool = False
     """Whether a replica outside the ISR may lead when no member lives; a topic may override it."""
-    leader_imbalance_per_broker_percentage: int = 10
-    """Leaders are moved back to a broker when more than this share of its partitions is away."""

@@ -5,8 +5,9 @@ import fcntl
 import os
 import socket
 import urllib.request
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
+from typing import Any
 
 from ballast.embedded import zookeeper
 from ballast.embedded.errors import AlreadyRunning, ChildDidNotStart, PortInUse
@@ -23,20 +24,30 @@ POLL_INTERVAL_S = 0.1
 class LocalCluster:
     """The children of one `ClusterLayout` under a supervisor."""
 
-    def __init__(self, layout: ClusterLayout, supervisor: Supervisor) -> None:
+    def __init__(
+        self,
+        layout: ClusterLayout,
+        supervisor: Supervisor,
+        *,
+        start_timeout_s: float = START_TIMEOUT_S,
+    ) -> None:
         self.layout = layout
         self._supervisor = supervisor
+        self._start_timeout_s = start_timeout_s
 
     async def start(self) -> None:
         """Start everything; return once every broker is registered and a controller is active.
 
-        Raises `PortInUse`, and `ChildDidNotStart` when that takes longer than `START_TIMEOUT_S`.
+        Raises `PortInUse`, and `ChildDidNotStart` when that takes longer than the timeout.
         """
         layout = self.layout
         _check_ports(layout.ports)
         argv = zookeeper.command(layout.data(ZOOKEEPER), port=layout.zookeeper_port)
         await self._supervisor.start(layout.child(ZOOKEEPER, tuple(argv)))
-        await self._until(self._zookeeper_serves, ZOOKEEPER)
+        serving = zookeeper.wait_until_serving(
+            layout.zookeeper_port, timeout_s=self._start_timeout_s
+        )
+        await self._in_time(serving, ZOOKEEPER)
         for candidate_id in layout.controller_ids:
             await self._supervisor.start(layout.controller(candidate_id))
         for broker_id in layout.broker_ids:
@@ -44,7 +55,7 @@ class LocalCluster:
         options = AdminOptions(attempts=1, request_timeout_s=5.0)
         admin = AdminClient(parse_bootstrap_servers(layout.bootstrap_servers), options)
         try:
-            await self._until(lambda: self._is_usable(admin), "the cluster")
+            await self._in_time(self._until_usable(admin), "the cluster")
         finally:
             await admin.close()
 
@@ -67,8 +78,9 @@ class LocalCluster:
                 return name
         return None
 
-    async def _zookeeper_serves(self) -> bool:
-        return await zookeeper.is_serving(self.layout.zookeeper_port)
+    async def _until_usable(self, admin: AdminClient) -> None:
+        while not await self._is_usable(admin):  # noqa: ASYNC110 - the world outside has no event
+            await asyncio.sleep(POLL_INTERVAL_S)
 
     async def _is_usable(self, admin: AdminClient) -> bool:
         try:
@@ -78,15 +90,14 @@ class LocalCluster:
             return False
         return {broker.broker_id for broker in view.brokers} >= set(self.layout.broker_ids)
 
-    async def _until(self, condition: Callable[[], Awaitable[bool]], what: str) -> None:
+    async def _in_time(self, ready: Coroutine[Any, Any, None], what: str) -> None:
         try:
-            async with asyncio.timeout(START_TIMEOUT_S):
-                while not await condition():  # noqa: ASYNC110 - the world outside has no event
-                    await asyncio.sleep(POLL_INTERVAL_S)
+            async with asyncio.timeout(self._start_timeout_s):
+                await ready
         except TimeoutError:
             logs = self.layout.log_path("…").parent
             raise ChildDidNotStart(
-                f"{what} is not ready after {START_TIMEOUT_S:g} s; see the logs in {logs}"
+                f"{what} is not ready after {self._start_timeout_s:g} s; see the logs in {logs}"
             ) from None
 
     async def _stop_together(self, names: Iterable[str]) -> None:

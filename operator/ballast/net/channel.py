@@ -12,9 +12,7 @@ from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.errors import DecodeError
 from ballast.protocol.frames import (
     decode_response,
-    encode_forwarded_request,
     encode_request,
-    response_body,
 )
 from ballast.protocol.schema import Message
 
@@ -87,30 +85,6 @@ class BrokerChannel:
             return decode_response(APIS[ApiKey(message.API_KEY)].response, used, frame)[1]
 
         return await self._run(exchange, ApiKey(message.API_KEY).name, timeout_s)
-
-    async def forward(
-        self,
-        api_key: int,
-        api_version: int,
-        client_id: str | None,
-        body: bytes,
-        *,
-        timeout_s: float | None = None,
-    ) -> bytes:
-        """Pass a request on as it came and return the body of its response.
-
-        `frames.encode_forwarded_response` makes of it the answer for the client.
-        """
-
-        async def exchange(connection: ClientConnection) -> bytes:
-            correlation_id = connection.next_correlation_id()
-            request = encode_forwarded_request(
-                correlation_id, client_id, api_key, api_version, body
-            )
-            frame = await connection.send(correlation_id, request)
-            return bytes(response_body(api_key, api_version, frame))
-
-        return await self._run(exchange, ApiKey(api_key).name, timeout_s)
 
     async def close(self) -> None:
         """Close the connection for good; requests under way fail with `Disconnected`."""

@@ -191,18 +191,18 @@ class Connection(asyncio.BufferedProtocol):
             if frame is None:
                 break
             started += 1
-            self._start(frame, now)
+            self._start(frame)
         self._owner.counters.requests += started
         self._flush()
         if self._yielded or self._is_held():
             self._pause_reading()
         self._note_read(now, is_new_frame=started > 0)
 
-    def _start(self, frame: memoryview, now: float) -> None:
+    def _start(self, frame: memoryview) -> None:
         try:
             header, body_at = decode_request_header(frame)
             answer = self._owner.handler(
-                RequestContext(header, frame[body_at:], self.peer_host, self.connection_id, now)
+                RequestContext(header, frame[body_at:], self.peer_host, self.connection_id)
             )
         except Exception as error:  # noqa: BLE001 - logged; one connection's failure stays its own
             self.fail_handler(error)

@@ -27,8 +27,6 @@ class RequestContext(msgspec.Struct, frozen=True, gc=False):
     later and must own copies of what it needs."""
     peer_host: str
     connection_id: int
-    received_at: float
-    """Seconds on the loop's clock."""
 
 
 Handler = Callable[[RequestContext], ResponseParts | LaterAnswer | None]

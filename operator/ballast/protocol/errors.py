@@ -13,10 +13,6 @@ class DecodeError(ProtocolError):
     """Bytes that are no message of the claimed type and version; the sender is at fault."""
 
 
-class InvalidFrameSize(DecodeError):
-    """A frame size that is negative, too small for a header, or above the limit."""
-
-
 class EncodeError(ProtocolError):
     """A message that the asked version cannot carry; the caller is at fault."""
 

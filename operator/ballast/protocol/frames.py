@@ -11,12 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from ballast.protocol.api_keys import APIS, Api, ApiKey
 from ballast.protocol.codec import decode, encode_parts
-from ballast.protocol.errors import (
-    DecodeError,
-    InvalidFrameSize,
-    UnknownApiKey,
-    UnsupportedVersion,
-)
+from ballast.protocol.errors import DecodeError, UnknownApiKey, UnsupportedVersion
 from ballast.protocol.primitives import refused_length, skip_tags
 from ballast.protocol.schema import Message, Records
 
@@ -27,9 +22,6 @@ SIZE_BYTES = 4
 
 LEAST_REQUEST_SIZE = 8
 """Key, version and correlation id."""
-
-MAX_FRAME_SIZE = 104_857_600
-"""Kafka's default for ``socket.request.max.bytes``."""
 
 _KEY_VERSION_CORRELATION = Struct(">hhi")
 _INT16 = Struct(">h")
@@ -51,16 +43,6 @@ class RequestHeader(NamedTuple):
     api_version: int
     correlation_id: int
     client_id: str | None
-
-
-def check_frame_size(size: int, limit: int = MAX_FRAME_SIZE, *, least: int = SIZE_BYTES) -> int:
-    """Return ``size`` as read from the wire (signed); raise `InvalidFrameSize` if out of bounds.
-
-    A server's ``least`` is `LEAST_REQUEST_SIZE`; a response has a correlation id at least.
-    """
-    if not least <= size <= limit:
-        raise InvalidFrameSize(f"a frame of {size} bytes is not within {least} to {limit}")
-    return size
 
 
 def decode_request_header(frame: Records) -> tuple[RequestHeader, int]:
@@ -180,33 +162,3 @@ def decode_response(
 
 def _has_response_tags(api_key: int, flexible_from: int, version: int) -> bool:
     return version >= flexible_from and api_key != ApiKey.API_VERSIONS
-
-
-def encode_forwarded_request(
-    correlation_id: int, client_id: str | None, api_key: int, version: int, body: Records
-) -> bytes:
-    """Return a request with its size, round a body that is passed on as it came."""
-    header = _KEY_VERSION_CORRELATION.pack(api_key, version, correlation_id)
-    if api_key != ApiKey.CONTROLLED_SHUTDOWN or version > 0:
-        header += _client_id_bytes(client_id)
-    if version >= api_of(api_key).flexible_from:
-        header += _NO_TAGS
-    return b"".join(_with_size(header, [bytes(body)]))
-
-
-def response_body(api_key: int, version: int, frame: Records) -> memoryview:
-    """Return the body of a response ``frame`` (without its size), to be passed on as it came."""
-    position = SIZE_BYTES
-    if _has_response_tags(api_key, api_of(api_key).flexible_from, version):
-        position = skip_tags(frame, position, len(frame))
-    return memoryview(frame)[position:]
-
-
-def encode_forwarded_response(
-    correlation_id: int, api_key: int, version: int, body: Records
-) -> list[Records]:
-    """Return a response with its size, round a body that is passed on as it came."""
-    header = _INT32.pack(correlation_id)
-    if _has_response_tags(api_key, api_of(api_key).flexible_from, version):
-        header += _NO_TAGS
-    return _with_size(header, [bytes(body)])

@@ -107,11 +107,6 @@ class Purgatory(Generic[Key]):
         self._forget_if_empty(key, operations)
         return completed
 
-    def cancel_key(self, key: Key) -> list[DelayedOperation]:
-        """Stop watching ``key``; return its operations that still wait (on other keys, or time)."""
-        operations = self._watchers.pop(key, {})
-        return [operation for operation in operations if not operation.is_completed]
-
     def next_expiry(self) -> float | None:
         """Return when `advance` must be called next, in seconds, or None while nothing waits."""
         expiry_ms = self._wheel.next_expiry_ms()

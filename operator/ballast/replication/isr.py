@@ -42,8 +42,6 @@ class _Pending:
     """As last read from the znode."""
     proposed: LeaderAndIsr
     """As it is being written; its ``zk_version`` is the one that the write expects."""
-    outcome_unknown: bool = False
-    """The connection was lost during the write: it may or may not have been applied."""
 
     @property
     def isr(self) -> frozenset[int]:
@@ -94,5 +92,5 @@ def settled_by(state: PendingExpand | PendingShrink, read: LeaderAndIsr) -> IsrS
     late application. A newer version settles it, whoever wrote it.
     """
     if read.zk_version <= state.proposed.zk_version:
-        return replace(state, outcome_unknown=True)
+        return state
     return Committed(leader_and_isr=read)

@@ -8,13 +8,12 @@ A change of the ISR goes like this::
     proposed = view.propose_expand(follower_id) or view.propose_shrink(...)
     IsrCommitted(state)            -> view.isr_committed(state)
     IsrConflict(state)             -> view.isr_conflict(state)
-    connection lost                -> view.isr_unknown(), read the znode again,
+    connection lost                -> read the znode again (the union is kept meanwhile),
                                       view.isr_read(state) -> None when settled, else write it again
 
 After each of them, and after each append and fetch, call `LeaderView.advance_high_watermark`.
 """
 
-from dataclasses import replace
 from enum import Enum
 
 from ballast.model.assignments import ReplicaAssignment
@@ -94,11 +93,6 @@ class LeaderView:
     def assignment(self) -> ReplicaAssignment:
         """The partition's replicas."""
         return self._assignment
-
-    @property
-    def isr_state(self) -> IsrState:
-        """The ISR and the change to it that is under way."""
-        return self._isr_state
 
     @property
     def isr(self) -> frozenset[int]:
@@ -283,10 +277,6 @@ class LeaderView:
         self._isr_state = (
             settled if isinstance(settled, Committed) else Committed(leader_and_isr=read)
         )
-
-    def isr_unknown(self) -> None:
-        """Keep the union: the connection was lost, the write may or may not have been applied."""
-        self._isr_state = replace(self._pending(), outcome_unknown=True)
 
     def isr_read(self, read: LeaderAndIsr) -> LeaderAndIsr | None:
         """Settle an unknown outcome by what the znode shows now.

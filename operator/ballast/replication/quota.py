@@ -5,7 +5,6 @@ A limit below the rate of new data never lets a reassignment end; brokers do not
 
 import re
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ballast.replication.errors import InvalidThrottledReplicas
@@ -90,11 +89,6 @@ def parse_throttled_replicas(text: str) -> ThrottledReplicas:
         if match[1] is not None:
             replicas.add((int(match[1]), int(match[2])))
     return ThrottledReplicas(replicas=frozenset(replicas))
-
-
-def format_throttled_replicas(replicas: Iterable[tuple[int, int]]) -> str:
-    """Return the list's text for (partition, broker id) pairs, sorted."""
-    return ",".join(f"{partition}:{broker}" for partition, broker in sorted(replicas))
 
 
 def leader_holds_back(*, throttled: bool, exceeded: bool, follower_in_sync: bool) -> bool:

@@ -161,23 +161,12 @@ class LogDirs:
             except StorageError as error:
                 self._go_offline(directory, error)
 
-    def reopen(self, partition: TopicPartition) -> Log:
-        """Open a log whose append failed anew, through recovery; raises `StorageError`."""
-        log, directory = self._logs[partition]
-        log.close(clean=False)
-        return self._open(directory, log.directory, partition, clean=False)
-
     def take_offline(self, path: str, error: StorageError) -> list[TopicPartition]:
         """Give up a directory; return the partitions whose logs went with it."""
         for directory in self._directories:
             if directory.path == path.rstrip("/"):
                 return self._go_offline(directory, error)
         raise UnsafePath(f"{path!r} is no log directory")
-
-    def directory_of(self, partition: TopicPartition) -> str | None:
-        """Return the path of the log directory that holds a partition."""
-        found = self._logs.get(partition)
-        return found[1].path if found else None
 
     def describe(self) -> list[DirectoryDescription]:
         """Return the directories in the order of the configuration."""

@@ -4,7 +4,6 @@
 condition of the znode's version.
 """
 
-import re
 from typing import Annotated
 
 import msgspec
@@ -12,8 +11,6 @@ import msgspec
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.znodes import documents, topics
-
-_PATH = re.compile(r"/brokers/topics/([^/]+)/partitions/([0-9]{1,10})(?:/state)?")
 
 _Isr = Annotated[tuple[documents.BrokerId, ...], msgspec.Meta(max_length=10_000)]
 
@@ -33,12 +30,6 @@ def partition_path(partition: TopicPartition) -> str:
 def path(partition: TopicPartition) -> str:
     """Return the path of a partition's state."""
     return f"{partition_path(partition)}/state"
-
-
-def partition_of(znode_path: str) -> TopicPartition | None:
-    """Return the partition that a path belongs to, or None."""
-    match = _PATH.fullmatch(znode_path)
-    return TopicPartition(match[1], int(match[2])) if match else None
 
 
 def encode(leadership: LeaderAndIsr) -> bytes:

@@ -18,7 +18,7 @@ from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 def context(key: int, version: int, body: bytes) -> RequestContext:
     return RequestContext(
-        RequestHeader(key, version, 7, "test"), memoryview(bytearray(body)), "peer", 1, 0.0
+        RequestHeader(key, version, 7, "test"), memoryview(bytearray(body)), "peer", 1
     )
 
 

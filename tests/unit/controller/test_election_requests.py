@@ -1,8 +1,7 @@
-"""Elections on request: preferred, unclean, by znode, and the automatic rebalance."""
+"""Elections on request: preferred, unclean, by znode."""
 
 from ballast.controller.elections import ElectionType
 from ballast.controller.events import ZkPreferredElection
-from ballast.controller.options import ControllerOptions
 from ballast.model.ids import TopicPartition
 from tests.fakes.controller_cluster import ControllerCluster
 
@@ -11,10 +10,9 @@ T1 = TopicPartition("t", 1)
 
 
 async def start(
-    *assignments: tuple[int, ...], isr: tuple[int, ...] | None = None, percentage: int = 10
+    *assignments: tuple[int, ...], isr: tuple[int, ...] | None = None
 ) -> ControllerCluster:
-    options = ControllerOptions(leader_imbalance_per_broker_percentage=percentage)
-    cluster = ControllerCluster(options=options)
+    cluster = ControllerCluster()
     cluster.start_broker(1, 2, 3)
     cluster.add_topic("t", *assignments, isr=isr)
     await cluster.fail_over()
@@ -84,33 +82,3 @@ async def test_the_znode_is_served_at_failover_after_the_reassignments() -> None
     await cluster.fail_over()
     assert cluster.state(T0).leader == 2
     assert cluster.metadata.preferred_elections == set()
-
-
-async def test_rebalance_acts_above_the_percentage() -> None:
-    cluster = await start((1, 2), (1, 2), percentage=50)
-    cluster.stop_broker(1)
-    await cluster.brokers_changed()
-    cluster.start_broker(1)
-    await cluster.brokers_changed()
-    await cluster.settle()
-    await cluster.controller.elect_leaders(ElectionType.PREFERRED, [T0])
-    await cluster.controller.rebalance_leaders()
-    assert (cluster.state(T0).leader, cluster.state(T1).leader) == (1, 2)
-
-
-async def test_rebalance_returns_leaders_but_not_those_that_move_or_are_out_of_sync() -> None:
-    """KAFKA-10149: a reassignment keeps only its own partition back."""
-    cluster = await start((1, 2), (1, 2), (1, 2), isr=(2, 1))
-    await cluster.controller.alter_partition_reassignments({T1: (1, 3)})
-    await cluster.isr_changed(TopicPartition("t", 2), 2)
-    await cluster.controller.rebalance_leaders()
-    assert [state.leader for _, state in sorted(cluster.metadata.states.items())] == [1, 2, 2]
-
-
-async def test_rebalance_leaves_a_dead_brokers_partitions() -> None:
-    cluster = await start((1, 2))
-    cluster.stop_broker(1)
-    await cluster.brokers_changed()
-    cluster.metadata.log.clear()
-    await cluster.controller.rebalance_leaders()
-    assert cluster.metadata.log == []

@@ -17,7 +17,6 @@ from ballast.net.errors import (
     UnsupportedByPeer,
 )
 from ballast.protocol.api_keys import ApiKey
-from ballast.protocol.codec import decode, encode
 from ballast.protocol.messages.fetch import (
     FetchableTopicResponse,
     FetchRequest,
@@ -175,19 +174,6 @@ def test_a_lying_peer_is_left() -> None:
         assert not channel.is_connected
 
     against(scenario, answers)
-
-
-def test_a_raw_request_passes_through() -> None:
-    async def scenario(_: SimulatedLoop, channel: BrokerChannel, broker: ScriptedBroker) -> None:
-        await asyncio.sleep(1)
-        for version in (0, 8, 11):
-            body = encode(MetadataRequest(topics=()), version)
-            answer = await channel.forward(ApiKey.METADATA, version, "someone", body)
-            assert decode(MetadataResponse, version, answer).brokers == ()
-        assert broker.versions == [0, 8, 11]
-        assert broker.client_ids == ["someone"] * 3
-
-    against(scenario)
 
 
 def test_records_of_a_large_response_stay_valid() -> None:

@@ -7,7 +7,7 @@ from ballast.protocol.frames import RequestHeader
 
 
 def test_a_context_cannot_be_changed() -> None:
-    context = RequestContext(RequestHeader(3, 9, 1, None), memoryview(b""), "host", 1, 0.5)
+    context = RequestContext(RequestHeader(3, 9, 1, None), memoryview(b""), "host", 1)
 
     with pytest.raises(AttributeError):
         context.peer_host = "other"  # type: ignore[misc]

@@ -3,25 +3,18 @@ import pytest
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.errors import (
     DecodeError,
-    InvalidFrameSize,
     UnknownApiKey,
     UnsupportedVersion,
 )
 from ballast.protocol.frames import (
-    LEAST_REQUEST_SIZE,
-    MAX_FRAME_SIZE,
     RequestHeader,
-    check_frame_size,
     decode_request,
     decode_request_header,
     decode_response,
-    encode_forwarded_request,
-    encode_forwarded_response,
     encode_request,
     encode_request_parts,
     encode_response,
     encode_response_parts,
-    response_body,
 )
 from ballast.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ballast.protocol.messages.controlled_shutdown import ControlledShutdownRequest
@@ -100,26 +93,6 @@ def test_header_tags_are_skipped() -> None:
     header, message = decode_request(frame)
     assert header.client_id == "c"
     assert message == MetadataRequest()
-
-
-@pytest.mark.parametrize("size", [-1, 0, 3, 7, 2**31 - 1, -(2**31), MAX_FRAME_SIZE + 1])
-def test_impossible_sizes_of_requests_are_refused(size: int) -> None:
-    with pytest.raises(InvalidFrameSize):
-        check_frame_size(size, least=LEAST_REQUEST_SIZE)
-
-
-@pytest.mark.parametrize(
-    "start", [b"\xff\xff\xff\xff", b"GET ", b"\x16\x03\x01\x02"], ids=["ones", "HTTP", "TLS"]
-)
-def test_foreign_protocols_are_no_sizes(start: bytes) -> None:
-    with pytest.raises(InvalidFrameSize):
-        check_frame_size(int.from_bytes(start, "big", signed=True))
-
-
-def test_sizes_up_to_the_limit_pass() -> None:
-    assert check_frame_size(100, 100) == 100
-    with pytest.raises(InvalidFrameSize):
-        check_frame_size(101, 100)
 
 
 @pytest.mark.parametrize("key", [-1, 8, 9, 61, 32767])
@@ -202,16 +175,3 @@ def test_a_request_without_a_body_has_one() -> None:
     assert decode_request(encode_request(1, None, ApiVersionsRequest(), 0)[4:])[1] == (
         ApiVersionsRequest()
     )
-
-
-@pytest.mark.parametrize("key", ApiKey, ids=lambda key: key.name)
-def test_what_is_passed_on_is_what_was_sent(key: ApiKey) -> None:
-    request, response = APIS[key].request(), APIS[key].response()
-    for version in versions_of(APIS[key].request):
-        frame = encode_request(42, "client", request, version)
-        body_at = decode_request_header(frame[4:])[1]
-        body = memoryview(frame)[4 + body_at :]
-        assert encode_forwarded_request(42, "client", key, version, body) == frame
-        answer = encode_response(7, response, version)
-        body = response_body(key, version, answer[4:])
-        assert b"".join(encode_forwarded_response(7, key, version, body)) == answer

@@ -163,19 +163,6 @@ def test_completion_may_call_back_into_the_purgatory(
     assert purgatory.delayed_count == 1
 
 
-def test_a_cancelled_key_gives_back_what_still_waits(
-    condition: Condition, ended: list[str]
-) -> None:
-    purgatory: Purgatory[str] = Purgatory(0.0)
-    waiting, completed = Waiting("a", condition, ended), Waiting("b", condition, ended)
-    for operation in (waiting, completed):
-        purgatory.try_complete_else_watch(operation, ["t"], 0.0)
-    completed.force_complete()
-
-    assert purgatory.cancel_key("t") == [waiting]
-    assert purgatory.check_and_complete("t") == 0
-
-
 def test_shutting_down_answers_everything(condition: Condition, ended: list[str]) -> None:
     purgatory: Purgatory[str] = Purgatory(0.0)
     purgatory.try_complete_else_watch(Waiting("a", condition, ended), ["t"], 0.0)

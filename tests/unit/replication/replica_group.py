@@ -187,7 +187,7 @@ class ReplicaGroup:
         view = broker.view
         if view is None:
             return
-        if view.isr_state.maximal_isr != view.isr or broker.broker_id in self.lost_writes:
+        if view.maximal_isr != view.isr or broker.broker_id in self.lost_writes:
             proposed = view.isr_read(self.znode)
         else:
             proposed = view.propose_shrink(len(broker.log), self.now, LAG_TIME_MAX_MS)
@@ -202,13 +202,12 @@ class ReplicaGroup:
         self.note(f"{broker.broker_id} writes isr {proposed.isr}, {outcome}")
         if outcome == "lost":
             self.lost_writes[broker.broker_id] = proposed
-            view.isr_unknown()
             return
         self.lost_writes.pop(broker.broker_id, None)
         applied = self._compare_and_set(proposed)
         if outcome == "applied, lost":
-            view.isr_unknown()
-        elif applied:
+            return
+        if applied:
             view.isr_committed(self.znode)
         else:
             view.isr_conflict(self.znode)

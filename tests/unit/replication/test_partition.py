@@ -73,7 +73,6 @@ class TestHighWatermark:
         view = view_of(isr=(1, 2))
         fetch(view, 3, 10, 10)
         assert view.propose_expand(3) is not None
-        view.isr_unknown()
         fetch(view, 2, 12, 12)
 
         assert not view.advance_high_watermark(12, 101.0 + LAG, LAG)
@@ -207,7 +206,6 @@ class TestOutcomes:
 
     def test_unknown_keeps_the_union_until_a_newer_version_is_read(self) -> None:
         view, proposed = self.expanding()
-        view.isr_unknown()
 
         again = view.isr_read(replace(proposed, isr=(1, 2)))
         assert again == proposed
@@ -218,7 +216,6 @@ class TestOutcomes:
 
     def test_unknown_then_a_newer_epoch(self) -> None:
         view, proposed = self.expanding()
-        view.isr_unknown()
 
         assert view.isr_read(replace(proposed, leader_epoch=6, zk_version=5)) is None
 
@@ -226,7 +223,7 @@ class TestOutcomes:
 
     def test_of_nothing_is_an_error(self) -> None:
         with pytest.raises(NoIsrChangeInFlight):
-            view_of().isr_unknown()
+            view_of().isr_read(replace(view_of().leader_and_isr, zk_version=9))
 
 
 def test_replicas_being_added_do_not_make_it_under_replicated() -> None:

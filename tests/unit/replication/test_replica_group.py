@@ -63,8 +63,8 @@ def test_believing_a_lost_shrink_is_found(monkeypatch: pytest.MonkeyPatch) -> No
         "required_replicas",
         lambda view: (
             view.isr
-            if isinstance(view.isr_state, Committed)
-            else frozenset(view.isr_state.proposed.isr)
+            if isinstance(view._isr_state, Committed)
+            else frozenset(view._isr_state.proposed.isr)
         ),
     )
 

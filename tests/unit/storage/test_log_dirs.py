@@ -99,8 +99,7 @@ def test_logs_are_spread_over_the_directories() -> None:
     dirs = loaded(new_disk(), "/d1", "/d2")
     for partition in (A0, A1, B0):
         dirs.get_or_create(partition)
-    assert [dirs.directory_of(partition) for partition in (A0, A1, B0)] == ["/d1", "/d2", "/d1"]
-    assert dirs.directory_of(TopicPartition("x", 0)) is None
+    assert [sorted(described.sizes) for described in dirs.describe()] == [[A0, B0], [A1]]
     assert dirs.get(A1) is dirs.get_or_create(A1)
     append(dirs.logs[A0], batch())
     assert [(d.directory, d.offline, dict(d.sizes)) for d in dirs.describe()] == [
@@ -197,7 +196,8 @@ def test_a_directory_that_cannot_be_read_goes_offline(operation: str) -> None:
     dirs = loaded(disk, "/d1", "/d2")
     assert list(dirs.offline_directories) == ["/d1"]
     assert list(dirs.logs) == [A1]
-    assert dirs.directory_of(dirs.get_or_create(B0).partition) == "/d2"
+    dirs.get_or_create(B0)
+    assert [sorted(described.sizes) for described in dirs.describe()] == [[], [A1, B0]]
     dirs.shutdown()
     assert ".kafka_cleanshutdown" in disk.names("/d2")
 
@@ -239,20 +239,6 @@ def test_taking_a_directory_offline_by_hand() -> None:
         append(log, batch())
     with pytest.raises(UnsafePath):
         dirs.take_offline("/d3", error)
-
-
-def test_a_failed_log_is_reopened_through_recovery() -> None:
-    disk = new_disk()
-    dirs = loaded(disk)
-    log = dirs.get_or_create(A0)
-    append(log, batch())
-    disk.torn_write_bytes = 30
-    with pytest.raises(LogFailed):
-        append(log, batch())
-    log = dirs.reopen(A0)
-    assert dirs.get(A0) is log
-    append(log, batch())
-    assert [base for base, _ in contents(log)] == [0, 1]
 
 
 def test_no_clean_marker_where_a_log_failed() -> None:

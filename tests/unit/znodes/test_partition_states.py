@@ -58,17 +58,3 @@ def test_bad_fields(field: str, value: bytes) -> None:
 def test_paths() -> None:
     assert partition_states.path(PARTITION) == PATH
     assert partition_states.partition_path(PARTITION) == "/brokers/topics/t/partitions/0"
-
-
-@pytest.mark.parametrize(
-    ("path", "partition"),
-    [
-        (PATH, PARTITION),
-        ("/brokers/topics/t/partitions/0", PARTITION),
-        ("/brokers/topics/t/partitions", None),
-        ("/brokers/topics/t/partitions/x/state", None),
-        ("/config/topics/t", None),
-    ],
-)
-def test_the_partition_of_a_path(path: str, partition: TopicPartition | None) -> None:
-    assert partition_states.partition_of(path) == partition
