@@ -18,9 +18,9 @@ from ballast.reassign.throttling import ThrottleChange, Throttling
 from ballast.replication.partition import LeaderView
 from ballast.zk.client import Operation
 from ballast.zk.fencing import FencedWriter
+from tests.simulation.replica_group import Replica, ReplicaGroup
 from tests.simulation.scenario import run_seed
 from tests.simulation.violations import InvariantViolation
-from tests.unit.replication.replica_group import Replica, ReplicaGroup
 
 WALKS = 3_000
 STEPS = 400

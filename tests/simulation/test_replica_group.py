@@ -4,7 +4,7 @@ import pytest
 
 from ballast.replication.isr import Committed
 from ballast.replication.partition import LeaderView
-from tests.unit.replication.replica_group import Replica, ReplicaGroup
+from tests.simulation.replica_group import Replica, ReplicaGroup
 
 WALKS = 60
 STEPS = 400
