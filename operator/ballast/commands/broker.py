@@ -1,6 +1,5 @@
 """``ballast broker``: one broker, until SIGINT or SIGTERM (controlled shutdown) or a failure."""
 
-import asyncio
 import logging
 import random
 from collections.abc import Sequence
@@ -8,14 +7,8 @@ from pathlib import Path
 
 from ballast.broker.broker import Broker
 from ballast.broker.config import BrokerConfig
-from ballast.commands.process import (
-    BAD_CONFIGURATION,
-    read_properties,
-    refuse,
-    serve,
-    stop_signals,
-    wall_clock_ms,
-)
+from ballast.commands.clock import wall_clock_ms
+from ballast.commands.process import run_process, stop_signals, unless_stopped
 from ballast.storage.files import RealFiles
 from ballast.zk.kazoo_client import KazooZooKeeperClient
 
@@ -24,16 +17,10 @@ log = logging.getLogger(__name__)
 
 def main(*, properties: Path | None, overrides: Sequence[str]) -> int:
     """Run the broker; 0 after a stop, 1 after a failure, 2 for a bad configuration."""
-    try:
-        config, unknown = BrokerConfig.from_properties(read_properties(properties, overrides))
-    except BAD_CONFIGURATION as error:
-        return refuse("broker", error)
-    return serve(_run(config, unknown))
+    return run_process("broker", BrokerConfig.from_properties, _run, properties, overrides)
 
 
-async def _run(config: BrokerConfig, unknown: Sequence[str]) -> None:
-    for name in unknown:
-        log.warning("%s is not a property of a broker and is ignored", name)
+async def _run(config: BrokerConfig) -> None:
     stopped = stop_signals()
     broker = Broker(
         config,
@@ -44,13 +31,10 @@ async def _run(config: BrokerConfig, unknown: Sequence[str]) -> None:
         random=random.Random(),  # noqa: S311 - spreads load and names files, no secrets
         wall_clock_ms=wall_clock_ms,
     )
-    await broker.start()
+    if not await unless_stopped(broker.start(), stopped):
+        return
     log.info("started")
-    async with asyncio.TaskGroup() as tasks:
-        ends = [tasks.create_task(event.wait()) for event in (stopped, broker.failed)]
-        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        for end in ends:
-            end.cancel()
+    await unless_stopped(broker.failed.wait(), stopped)
     log.info("stopping")
     await broker.shutdown()
     if broker.failure is not None:

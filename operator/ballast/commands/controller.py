@@ -1,7 +1,5 @@
 """``ballast controller``: one controller candidate of one cluster, until SIGINT or SIGTERM."""
 
-import asyncio
-import logging
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,34 +9,20 @@ from prometheus_client import CollectorRegistry
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.metrics import CandidateCollector
 from ballast.candidate.options import CandidateOptions
+from ballast.commands.clock import wall_clock_ms
 from ballast.commands.controller_config import ControllerConfig
-from ballast.commands.process import (
-    BAD_CONFIGURATION,
-    read_properties,
-    refuse,
-    serve,
-    stop_signals,
-    wall_clock_ms,
-)
+from ballast.commands.process import run_process, stop_signals, unless_stopped
 from ballast.controller.options import ControllerOptions
 from ballast.net.http import Health, HttpServer
 from ballast.zk.kazoo_client import KazooZooKeeperClient
 
-log = logging.getLogger(__name__)
-
 
 def main(*, properties: Path | None, overrides: Sequence[str]) -> int:
     """Run the candidate; 0 after a stop, 1 after a failure, 2 for a bad configuration."""
-    try:
-        config, unknown = ControllerConfig.from_properties(read_properties(properties, overrides))
-    except BAD_CONFIGURATION as error:
-        return refuse("controller", error)
-    return serve(_run(config, unknown))
+    return run_process("controller", ControllerConfig.from_properties, _run, properties, overrides)
 
 
-async def _run(config: ControllerConfig, unknown: Sequence[str]) -> None:
-    for name in unknown:
-        log.warning("%s is not a property of a controller and is ignored", name)
+async def _run(config: ControllerConfig) -> None:
     stopped = stop_signals()
     candidate = Candidate(
         config.controller_id,
@@ -60,18 +44,10 @@ async def _run(config: ControllerConfig, unknown: Sequence[str]) -> None:
     )
     http = await _health(candidate, config)
     try:
-        async with asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(candidate.run())
-            tasks.create_task(_cancel_when(stopped, running))
+        await unless_stopped(candidate.run(), stopped)
     finally:
         if http is not None:
             await http.close()
-
-
-async def _cancel_when(stopped: asyncio.Event, running: asyncio.Task[None]) -> None:
-    await stopped.wait()
-    log.info("stopping")
-    running.cancel()
 
 
 async def _health(candidate: Candidate, config: ControllerConfig) -> HttpServer | None:

@@ -1,12 +1,12 @@
 """What the long-running commands share: properties, the log, the loop, and how they end."""
 
 import asyncio
-import datetime
 import logging
 import signal
 import sys
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import uvloop
 
@@ -17,7 +17,38 @@ from ballast.net.logs import log_to
 
 log = logging.getLogger(__name__)
 
+EXIT_FAILED = 1
 EXIT_BAD_CONFIGURATION = 2
+
+ConfigT = TypeVar("ConfigT")
+
+
+def run_process(
+    command: str,
+    configure: Callable[[Mapping[str, str]], tuple[ConfigT, Sequence[str]]],
+    run: Callable[[ConfigT], Coroutine[None, None, None]],
+    properties: Path | None,
+    overrides: Sequence[str],
+) -> int:
+    """Run a process: 0 after a stop, 1 after a failure, 2 for a bad configuration.
+
+    ``configure`` returns the configuration and the names that it does not know; it raises
+    `ConfigError`, which names the property.
+    """
+    try:
+        config, unknown = configure(read_properties(properties, overrides))
+    except (ConfigError, OSError, ValueError) as error:
+        print(f"ballast {command}: {error}", file=sys.stderr)
+        return EXIT_BAD_CONFIGURATION
+    log_to(sys.stderr)
+    for name in unknown:
+        log.warning("%s is not a property of a %s and is ignored", name, command)
+    try:
+        uvloop.run(run(config))
+    except Exception:
+        log.exception("the process ends because of an error")
+        return EXIT_FAILED
+    return 0
 
 
 def read_properties(path: Path | None, overrides: Sequence[str]) -> Mapping[str, str]:
@@ -29,31 +60,6 @@ def read_properties(path: Path | None, overrides: Sequence[str]) -> Mapping[str,
     return {**properties, **parse_overrides(overrides)}
 
 
-def wall_clock_ms() -> int:
-    """Return milliseconds since 1970 UTC."""
-    return int(datetime.datetime.now(datetime.UTC).timestamp() * 1000)
-
-
-def serve(main: Coroutine[None, None, None]) -> int:
-    """Run a server's coroutine under uvloop, with its log as JSON on standard error.
-
-    Returns 0 when it ended by itself, 1 when it failed.
-    """
-    log_to(sys.stderr)
-    try:
-        uvloop.run(main)
-    except Exception:
-        log.exception("the process ends because of an error")
-        return 1
-    return 0
-
-
-def refuse(command: str, error: Exception) -> int:
-    """Say why a configuration cannot be used and return the exit code."""
-    print(f"ballast {command}: {error}", file=sys.stderr)
-    return EXIT_BAD_CONFIGURATION
-
-
 def stop_signals() -> asyncio.Event:
     """Return an event that SIGTERM and SIGINT set."""
     stopped = asyncio.Event()
@@ -63,5 +69,16 @@ def stop_signals() -> asyncio.Event:
     return stopped
 
 
-BAD_CONFIGURATION = (ConfigError, OSError, ValueError)
-"""What reading a configuration may raise."""
+async def unless_stopped(work: Coroutine[Any, Any, object], stopped: asyncio.Event) -> bool:
+    """Await ``work`` and return True, or cancel it as soon as ``stopped`` is set: False.
+
+    Raises what ``work`` raises, in an `ExceptionGroup`.
+    """
+    async with asyncio.TaskGroup() as tasks:
+        working = tasks.create_task(work)
+        watching = tasks.create_task(stopped.wait())
+        await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
+        has_ended = working.done()
+        working.cancel()
+        watching.cancel()
+    return has_ended

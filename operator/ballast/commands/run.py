@@ -7,11 +7,10 @@ throttle works on the running move. Killed and run again, it goes on where the c
 import asyncio
 import signal
 import sys
-import time
 from collections.abc import Coroutine
 from pathlib import Path
 
-from ballast.commands.clock import LoopClock
+from ballast.commands.clock import LoopClock, wall_clock_ms
 from ballast.commands.manifest_file import ManifestFile
 from ballast.commands.progress_view import ProgressView, view_for
 from ballast.commands.state_dir import StateDir, StateDirUnusable
@@ -57,7 +56,7 @@ def main(
 
     async def connected(store: StateDir) -> int:
         admin = AdminClient(servers, _ADMIN_OPTIONS)
-        clock = LoopClock(lambda: time.time_ns() // 1_000_000)
+        clock = LoopClock(wall_clock_ms)
         reconciler = Reconciler(
             admin=admin, store=store, clock=clock, poll_interval_seconds=poll_interval_s
         )
