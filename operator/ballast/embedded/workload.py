@@ -64,6 +64,8 @@ class Workload:
         self.written = 0
         self.acknowledged = 0
         self.consumed = 0
+        self.slowest_acknowledgement_s = 0.0
+        """The longest that a record written since `start` has waited for its acknowledgement."""
 
     def preload(self, total_bytes: int) -> None:
         """Write that many bytes as fast as they are taken and wait for every acknowledgement."""
@@ -129,7 +131,7 @@ class Workload:
                     self._topic,
                     _NUMBER.pack(number) + self._padding,
                     partition=number % self._partitions,
-                    on_delivery=lambda error, _, n=number: self._delivered(n, error),
+                    on_delivery=lambda error, message, n=number: self._delivered(n, error, message),
                 )
             except BufferError:
                 # The client's bounded queue is full: wait until something is acknowledged.
@@ -137,10 +139,13 @@ class Workload:
             else:
                 return
 
-    def _delivered(self, number: int, error: KafkaError | None) -> None:
+    def _delivered(self, number: int, error: KafkaError | None, message: Message) -> None:
         if error is None:
             self._acknowledged[number] = 1
             self.acknowledged += 1
+            if self._threads:
+                latency_s = message.latency() or 0.0
+                self.slowest_acknowledgement_s = max(self.slowest_acknowledgement_s, latency_s)
         else:
             self._failed.append(error)
 
