@@ -70,6 +70,8 @@ class _Followed:
     partition: Partition
     state: FetchState
     asked: FetchPartition
+    refusal: int = ErrorCode.NONE
+    """The leader's last word, so that a refusal is logged once and not at each retry."""
 
 
 class Fetcher:
@@ -205,6 +207,7 @@ class Fetcher:
                 elif data.error_code != ErrorCode.NONE:
                     self._refused(followed, data.error_code)
                 else:
+                    followed.refusal = ErrorCode.NONE
                     received += self._take(followed, data)
         if received:
             self._replicas.metrics.replication_bytes_in.inc(received)
@@ -269,13 +272,15 @@ class Fetcher:
         )
 
     def _refused(self, followed: _Followed, code: int) -> None:
-        log.info(
-            "%s: broker %d refused the fetch in epoch %d: error %d",
-            followed.partition.name,
-            self._leader.broker_id,
-            followed.state.leader_epoch,
-            code,
-        )
+        if code != followed.refusal:
+            log.info(
+                "%s: broker %d refused the fetch in epoch %d: error %d",
+                followed.partition.name,
+                self._leader.broker_id,
+                followed.state.leader_epoch,
+                code,
+            )
+            followed.refusal = code
         self._delay_one(
             followed,
             LEADER_RETRY_MS if code in _SOON else self._replicas.config.replica_fetch_backoff_ms,
