@@ -1,6 +1,7 @@
 """A cluster that ``ballast up`` runs as child processes, for tests that need the whole program."""
 
 import os
+import random
 import selectors
 import signal
 import socket
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from ballast.embedded.layout import ClusterLayout
 
 ROOT = Path(__file__).parent.parent.parent
 START_TIMEOUT_S = 90
@@ -55,7 +58,7 @@ def running_cluster(directory: Path, *arguments: str) -> Iterator[RunningCluster
     with subprocess.Popen(
         [
             *(sys.executable, "-m", "ballast", "up"),
-            *("--dir", str(directory), "--base-port", str(_free_port_range()), *arguments),
+            *("--dir", str(directory), "--base-port", str(free_port_range()), *arguments),
         ],
         env=environment(),
         stdout=subprocess.PIPE,
@@ -93,11 +96,18 @@ def free_port() -> int:
         return port
 
 
-def _free_port_range() -> int:
-    """Return a base port such that the ports a small cluster uses are free by now."""
+def free_port_range() -> int:
+    """Return a base port such that the ports a cluster of up to five brokers uses are free by now.
+
+    It lies below the ports that the system gives to outgoing connections.
+    """
+    chance = random.SystemRandom()
     while True:
-        base = free_port()
-        if base < 60000 and all(_is_free(base + offset) for offset in (*range(5), 60, 61, 90, 100)):
+        base = chance.randrange(12_000, 32_000, 200)
+        layout = ClusterLayout(
+            directory=Path(), brokers=5, controllers=3, base_port=base, overrides={}
+        )
+        if all(_is_free(port) for port in layout.ports):
             return base
 
 

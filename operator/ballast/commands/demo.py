@@ -42,6 +42,9 @@ RECORDS_PER_SECOND = 1000
 THROTTLE = "10Mi"
 LOOK_INTERVAL_S = 0.25
 
+EXIT_FAILED = 1
+EXIT_INTERRUPTED = 130
+
 Assignments = Mapping[int, tuple[int, ...]]
 
 
@@ -63,11 +66,16 @@ class Move:
         moved, left = int(progress.get("bytesMoved", 0)), int(progress.get("bytesRemaining", 0))
         return 0 < left <= moved
 
-    async def read_status(self) -> None:
-        """Follow the status lines to their end."""
+    async def follow(self, seconds: float) -> bool:
+        """Take the status lines of some time; return whether there may be more."""
         assert self.process.stdout is not None
-        async for line in self.process.stdout:
-            self.status = json.loads(line)
+        try:
+            async with asyncio.timeout(seconds):
+                async for line in self.process.stdout:
+                    self.status = json.loads(line)
+        except TimeoutError:
+            return True
+        return False
 
 
 def main(*, directory: Path | None, base_port: int) -> int:
@@ -84,9 +92,9 @@ def main(*, directory: Path | None, base_port: int) -> int:
             print(asyncio.run(_demo(layout)))
         except (EmbeddedError, ClusterUnavailable) as error:
             print(f"demo: {error}", file=sys.stderr)
-            return 1
+            return EXIT_FAILED
         except KeyboardInterrupt:
-            return 130
+            return EXIT_INTERRUPTED
     return 0
 
 
@@ -124,7 +132,14 @@ class _Demo:
         }
 
     async def run(self) -> str:
-        """Do everything; return the last line, or raise `DemoFailed`."""
+        """Do everything; return the last line, or raise `DemoFailed` or `ClusterUnavailable`."""
+        try:
+            return await self._run()
+        except BaseException:
+            self._workload.abandon()
+            raise
+
+    async def _run(self) -> str:
         await self._fill()
         throttles = await self._throttles()
         self._workload.start(records_per_second=RECORDS_PER_SECOND)
@@ -167,14 +182,16 @@ class _Demo:
             env=os.environ,
         )
         move = Move(process)
-        async with asyncio.TaskGroup() as tasks:
-            reading = tasks.create_task(move.read_status())
-            while not reading.done():
+        try:
+            while await move.follow(LOOK_INTERVAL_S):
                 await self._look(move.status)
                 if move.is_half_done and not self._failovers:
                     await self._kill_controller()
-                await asyncio.wait([reading], timeout=LOOK_INTERVAL_S)
-        if await process.wait() or not self._failovers:
+            code = await process.wait()
+        finally:
+            if process.returncode is None:
+                process.terminate()
+        if code or not self._failovers:
             raise DemoFailed(f"the move ended as {lifecycle_state(move.status)}: {move.status}")
         return move.status
 

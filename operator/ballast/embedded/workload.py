@@ -49,6 +49,7 @@ class Workload:
         self._acknowledged = bytearray()
         self._failed: list[KafkaError] = []
         self._stopping = threading.Event()
+        self._abandoned = threading.Event()
         self._threads: list[threading.Thread] = []
         self._producer = Producer(
             {
@@ -88,6 +89,12 @@ class Workload:
             thread.join()
         self._flush()
 
+    def abandon(self) -> None:
+        """Have whatever is under way fail soon, for a caller that no longer waits for it."""
+        self._abandoned.set()
+        self._stopping.set()
+        self._producer.purge()
+
     def verify(self) -> Verdict:
         """Read everything back with a fresh client and compare."""
         seen = bytearray(self.written)
@@ -95,7 +102,7 @@ class Workload:
         try:
             remaining = self._end_offsets(consumer)
             silent_since = time.monotonic()
-            while remaining:
+            while remaining and not self._abandoned.is_set():
                 for message in self._consume(consumer):
                     silent_since = time.monotonic()
                     number = _NUMBER.unpack_from(message.value() or b"")[0]
@@ -118,6 +125,8 @@ class Workload:
 
     def _write(self, records: int) -> None:
         for _ in range(records):
+            if self._abandoned.is_set():
+                return
             number = self.written
             self.written += 1
             self._acknowledged.append(0)
@@ -136,6 +145,8 @@ class Workload:
             except BufferError:
                 # The client's bounded queue is full: wait until something is acknowledged.
                 self._producer.poll(0.1)
+                if self._abandoned.is_set():
+                    return
             else:
                 return
 
