@@ -38,6 +38,7 @@ class Recent:
 
     def __init__(self) -> None:
         self._submitted: dict[TopicPartition, float] = {}
+        self._undone: set[TopicPartition] = set()
         self._refused: dict[TopicPartition, tuple[RequestError, float]] = {}
         self._refusals: dict[TopicPartition, int] = {}
         self._failed: dict[TopicPartition, RequestError] = {}
@@ -58,12 +59,16 @@ class Recent:
         targets: Iterable[TopicPartition],
         refused: Mapping[TopicPartition, RequestError],
         now: float,
+        *,
+        rolling_back: bool = False,
     ) -> None:
         """Remember which moves were taken and which refused."""
         for tp in targets:
             error = refused.get(tp)
             if error is None:
                 self._submitted[tp] = now
+                if rolling_back:
+                    self._undone.add(tp)
                 self._refused.pop(tp, None)
                 self._refusals.pop(tp, None)
                 continue
@@ -109,6 +114,7 @@ class Recent:
         waited = 0.0 if self._progress_at is None else now - self._progress_at
         return Hints(
             submitted=frozenset(self._submitted),
+            undone=frozenset(self._undone),
             refused={tp: error for tp, (error, _) in self._refused.items()},
             failed=dict(self._failed),
             gone=frozenset(

@@ -13,7 +13,7 @@ from ballast.model.ids import TopicPartition
 from ballast.reassign.conditions import Condition, ConditionType, LifecycleState
 from ballast.reassign.decide import decide, throttling_of
 from ballast.reassign.errors import MemoryRejected
-from ballast.reassign.memory import Memory
+from ballast.reassign.memory import Intent, Memory
 from ballast.reassign.observe import Observer
 from ballast.reassign.ports import (
     BrokerUnavailable,
@@ -144,7 +144,13 @@ class Reconciler:
                 self._recent.restore_sent = not troubles
             case SubmitBatch(targets=targets):
                 refused = await self._admin.alter_reassignments(targets)
-                self._recent.note_submitted(targets, refused, self._clock.now())
+                assert self._memory is not None, "only a plan that was saved is submitted"
+                self._recent.note_submitted(
+                    targets,
+                    refused,
+                    self._clock.now(),
+                    rolling_back=self._memory.intent is Intent.ROLL_BACK,
+                )
                 troubles = _words(refused)
             case CancelActive(partitions=partitions):
                 answers = await self._admin.alter_reassignments(dict.fromkeys(partitions))

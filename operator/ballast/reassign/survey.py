@@ -44,7 +44,13 @@ def survey(memory: Memory, observed: Observed, hints: Hints) -> Survey:
     return Survey(
         goal=goal,
         states={
-            move.topic_partition: _state(move, move.topic_partition in ours, observed, hints)
+            move.topic_partition: _state(
+                move,
+                move.topic_partition in ours,
+                observed,
+                hints,
+                must_be_ordered=rolling_back and move.topic_partition not in hints.undone,
+            )
             for move in goal.moves
         },
         ours=ours,
@@ -74,7 +80,12 @@ def _whose(
 
 
 def _state(  # noqa: PLR0911  (a list of rules)
-    move: PlannedMove, is_ours: bool, observed: Observed, hints: Hints
+    move: PlannedMove,
+    is_ours: bool,
+    observed: Observed,
+    hints: Hints,
+    *,
+    must_be_ordered: bool,
 ) -> MoveState:
     tp = move.topic_partition
     pending = observed.pending.get(tp)
@@ -85,7 +96,9 @@ def _state(  # noqa: PLR0911  (a list of rules)
         return MoveState.FOREIGN
     if pending is not None and pending.target_replicas == move.target:
         return MoveState.IN_PROGRESS
-    if pending is None and view.replicas == move.target:
+    # A broker that is behind shows the origin still after a move away from it: back there is only
+    # what the controller was told to take back.
+    if pending is None and view.replicas == move.target and not must_be_ordered:
         return MoveState.COMPLETED
     if tp in hints.failed:
         return MoveState.FAILED

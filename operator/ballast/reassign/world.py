@@ -61,6 +61,8 @@ class Hints:
 
     submitted: frozenset[TopicPartition] = frozenset()
     """Submitted moments ago: views of the cluster may not show it yet."""
+    undone: frozenset[TopicPartition] = frozenset()
+    """Ordered back to their origin, with the controller's consent, since this process began."""
     refused: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
     """Refused moments ago: not to be submitted again right now."""
     failed: Mapping[TopicPartition, RequestError] = field(default_factory=dict)

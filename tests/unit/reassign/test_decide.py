@@ -257,7 +257,8 @@ class TestCancelAndRollback:
         remembered = memory(Intent.ROLL_BACK)
         step = decide(world(observed(*DONE), wanted=spec(ROLLED_BACK), remembered=remembered))
         assert step == SubmitBatch(targets=PLAN.inverse().targets)
-        end = decide(world(wanted=spec(ROLLED_BACK), remembered=remembered))
+        back = Hints(undone=frozenset(PLAN.targets))
+        end = decide(world(wanted=spec(ROLLED_BACK), remembered=remembered, hints=back))
         assert end == Finish(outcome=LifecycleState.ROLLED_BACK)
 
     def test_there_is_no_way_back_to_running(self) -> None:

@@ -82,9 +82,16 @@ def test_state_of_a_move(seen: Observed, hints: Hints, state: MoveState) -> None
     ],
 )
 def test_state_of_a_move_on_the_way_back(seen: Observed, state: MoveState) -> None:
-    found = survey(memory(Intent.ROLL_BACK), seen, Hints())
+    found = survey(memory(Intent.ROLL_BACK), seen, Hints(undone=frozenset({T0})))
     assert found.goal == PLAN.inverse()
     assert found.states[T0] is state
+
+
+def test_what_only_seems_to_be_back_is_ordered_back() -> None:
+    """The broker asked may not have heard yet that the move away was carried out."""
+    found = survey(memory(Intent.ROLL_BACK), observed(), Hints())
+
+    assert found.states[T0] is MoveState.PENDING
 
 
 def test_whose_reassignments_are_pending() -> None:
