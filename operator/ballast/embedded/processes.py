@@ -39,6 +39,8 @@ class Child:
         self.spec = spec
         self.process = process
         self.stopping = False
+        self.starting = asyncio.Lock()
+        """Held while the next incarnation is made, so that none is made behind a stop's back."""
 
     @property
     def pid(self) -> int:
@@ -66,10 +68,10 @@ class Supervisor:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        for watcher in self._watchers:
-            watcher.cancel()
         for child in self._children.values():
             await self._end(child, signal.SIGKILL)
+        for watcher in self._watchers:
+            watcher.cancel()
         await self._tasks.__aexit__(None, None, None)
 
     async def start(self, spec: ChildSpec) -> Child:
@@ -95,6 +97,8 @@ class Supervisor:
 
     async def _end(self, child: Child, how: signal.Signals, grace_s: float = 5.0) -> None:
         child.stopping = True
+        async with child.starting:
+            pass
         if child.is_alive:
             child.process.send_signal(how)
             try:
@@ -124,7 +128,10 @@ class Supervisor:
             self._report(f"{child.spec.name} died ({outcome}); started again in {delay_s:g} s")
             await asyncio.sleep(delay_s)
             delay_s = min(2 * delay_s, RESTART_DELAY_MAX_S)
-            child.process = await _spawn(child.spec)
+            async with child.starting:
+                if child.stopping:
+                    return
+                child.process = await _spawn(child.spec)
 
 
 async def _spawn(spec: ChildSpec) -> asyncio.subprocess.Process:

@@ -4,7 +4,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
-from ballast.embedded.processes import ChildSpec, Supervisor
+from ballast.embedded.processes import RESTART_DELAY_MIN_S, ChildSpec, Supervisor
 
 
 def spec(folder: Path, script: str) -> ChildSpec:
@@ -53,6 +53,18 @@ async def test_dead_child_stays_dead_without_restart(tmp_path: Path) -> None:
         await eventually(lambda: bool(reports))
         assert not child.pid_path.exists()
     assert reports == ["child died (exit code 3)"]
+
+
+async def test_dead_child_that_is_stopped_is_not_started_again(tmp_path: Path) -> None:
+    reports: list[str] = []
+    child = spec(tmp_path, "echo run >&2; exit 3")
+    async with Supervisor(restart=True, report=reports.append) as supervisor:
+        await supervisor.start(child)
+        await eventually(lambda: bool(reports))
+        await supervisor.stop("child")
+        await asyncio.sleep(2 * RESTART_DELAY_MIN_S)
+        assert not supervisor.child("child").is_alive
+        assert child.log_path.read_text() == "run\n"
 
 
 async def test_child_that_ignores_the_request_to_stop_is_killed(tmp_path: Path) -> None:
