@@ -20,6 +20,11 @@ WITHOUT_UNIT_TESTS = {
     "controller/events.py",
     "controller/ports.py",
     "reassign/ports.py",
+    # Trees of errors without behaviour: that they are as drawn is tested below.
+    "candidate/errors.py",
+    "embedded/errors.py",
+    "net/errors.py",
+    "replication/errors.py",
 }
 
 
@@ -51,6 +56,20 @@ def test_functions_are_short(module: Path) -> None:
         if (lines := (function.end_lineno or 0) - function.lineno + 1) > MAX_FUNCTION_LINES
     }
     assert long == {}
+
+
+@pytest.mark.parametrize("module", sorted(PACKAGE.rglob("errors.py")), ids=relative)
+def test_the_errors_of_a_package_are_one_tree(module: Path) -> None:
+    """Where the docstring draws the tree, it draws all of it."""
+    tree = ast.parse(module.read_text())
+    kinds = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.bases]
+    root, *others = (kind.name for kind in kinds)
+    bases = {kind.name: {ast.unparse(base) for base in kind.bases} for kind in kinds}
+    assert bases[root] == {"Exception"}
+    assert [name for name in others if not bases[name] & {root, *others}] == []
+    drawn = ast.get_docstring(tree) or ""
+    if "├──" in drawn:
+        assert [name for name in others if f"── {name} " not in drawn] == []
 
 
 @pytest.mark.parametrize("package", sorted(PACKAGE.rglob("__init__.py")), ids=relative)

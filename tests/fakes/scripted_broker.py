@@ -30,12 +30,15 @@ class ScriptedBroker:
     def messages(self, kind: type[Message] | None = None) -> list[Any]:
         return [m for _, m in self.requests if kind is None or isinstance(m, kind)]
 
-    async def serve(self, port: int) -> None:
+    async def serve(self, port: int, host: str = "") -> None:
         """Listen until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             self.server = Server(self._handle, tasks=tasks)
-            await self.server.start("", port)
-            await asyncio.Event().wait()
+            await self.server.start(host, port)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await self.server.close(grace_s=0)
 
     def _handle(self, context: RequestContext) -> Any:
         header = context.header

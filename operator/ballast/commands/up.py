@@ -6,7 +6,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ballast.broker.config import BrokerConfig
+from ballast.broker.errors import ConfigError
+from ballast.commands.controller_config import ControllerConfig
 from ballast.commands.overrides import parse_overrides
+from ballast.commands.process import EXIT_BAD_CONFIGURATION, EXIT_FAILED
 from ballast.embedded.cluster import local_cluster
 from ballast.embedded.errors import EmbeddedError
 from ballast.embedded.layout import ClusterLayout
@@ -21,7 +25,7 @@ def main(
     restart: bool,
     overrides: Sequence[str],
 ) -> int:
-    """Run until stopped; return 0 after a clean stop, 1 when the cluster could not start."""
+    """Run until stopped; 0 after a clean stop, 1 without a start, 2 for a bad override."""
     try:
         layout = ClusterLayout(
             directory=directory,
@@ -30,11 +34,26 @@ def main(
             base_port=base_port,
             overrides=parse_overrides(overrides),
         )
+        for name in unknown_properties(layout):
+            _say(f"{name} is not a property of a broker or a controller and is ignored")
         asyncio.run(_up(layout, restart=restart))
-    except (EmbeddedError, ValueError) as error:
+    except (ConfigError, ValueError) as error:
         print(f"ballast up: {error}", file=sys.stderr)
-        return 1
+        return EXIT_BAD_CONFIGURATION
+    except EmbeddedError as error:
+        print(f"ballast up: {error}", file=sys.stderr)
+        return EXIT_FAILED
     return 0
+
+
+def unknown_properties(layout: ClusterLayout) -> list[str]:
+    """Return the overrides that neither brokers nor controllers know.
+
+    Raises `ConfigError` for a value that one of them would refuse to start with.
+    """
+    _, of_broker = BrokerConfig.from_properties(layout.broker_properties(1))
+    _, of_controller = ControllerConfig.from_properties(layout.controller_properties(1))
+    return sorted(set(of_broker) & set(of_controller))
 
 
 async def _up(layout: ClusterLayout, *, restart: bool) -> None:

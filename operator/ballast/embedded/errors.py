@@ -4,7 +4,8 @@ EmbeddedError
 ├── AlreadyRunning        another process holds the cluster's folder
 ├── PortInUse             something else listens where a child shall
 ├── ChildDidNotStart      a child died or stayed silent before it was ready
-└── JavaMissing           no Java >= 17, or no ZooKeeper jars, can be found
+├── JavaMissing           no Java >= 17, or no ZooKeeper jars, can be found
+└── WorkloadFailed        the demo's client gave up
 """
 
 
@@ -26,3 +27,7 @@ class ChildDidNotStart(EmbeddedError):
 
 class JavaMissing(EmbeddedError):
     """ZooKeeper cannot be started on this machine; the message says what is missing."""
+
+
+class WorkloadFailed(EmbeddedError):
+    """The client gave up on a record or could not read to the end."""

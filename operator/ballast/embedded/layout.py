@@ -104,10 +104,10 @@ class ClusterLayout:
             environment=os.environ,
         )
 
-    def broker(self, broker_id: int) -> ChildSpec:
-        """Write a broker's properties and return what starts it."""
+    def broker_properties(self, broker_id: int) -> dict[str, str]:
+        """Return the properties of a broker."""
         name = f"broker-{broker_id}"
-        properties = {
+        return {
             "broker.id": str(broker_id),
             "listeners": f"PLAINTEXT://{HOST}:{self.broker_port(broker_id)}",
             "log.dirs": str(self.data(name).resolve()),
@@ -118,21 +118,28 @@ class ClusterLayout:
             "ballast.http.listener": f"{HOST}:{self.http_port(name)}",
             **self.overrides,
         }
-        return self._ballast(name, "broker", properties)
 
-    def controller(self, candidate_id: int) -> ChildSpec:
-        """Write a controller candidate's properties and return what starts it."""
-        name = f"controller-{candidate_id}"
-        properties = {
+    def controller_properties(self, candidate_id: int) -> dict[str, str]:
+        """Return the properties of a controller candidate."""
+        return {
             "controller.id": str(candidate_id),
             "controller.listener": f"{HOST}:{self.controller_port(candidate_id)}",
             "zookeeper.connect": self.zookeeper_connect,
             "zookeeper.session.timeout.ms": "4000",
             "default.replication.factor": str(min(3, self.brokers)),
-            "ballast.http.listener": f"{HOST}:{self.http_port(name)}",
+            "ballast.http.listener": f"{HOST}:{self.http_port(f'controller-{candidate_id}')}",
             **self.overrides,
         }
-        return self._ballast(name, "controller", properties)
+
+    def broker(self, broker_id: int) -> ChildSpec:
+        """Write a broker's properties and return what starts it."""
+        properties = self.broker_properties(broker_id)
+        return self._ballast(f"broker-{broker_id}", "broker", properties)
+
+    def controller(self, candidate_id: int) -> ChildSpec:
+        """Write a controller candidate's properties and return what starts it."""
+        properties = self.controller_properties(candidate_id)
+        return self._ballast(f"controller-{candidate_id}", "controller", properties)
 
     def _ballast(self, name: str, command: str, properties: Mapping[str, str]) -> ChildSpec:
         path = self.directory / "config" / f"{name}.properties"

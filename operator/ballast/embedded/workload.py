@@ -12,16 +12,12 @@ from dataclasses import dataclass
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
-from ballast.embedded.errors import EmbeddedError
+from ballast.embedded.errors import WorkloadFailed
 
 _NUMBER = struct.Struct(">q")
 _FETCH_SIZE = 1000
 _FLUSH_TIMEOUT_S = 60.0
-_SILENCE_MAX_S = 30.0
-
-
-class WorkloadFailed(EmbeddedError):
-    """The client gave up on a record or could not read to the end."""
+SILENCE_MAX_S = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,12 +91,15 @@ class Workload:
         self._stopping.set()
         self._producer.purge()
 
-    def verify(self) -> Verdict:
-        """Read everything back with a fresh client and compare."""
+    def verify(self, *, silence_max_s: float = SILENCE_MAX_S) -> Verdict:
+        """Read everything back with a fresh client and compare.
+
+        Raises `WorkloadFailed` when nothing has come for ``silence_max_s``.
+        """
         seen = bytearray(self.written)
         consumer = self._consumer()
         try:
-            remaining = self._end_offsets(consumer)
+            remaining = self._end_offsets(consumer, silence_max_s)
             silent_since = time.monotonic()
             while remaining and not self._abandoned.is_set():
                 for message in self._consume(consumer):
@@ -109,7 +108,7 @@ class Workload:
                     seen[number] = min(seen[number] + 1, 2)
                     if message.offset() + 1 >= remaining.get(message.partition(), 0):
                         remaining.pop(message.partition(), None)
-                if time.monotonic() - silent_since > _SILENCE_MAX_S:
+                if time.monotonic() - silent_since > silence_max_s:
                     raise WorkloadFailed(
                         f"partitions {sorted(remaining)} cannot be read to the end"
                     )
@@ -199,13 +198,13 @@ class Workload:
             elif error.fatal():
                 raise WorkloadFailed(f"the consumer gave up: {error.str()}")
 
-    def _end_offsets(self, consumer: Consumer) -> dict[int, int]:
+    def _end_offsets(self, consumer: Consumer, timeout_s: float) -> dict[int, int]:
         """Return the end offset of every partition that is not empty."""
         ends = {}
         for number in range(self._partitions):
             try:
                 _, end = consumer.get_watermark_offsets(
-                    TopicPartition(self._topic, number), timeout=_SILENCE_MAX_S
+                    TopicPartition(self._topic, number), timeout=timeout_s
                 )
             except KafkaException as error:
                 raise WorkloadFailed(f"partition {number} has no end offset: {error}") from error
