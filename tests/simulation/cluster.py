@@ -21,6 +21,7 @@ from ballast.zk.errors import ZooKeeperError
 from ballast.znodes import configs
 from tests.fakes.disk import FakeDisk
 from tests.fakes.zookeeper import FakeZooKeeper, WriteRecord
+from tests.simulation.churn import PREFIX
 from tests.simulation.disk_logs import LOG_DIR, DiskLogs
 from tests.simulation.hosts import HOST, Host
 from tests.simulation.loop import SimulatedLoop
@@ -263,6 +264,23 @@ class SimulatedCluster:
     def names(self) -> list[str]:
         """The hosts of all processes."""
         return list(self._mains)
+
+    def churning_topics(self) -> list[str]:
+        """Return the topics of `churn` that are in ZooKeeper."""
+        names = self.zookeeper.children_of("/brokers/topics")
+        return [name for name in names if name.startswith(PREFIX)]
+
+    def left_of_churn(self) -> str | None:
+        """Return what there still is of topics of `churn`, None if nothing."""
+        for path in ("/brokers/topics", "/admin/delete_topics", "/config/topics"):
+            for name in self.zookeeper.children_of(path):
+                if name.startswith(PREFIX):
+                    return f"{path}/{name}"
+        for broker in self.broker_ids:
+            for name in self.logs.hosted(broker):
+                if name.startswith(PREFIX) and not name.endswith("-delete"):
+                    return f"{name} on broker {broker}"
+        return None
 
     def configs(self) -> dict[str, dict[str, str]]:
         """Return the config overrides in ZooKeeper, by path."""

@@ -32,12 +32,8 @@ class DiskLogs:
         return records
 
     def hosted(self, broker: int) -> list[str]:
-        """Return the names of the replicas' folders on a broker's disk, deleted ones left out."""
-        return [
-            name
-            for name in self._disks[broker].names(LOG_DIR)
-            if not name.endswith("-delete") and self._disks[broker].exists(f"{LOG_DIR}/{name}/")
-        ]
+        """Return the names of the folders in a broker's log directory."""
+        return self._disks[broker].names(LOG_DIR)
 
     def has_replica(self, broker: int, partition: TopicPartition) -> bool:
         """Whether there is a folder for the partition."""

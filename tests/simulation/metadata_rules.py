@@ -26,6 +26,7 @@ from ballast.model.leadership import LeaderAndIsr
 from ballast.znodes import (
     controller,
     controller_epoch,
+    delete_topics,
     layout,
     partition_states,
     topics,
@@ -67,12 +68,14 @@ class MetadataRules:
         self.min_insync_replicas: dict[str, int] = {}
         self.moves: dict[TopicPartition, Move] = {}
         self.completed_moves = 0
+        self._doomed: set[str] = set()
+        """Topics that somebody has asked to delete."""
 
     def replica_deleted(self, broker: int, partition: TopicPartition) -> None:
         """Check that the data which a broker is about to delete is not needed (R1)."""
         assignment = self.assignments.get(partition)
         state = self.states.get(partition)
-        if assignment is None or state is None:
+        if assignment is None or state is None or partition.topic in self._doomed:
             return
         text = f"{partition} deleted on {broker}: {assignment}, {_short(state)}"
         require("R1", broker not in state.isr, f"a member of the ISR, {text}")
@@ -95,6 +98,8 @@ class MetadataRules:
         for operation in operations:
             if operation.name == "check":
                 continue
+            if operation.path.startswith(delete_topics.PATH + "/"):
+                self._deletion_written(operation)
             partition = _partition_of(operation.path)
             if partition is not None and operation.path.endswith("/state"):
                 self._state_written(host, partition, operation)
@@ -167,6 +172,13 @@ class MetadataRules:
         removing = set(self.assignments[partition].removing_replicas)
         if move is not None and removing & set(before.isr) and not removing & set(after.isr):
             move.shrunk_from = frozenset(before.isr)
+
+    def _deletion_written(self, operation: AppliedOperation) -> None:
+        topic = operation.path.rpartition("/")[2]
+        if operation.name == "create":
+            self._doomed.add(topic)
+        else:
+            self._doomed.discard(topic)
 
     # -- assignments and moves ------------------------------------------------------------------
 

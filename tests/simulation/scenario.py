@@ -12,6 +12,7 @@ from ballast.net.admin_topics import TopicToCreate, create_topics
 from ballast.net.cluster_connections import AdminOptions
 from ballast.reassign.ports import ClusterUnavailable
 from tests.simulation import loop as simulation
+from tests.simulation.churn import Churn
 from tests.simulation.clients import Consumer, Leaders, Load, Producer
 from tests.simulation.cluster import ClusterOptions, SimulatedCluster, settle
 from tests.simulation.faults import FaultPlan, Nemesis
@@ -46,6 +47,8 @@ class Story:
     faults_s: float
     pause_s: tuple[float, float]
     zookeeper_delay_s: tuple[float, float]
+    churn: bool
+    """Whether topics come and go."""
     moves: str
     """``none``, ``admin`` (bare requests, also overrides) or ``mover`` (the reconciler)."""
 
@@ -59,6 +62,7 @@ class Story:
             faults_s=rng.uniform(4, 10),
             pause_s=rng.choice(((0.02, 0.1), (0.1, 0.4))),
             zookeeper_delay_s=rng.choice(((0.0002, 0.002), (0.002, 0.04))),
+            churn=rng.random() < 0.3,
             moves=rng.choice(("none", "admin", "mover", "mover")),
         )
 
@@ -99,8 +103,11 @@ class _TraceHandler(logging.Handler):
         self._loop.note(text)
 
 
-def run_seed(seed: int, *, lines_kept: int = LINES_KEPT) -> Outcome:
-    """Run one seed to its end, or to its first broken promise."""
+def run_seed(seed: int, *, lines_kept: int = LINES_KEPT, move_churn: bool = False) -> Outcome:
+    """Run one seed to its end, or to its first broken promise.
+
+    ``move_churn`` lets topics be deleted while they are being reassigned (see ``__main__``).
+    """
     outcome = Outcome(seed=seed)
     loop = SimulatedLoop(seed)
     outcome.trace = loop.trace = Trace(lines_kept)
@@ -111,7 +118,7 @@ def run_seed(seed: int, *, lines_kept: int = LINES_KEPT) -> Outcome:
     logger.addHandler(handler)
     logger.propagate = False
     try:
-        simulation.run_in(loop, _Run(loop, outcome).main())
+        simulation.run_in(loop, _Run(loop, outcome, move_churn=move_churn).main())
     except (AssertionError, Exception) as failure:  # noqa: BLE001 - whatever it is, it is reported
         outcome.failure = failure
     finally:
@@ -127,7 +134,8 @@ def run_seed(seed: int, *, lines_kept: int = LINES_KEPT) -> Outcome:
 class _Run:
     """One run in the making."""
 
-    def __init__(self, loop: SimulatedLoop, outcome: Outcome) -> None:
+    def __init__(self, loop: SimulatedLoop, outcome: Outcome, *, move_churn: bool) -> None:
+        self.move_churn = move_churn
         self.loop = loop
         self.outcome = outcome
         self.random = random.Random(loop.random.getrandbits(64))
@@ -140,6 +148,7 @@ class _Run:
         self.cluster.metadata.min_insync_replicas[TOPIC] = self.cluster.options.min_insync_replicas
         self.load = Load(partitions=self.partitions, pause_s=self.story.pause_s)
         self.mover: Mover | None = None
+        self.churn: Churn | None = None
         self.requested: dict[TopicPartition, set[frozenset[int]]] = {}
 
     async def main(self) -> None:
@@ -159,9 +168,13 @@ class _Run:
             await asyncio.sleep(self.story.faults_s)
         await asyncio.sleep(1.0)
         self.load.is_over = True
+        if self.churn is not None:
+            self.churn.is_over = True
         await asyncio.gather(*clients)
         if self.mover is not None:
             await self._end_moves(self.mover)
+        if self.churn is not None:
+            await self._end_churn(self.churn)
         self._require_convergence(
             await settle(self._not_converged, within_s=CONVERGE_WITHIN_S), "after all faults"
         )
@@ -188,6 +201,9 @@ class _Run:
         tasks.append(self.cluster.run_client("consumer", consumer.run))
         if self.story.moves == "mover":
             self.mover = self._start_mover()
+        if self.story.churn and self.story.moves != "mover":
+            self.churn = self._start_churn()
+            tasks.append(self.cluster.run_client("churn", self.churn.run))
         if self.story.moves == "admin":
             tasks.append(self.cluster.run_client("admin", self._move_replicas))
         return tasks
@@ -213,6 +229,28 @@ class _Run:
             raise NotConverged("a reassignment does not end") from None
         left = throttles_left(self.cluster.configs())
         require("R10", not left, f"throttles left behind: {left}")
+
+    def _start_churn(self) -> Churn:
+        return Churn(
+            self.cluster.broker_addresses,
+            self._draw_replicas,
+            self._new_random(),
+            self.loop.note,
+            moves=self.move_churn,
+        )
+
+    async def _end_churn(self, churn: Churn) -> None:
+        """Delete every topic that came and went; nothing of them may stay anywhere."""
+        cluster = self.cluster
+        deleting = cluster.run_client("churn", lambda: churn.delete_all(cluster.churning_topics))
+        try:
+            async with asyncio.timeout(CONVERGE_WITHIN_S):
+                await deleting
+        except TimeoutError:
+            raise NotConverged(f"not deleted: {cluster.churning_topics()}") from None
+        self._require_convergence(
+            await settle(cluster.left_of_churn, within_s=CONVERGE_WITHIN_S), "after deletion"
+        )
 
     def _leaders(self, client_id: str) -> Leaders:
         return Leaders(self.cluster.broker_addresses, self._new_random(), client_id)
