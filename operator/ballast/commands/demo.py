@@ -123,13 +123,8 @@ class _Demo:
         self._failovers = 0
         layout = cluster.layout
         self._workload = Workload(layout.bootstrap_servers, TOPIC, PARTITIONS)
-        self._before = {
-            number: tuple((number + step) % BROKERS + 1 for step in range(REPLICATION_FACTOR))
-            for number in range(PARTITIONS)
-        }
-        self._target = {
-            number: _without(LEAVING_BROKER, replicas) for number, replicas in self._before.items()
-        }
+        self._before = first_assignments()
+        self._target = without(LEAVING_BROKER, self._before)
 
     async def run(self) -> str:
         """Do everything; return the last line, or raise `DemoFailed` or `ClusterUnavailable`."""
@@ -154,7 +149,9 @@ class _Demo:
             raise DemoFailed("throttles at the end are not what they were before")
         self._screen.happened("reading every record back")
         verdict = await asyncio.to_thread(self._workload.verify)
-        return self._conclude(status, verdict)
+        moved = sum(self._before[number] != self._target[number] for number in self._before)
+        bytes_moved = status.get("progress", {}).get("bytesMoved", 0)
+        return conclusion(moved, bytes_moved, self._failovers, verdict)
 
     async def _fill(self) -> None:
         topic = TopicToCreate(
@@ -172,7 +169,7 @@ class _Demo:
         """Have the manifest executed, kill the controller half-way; return the last status."""
         layout = self._cluster.layout
         manifest = layout.directory / "move-off-3.yaml"
-        _write_manifest(manifest, self._target)
+        write_manifest(manifest, self._target)
         self._screen.happened(f"ballast run -f {manifest.name}: all off broker {LEAVING_BROKER}")
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "ballast", "run", "-f", str(manifest)),
@@ -212,7 +209,7 @@ class _Demo:
             acknowledged=workload.acknowledged,
             consumed=workload.consumed,
         )
-        self._screen.show(_broker_rows(view), status, counts)
+        self._screen.show(broker_rows(view), status, counts)
         return view
 
     async def _throttles(self) -> object:
@@ -224,25 +221,38 @@ class _Demo:
         ]
         return of_topic.get(TOPIC, {}), of_brokers
 
-    def _conclude(self, status: Mapping[str, Any], verdict: Verdict) -> str:
-        moved = sum(set(self._before[n]) != set(self._target[n]) for n in self._target)
-        megabytes = status.get("progress", {}).get("bytesMoved", 0) / 1e6
-        if verdict.lost or verdict.duplicated:
-            raise DemoFailed(f"{verdict.lost} records lost, {verdict.duplicated} duplicated")
-        return (
-            f"demo: moved {moved} partitions ({megabytes:.0f} MB) through {self._failovers} "
-            f"controller failover; {verdict.acknowledged} records acknowledged, "
-            f"{verdict.lost} lost, {verdict.duplicated} duplicated"
-        )
+
+def first_assignments() -> Assignments:
+    """Return the replicas of each partition at the start, spread over all brokers."""
+    return {
+        number: tuple((number + step) % BROKERS + 1 for step in range(REPLICATION_FACTOR))
+        for number in range(PARTITIONS)
+    }
 
 
-def _without(leaving: int, replicas: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the replicas with the leaving broker replaced by the one that has none."""
-    spare = next(broker for broker in range(1, BROKERS + 1) if broker not in replicas)
-    return tuple(spare if broker == leaving else broker for broker in replicas)
+def without(leaving: int, assignments: Assignments) -> Assignments:
+    """Return the assignments with another broker in the leaving one's place, wherever it is."""
+    everyone = range(1, BROKERS + 1)
+    target = {}
+    for number, replicas in assignments.items():
+        spare = next(broker for broker in everyone if broker not in replicas)
+        target[number] = tuple(spare if broker == leaving else broker for broker in replicas)
+    return target
 
 
-def _write_manifest(path: Path, target: Assignments) -> None:
+def conclusion(moved: int, bytes_moved: int, failovers: int, verdict: Verdict) -> str:
+    """Return the last line; raises `DemoFailed` when a record is lost or there twice."""
+    if verdict.lost or verdict.duplicated:
+        raise DemoFailed(f"{verdict.lost} records lost, {verdict.duplicated} duplicated")
+    return (
+        f"demo: moved {moved} partitions ({bytes_moved / 1e6:.0f} MB) through {failovers} "
+        f"controller failover; {verdict.acknowledged} records acknowledged, "
+        f"{verdict.lost} lost, {verdict.duplicated} duplicated"
+    )
+
+
+def write_manifest(path: Path, target: Assignments) -> None:
+    """Write the PartitionReassignment that the demo executes."""
     document = {
         "apiVersion": "ballast.dev/v1alpha1",
         "kind": "PartitionReassignment",
@@ -265,7 +275,8 @@ def _replicas(view: ClusterView, partition: int) -> tuple[int, ...]:
     return view.partitions[TopicPartition(TOPIC, partition)].replicas
 
 
-def _broker_rows(view: ClusterView) -> list[BrokerRow]:
+def broker_rows(view: ClusterView) -> list[BrokerRow]:
+    """Return what the screen says of each broker, of those without replicas too."""
     partitions = view.partitions.values()
     return [
         BrokerRow(
