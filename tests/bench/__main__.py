@@ -21,81 +21,83 @@ from tests.bench.floors import MIB
 from tests.interop.local_cluster import running_cluster
 
 ROUNDS = 5
-WARM_BYTES = 512 * MIB
 REPORT = Path("build/bench.json")
+SIZES = {"produce_1m": MIB, "produce_64k": 64 * 1024, "produce_1k": 1024}
+TOTALS = {"produce_1m": 384 * MIB, "produce_64k": 256 * MIB, "produce_1k": 16 * MIB}
+CATCH_UP_BYTES = 384 * MIB
+
+Measure = Callable[[], float]
 
 
-def paired(ballast: Callable[[], float], floor: Callable[[], float]) -> tuple[float, float]:
-    """Measure the two in turn after one round that does not count; return both medians.
+class Bench:
+    """Pairs of measurements on one folder."""
 
-    In turn, so that a machine whose speed drifts is fair to both.
-    """
-    rounds = [(warm(floor), warm(ballast)) for _ in range(ROUNDS + 1)][1:]
-    below, own = zip(*rounds, strict=True)
-    return statistics.median(own), statistics.median(below)
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
+    def throughput(self, ballast: Measure, floor: Measure, size_bytes: int) -> dict[str, object]:
+        """Measure the two in turn, after one round that does not count, in bytes per second.
 
-def warm(measure: Callable[[], float], size_bytes: int = WARM_BYTES) -> float:
-    floors.warm_memory(size_bytes)
-    return measure()
+        In turn, and the ratio is taken pair by pair, so that a machine whose speed drifts is fair
+        to both.
+        """
+        pairs = []
+        for _ in range(ROUNDS + 1):
+            floors.warm_memory(size_bytes, self.folder)
+            below = floor()
+            floors.warm_memory(size_bytes, self.folder)
+            pairs.append((ballast(), below))
+        own, below_all = zip(*pairs[1:], strict=True)
+        return {
+            "value": round(statistics.median(own) / 1e6, 1),
+            "unit": "MB/s",
+            "floor": round(statistics.median(below_all) / 1e6, 1),
+            "ratio": round(statistics.median(a / b for a, b in pairs[1:]), 3),
+        }
 
-
-def throughput(ballast: Callable[[], float], floor: Callable[[], float]) -> dict[str, object]:
-    own, below = paired(ballast, floor)
-    return {
-        "value": round(own / 1e6, 1),
-        "unit": "MB/s",
-        "floor": round(below / 1e6, 1),
-        "ratio": round(own / below, 3),
-    }
-
-
-def measure_brokers(folder: Path) -> dict[str, dict[str, object]]:
-    figures: dict[str, dict[str, object]] = {}
-    arguments = ("--brokers", "2", "--controllers", "1")
-    with running_cluster(folder / "cluster", *arguments) as running:
-        first = running.bootstrap_servers.split(",")[0]
-        cluster = BenchCluster(running, BenchClient(first))
-        idle_mb = cluster.resident_mb("broker-1")
-        sizes = {"produce_1m": MIB, "produce_64k": 64 * 1024, "produce_1k": 1024}
-        totals = {"produce_1m": 384 * MIB, "produce_64k": 256 * MIB, "produce_1k": 16 * MIB}
-        for name, size in sizes.items():
-            cluster.create_topic(name, [(1,)])
-            figures[name] = throughput(
-                partial(brokers.produce, cluster, name, size, totals[name]),
-                partial(floors.receive_and_write, size, totals[name], folder),
+    def brokers(self) -> dict[str, dict[str, object]]:
+        """Measure what goes through brokers."""
+        figures: dict[str, dict[str, object]] = {}
+        arguments = ("--brokers", "2", "--controllers", "1")
+        with running_cluster(self.folder / "cluster", *arguments) as running:
+            first = running.bootstrap_servers.split(",")[0]
+            cluster = BenchCluster(running, BenchClient(first))
+            idle_mb = cluster.resident_mb("broker-1")
+            for name, size in SIZES.items():
+                cluster.create_topic(name, [(1,)])
+                figures[name] = self.throughput(
+                    partial(brokers.produce, cluster, name, size, TOTALS[name]),
+                    partial(floors.receive_and_write, size, TOTALS[name], self.folder),
+                    TOTALS[name],
+                )
+            figures["fetch_1m"] = self.throughput(
+                partial(brokers.fetch, cluster, "produce_1m", MIB, TOTALS["produce_1m"]),
+                partial(floors.send_file, MIB, TOTALS["produce_1m"], self.folder),
+                TOTALS["produce_1m"],
             )
-        written = totals["produce_1m"] * (ROUNDS + 1)
-        figures["fetch_1m"] = throughput(
-            lambda: brokers.fetch(cluster, "produce_1m", MIB, totals["produce_1m"]),
-            lambda: floors.send_file(MIB, totals["produce_1m"], folder),
-        )
-        figures["catch_up"] = measure_catch_up(cluster, written, folder)
-        grown_mb = measure_growth(folder)
+            figures["catch_up"] = self.catch_up(cluster)
+            cluster.client.close()
         figures["idle_rss_mb"] = {
             "value": round(idle_mb, 1),
             "unit": "MB",
             "floor": None,
             "ratio": None,
-            "growth_per_1000_partitions": round(grown_mb, 1),
+            "growth_per_1000_partitions": round(measure_growth(self.folder), 1),
         }
-        cluster.client.close()
-    return figures
+        return figures
 
-
-def measure_catch_up(cluster: BenchCluster, size_bytes: int, folder: Path) -> dict[str, object]:
-    """One move counts: the same partition cannot be moved afresh without deleting it again."""
-    below = statistics.median(
-        warm(partial(floors.receive_and_write, MIB, size_bytes // ROUNDS, folder))
-        for _ in range(ROUNDS)
-    )
-    own = warm(partial(brokers.catch_up, cluster, "produce_1m", size_bytes, 2), size_bytes)
-    return {
-        "value": round(own / 1e6, 1),
-        "unit": "MB/s",
-        "floor": round(below / 1e6, 1),
-        "ratio": round(own / below, 3),
-    }
+    def catch_up(self, cluster: BenchCluster) -> dict[str, object]:
+        """Measure a second replica's way into the ISR, with a fresh topic for each round."""
+        topics = [f"catch_up_{number}" for number in range(ROUNDS + 1)]
+        for topic in topics:
+            cluster.create_topic(topic, [(1,)])
+            brokers.produce(cluster, topic, MIB, CATCH_UP_BYTES)
+        left = iter(topics)
+        return self.throughput(
+            lambda: brokers.catch_up(cluster, next(left), CATCH_UP_BYTES, 2),
+            partial(floors.receive_and_write, MIB, CATCH_UP_BYTES, self.folder),
+            CATCH_UP_BYTES,
+        )
 
 
 def measure_growth(folder: Path) -> float:
@@ -127,7 +129,7 @@ def report(figures: dict[str, dict[str, object]]) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="ballast-bench-") as name:
         folder = Path(name)
-        figures = measure_brokers(folder)
+        figures = Bench(folder).brokers()
         figures["leaders_1000"] = leaders.measure(folder)
         figures["idle_rss_mb"] = figures.pop("idle_rss_mb")
     report(figures)

@@ -83,6 +83,8 @@ class Fetcher:
         self._replicas = replicas
         self._followed: dict[TopicPartition, _Followed] = {}
         self._wake = asyncio.Event()
+        self._is_waiting = False
+        """Whether an answer is awaited that nobody has given up."""
 
     # -- which partitions -----------------------------------------------------------------------
 
@@ -99,6 +101,11 @@ class Fetcher:
             fetch_offset=end,
             last_fetched_epoch=_last_epoch(partition),
         )
+        # The leader holds an answer back while nothing is new; a partition that is just beginning
+        # does not wait for that (up to ``replica.fetch.wait.max.ms``).
+        if self._is_waiting and not any(other.state.lag for other in self._followed.values()):
+            self._is_waiting = False
+            self._channel.interrupt()
         self._followed[partition.name] = _Followed(partition, state, self._asked(partition, state))
         self._wake.set()
 
@@ -158,12 +165,16 @@ class Fetcher:
 
     async def _fetch(self, requested: dict[TopicPartition, FetchState]) -> None:
         config = self._replicas.config
+        self._is_waiting = True
         try:
             response = await self._channel.request(self._request(requested), FETCH_VERSION)
         except NetError as error:
-            log.info("fetch from broker %d: %s", self._leader.broker_id, error)
-            self._delay(requested, config.replica_fetch_backoff_ms)
+            if self._is_waiting:
+                log.info("fetch from broker %d: %s", self._leader.broker_id, error)
+                self._delay(requested, config.replica_fetch_backoff_ms)
             return
+        finally:
+            self._is_waiting = False
         assert isinstance(response, FetchResponse)
         if response.error_code != ErrorCode.NONE:
             self._delay(requested, config.replica_fetch_backoff_ms)

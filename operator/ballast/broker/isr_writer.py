@@ -30,8 +30,11 @@ WRITERS: Final = 16
 RETRY_S: Final = 0.1
 """Pause before a write is tried again whose outcome is not known."""
 
-NOTIFICATION_LINGER_S: Final = 0.2
-"""Changes within this time share one notification (Kafka waits 5 s; a reassignment waits on it)."""
+NOTIFICATION_GATHER_S: Final = 0.01
+"""Changes within this time of the first share its notification: a reassignment waits on it."""
+
+NOTIFICATION_PAUSE_S: Final = 0.2
+"""Between two notifications, so that many changes make few of them (Kafka waits 5 s)."""
 
 NOTIFICATION_MAX_PARTITIONS: Final = 3000
 """Partitions of one notification znode, as in Kafka: a znode holds less than 1 MiB."""
@@ -136,7 +139,7 @@ class IsrWriter:
         """Tell controllers of what changed; a notification that may be lost is sent again."""
         while True:
             await self._changes.wait()
-            await asyncio.sleep(NOTIFICATION_LINGER_S)
+            await asyncio.sleep(NOTIFICATION_GATHER_S)
             batch = list(self._changed)[:NOTIFICATION_MAX_PARTITIONS]
             # Taken off before the write: what changes meanwhile must be told of once more.
             for partition in batch:
@@ -150,3 +153,4 @@ class IsrWriter:
                 await asyncio.sleep(RETRY_S)
             if not self._changed:
                 self._changes.clear()
+            await asyncio.sleep(NOTIFICATION_PAUSE_S)

@@ -86,6 +86,14 @@ class BrokerChannel:
 
         return await self._run(exchange, ApiKey(message.API_KEY).name, timeout_s)
 
+    def interrupt(self) -> None:
+        """Drop the connection; requests under way fail with `Disconnected`, the next one connects.
+
+        For a caller that no longer wants to wait for an answer that the peer holds back.
+        """
+        if self._connection is not None:
+            self._connection.drop(Disconnected("the requests under way were given up"))
+
     async def close(self) -> None:
         """Close the connection for good; requests under way fail with `Disconnected`."""
         self.abort()

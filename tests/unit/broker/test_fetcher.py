@@ -1,5 +1,7 @@
 """Following a leader: divergence, ranges, epochs, throttles."""
 
+import asyncio
+
 from ballast.model.ids import TopicPartition
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
@@ -133,3 +135,17 @@ def test_the_lag_is_known_and_ends_at_nothing() -> None:
         assert fetchers.lag(TopicPartition("other", 0)) == 0
 
     simulate(main)
+
+
+def test_a_partition_that_begins_does_not_wait_for_an_answer_that_is_held_back() -> None:
+    async def main(cluster: Cluster) -> None:
+        other = TopicPartition("other", 0)
+        await cluster.start(1, 2)
+        await cluster.lead(P0, 1, [1, 2])
+        await asyncio.sleep(3)
+        await cluster.lead(other, 1, [1, 2], isr=[1])
+        began = asyncio.get_running_loop().time()
+        await cluster.until(lambda: set(cluster.state(other).isr) == {1, 2})
+        assert asyncio.get_running_loop().time() - began < 0.3
+
+    simulate(main, replica_fetch_wait_max_ms="5000")
