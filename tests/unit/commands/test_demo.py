@@ -49,7 +49,7 @@ def test_the_manifest_is_one_that_ballast_run_takes(tmp_path: Path) -> None:
     demo.write_manifest(tmp_path / "move.yaml", TARGET)
     spec = ManifestFile(tmp_path / "move.yaml").read()
     assert spec.name == "move-off-3"
-    assert spec.execution.throttle_bytes_per_second == 10 * 1024 * 1024
+    assert spec.settings.execution.throttle_bytes_per_second == 10 * 1024 * 1024
     assert spec.targets == {
         TopicPartition("demo", number): replicas for number, replicas in TARGET.items()
     }

@@ -1,0 +1,161 @@
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ballast.cli import app
+
+OPTIONS = {
+    "up": ["--brokers", "--controllers", "--dir", "--base-port", "--no-restart", "--override"],
+    "run": ["--bootstrap-server", "--file", "-f", "--state-dir", "--output", "--poll-interval"],
+    "reassign": [
+        *("--bootstrap-server", "--execute", "--verify", "--cancel", "--list", "--generate"),
+        *("--reassignment-json-file", "--throttle", "--additional", "--preserve-throttles"),
+        "--timeout",
+    ],
+    "broker": ["--override"],
+    "controller": ["--override"],
+    "demo": ["--dir", "--base-port"],
+}
+
+
+def run(*words: str) -> tuple[int, str]:
+    """Run the program; return its exit code and everything that it says."""
+    ended = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}).invoke(app, words)
+    return ended.exit_code, ended.output
+
+
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[dict[str, Any]]]:
+    """Put a command's module in place that notes what it is asked for and exits with 7."""
+
+    def replace(command: str) -> list[dict[str, Any]]:
+        calls: list[dict[str, Any]] = []
+
+        def main(**options: Any) -> int:
+            calls.append(options)
+            return 7
+
+        module = ModuleType(command)
+        module.__dict__["main"] = main
+        monkeypatch.setitem(sys.modules, f"ballast.commands.{command}", module)
+        return calls
+
+    return replace
+
+
+def test_the_commands_are_all_there_are() -> None:
+    code, said = run("--help")
+    assert code == 0
+    listed = re.findall(r"^[│|]? ?([a-z]+)  +[A-Z]", said, re.MULTILINE)
+    assert sorted(listed) == sorted(OPTIONS)
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_help_lists_every_option(command: str) -> None:
+    code, said = run(command, "--help")
+    assert code == 0
+    assert set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", said)) - {"--help"} == set(OPTIONS[command])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["nonsense"],
+        ["up", "--brokers", "0"],
+        ["up", "--base-port", "80"],
+        ["run", "-f", "x"],
+        ["run", "--bootstrap-server", "h:1"],
+        ["run", "-f", "x", "--bootstrap-server", "h:1", "--poll-interval", "0"],
+        ["broker", "a", "b"],
+        ["demo", "--brokers", "3"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_words_exit_with_2(words: list[str]) -> None:
+    assert run(*words)[0] == 2
+
+
+def test_up_has_the_defaults_of_its_help(
+    called: Callable[[str], list[dict[str, Any]]],
+) -> None:
+    calls = called("up")
+    assert run("up")[0] == 7
+    words = "--brokers 5 --controllers 1 --dir d --base-port 2000 --no-restart --override a=b"
+    assert run("up", *words.split(), "--override", "c=d")[0] == 7
+    assert calls == [
+        {
+            "brokers": 3,
+            "controllers": 2,
+            "directory": Path("ballast-data"),
+            "base_port": 19092,
+            "restart": True,
+            "overrides": (),
+        },
+        {
+            "brokers": 5,
+            "controllers": 1,
+            "directory": Path("d"),
+            "base_port": 2000,
+            "restart": False,
+            "overrides": ("a=b", "c=d"),
+        },
+    ]
+
+
+def test_run_passes_its_options_on(called: Callable[[str], list[dict[str, Any]]]) -> None:
+    calls = called("run")
+    assert run("run", "-f", "m.yaml", "--bootstrap-server", "h:1")[0] == 7
+    words = "--state-dir s --output json --poll-interval 0.5"
+    assert run("run", "--file", "m.yaml", "--bootstrap-server", "h:1", *words.split())[0] == 7
+    given = {"file": Path("m.yaml"), "bootstrap_server": "h:1"}
+    assert calls == [
+        {**given, "state_dir": None, "output": "text", "poll_interval_s": 1.0},
+        {**given, "state_dir": Path("s"), "output": "json", "poll_interval_s": 0.5},
+    ]
+
+
+def test_reassign_passes_its_options_on(called: Callable[[str], list[dict[str, Any]]]) -> None:
+    calls = called("reassign")
+    words = "--bootstrap-server h:1 --execute --reassignment-json-file p.json --throttle 5"
+    more = "--additional --preserve-throttles --timeout 10000"
+    assert run("reassign", *words.split(), *more.split())[0] == 7
+    assert calls == [
+        {
+            "bootstrap_server": "h:1",
+            "execute": True,
+            "verify": False,
+            "cancel": False,
+            "list_active": False,
+            "generate": False,
+            "reassignment_json_file": Path("p.json"),
+            "throttle": 5,
+            "additional": True,
+            "preserve_throttles": True,
+            "timeout_ms": 10000,
+        }
+    ]
+
+
+@pytest.mark.parametrize("command", ["broker", "controller"])
+def test_a_process_takes_a_file_and_overrides(
+    called: Callable[[str], list[dict[str, Any]]], command: str
+) -> None:
+    calls = called(command)
+    assert run(command)[0] == 7
+    assert run(command, "server.properties", "--override", "a=b=c")[0] == 7
+    assert calls == [
+        {"properties": None, "overrides": ()},
+        {"properties": Path("server.properties"), "overrides": ("a=b=c",)},
+    ]
+
+
+def test_demo_takes_a_folder_and_a_port(called: Callable[[str], list[dict[str, Any]]]) -> None:
+    calls = called("demo")
+    assert run("demo", "--dir", "d", "--base-port", "2000")[0] == 7
+    assert calls == [{"directory": Path("d"), "base_port": 2000}]
