@@ -32,9 +32,9 @@ def test_every_promise_is_kept(chunk: int) -> None:
 
 def require_reach(outcomes: list[Outcome]) -> None:
     """Fail when the runs were too quiet to show anything."""
-    assert sum(outcome.acknowledged for outcome in outcomes) > 50 * len(outcomes)
-    assert sum(outcome.completed_moves for outcome in outcomes) > len(outcomes)
-    assert sum(outcome.faults for outcome in outcomes) > 4 * len(outcomes)
+    assert sum(outcome.acknowledged for outcome in outcomes) > 25 * len(outcomes)
+    assert sum(outcome.completed_moves for outcome in outcomes) > len(outcomes) / 2
+    assert sum(outcome.faults for outcome in outcomes) > 3 * len(outcomes)
     assert sum(outcome.elections for outcome in outcomes) > len(outcomes)
 
 
