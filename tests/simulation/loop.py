@@ -165,11 +165,13 @@ class SimulatedLoop(base_events.BaseEventLoop):
         protocol_factory: Callable[[], asyncio.BaseProtocol],
         host: object = None,
         port: int | None = None,
+        *,
+        start_serving: bool = True,
         **_: object,
     ) -> SimulatedServer:
         """Listen on a port of the host that the calling code belongs to."""
         del host
-        return self.network.listen(protocol_factory, port or 0)
+        return self.network.listen(protocol_factory, port or 0, is_serving=start_serving)
 
     async def create_connection(  # type: ignore[override]
         self,

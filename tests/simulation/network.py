@@ -31,6 +31,8 @@ class Network:
         """Range of a delivery's delay on links that have none of their own."""
         self.link_latency_s: dict[tuple[str, str], tuple[float, float]] = {}
         self._listeners: dict[tuple[str, int], tuple[ProtocolFactory, contextvars.Context]] = {}
+        self._silent: dict[tuple[str, int], None] = {}
+        """Ports that are taken, but at which nobody is let in yet."""
         self._cut: set[tuple[str, str]] = set()
         self._connections: dict[Connection, None] = {}
         self._next_port = 40_000
@@ -70,7 +72,7 @@ class Network:
         """Close a killed host's ports and reset its connections."""
         for key, (_, context) in list(self._listeners.items()):
             if context[HOST] is host:
-                del self._listeners[key]
+                self.close_port(*key)
         for connection in list(self._connections):
             if host in (connection.source, connection.target):
                 connection.end_killed(host)
@@ -87,8 +89,10 @@ class Network:
 
     # -- sockets --------------------------------------------------------------------------------
 
-    def listen(self, factory: ProtocolFactory, port: int) -> "SimulatedServer":
-        """Open a port of the running host (0 = any)."""
+    def listen(
+        self, factory: ProtocolFactory, port: int, *, is_serving: bool = True
+    ) -> "SimulatedServer":
+        """Take a port of the running host (0 = any), and open it if it ``is_serving``."""
         host = HOST.get()
         if port == 0:
             self._next_port += 1
@@ -96,15 +100,22 @@ class Network:
         if (host.name, port) in self._listeners:
             raise OSError(98, f"{host.name}:{port} is in use")
         self._listeners[host.name, port] = factory, contextvars.copy_context()
+        if not is_serving:
+            self._silent[host.name, port] = None
         return SimulatedServer(self, host.name, port)
 
     def close_port(self, name: str, port: int) -> None:
         """Stop listening; connections stay."""
         self._listeners.pop((name, port), None)
+        self._silent.pop((name, port), None)
+
+    def open_port(self, name: str, port: int) -> None:
+        """Let connections in."""
+        self._silent.pop((name, port), None)
 
     def is_listening(self, name: str, port: int) -> bool:
         """Whether the port is open."""
-        return (name, port) in self._listeners
+        return (name, port) in self._listeners and (name, port) not in self._silent
 
     async def connect(
         self, factory: ProtocolFactory, target: str, port: int
@@ -116,7 +127,7 @@ class Network:
             await asyncio.sleep(CONNECT_TIMEOUT_S)
             raise TimeoutError(110, f"connecting to {target}:{port} timed out")
         await asyncio.sleep(self.delay(target, source.name))
-        if (target, port) not in self._listeners:
+        if not self.is_listening(target, port):
             raise ConnectionRefusedError(111, f"{target}:{port} refused")
         server_factory, server_context = self._listeners[target, port]
         connection = Connection(self, source, server_context[HOST])
@@ -163,7 +174,8 @@ class SimulatedServer(asyncio.AbstractServer):
         return self._network.loop
 
     async def start_serving(self) -> None:
-        """Return at once: it serves from the beginning."""
+        """Open the port, if it was taken only."""
+        self._network.open_port(*self._address)
 
     async def serve_forever(self) -> None:
         """Serve until cancelled."""

@@ -163,7 +163,7 @@ class Broker:
             raise StartupRefused(str(error)) from error
         parts.replicas.load_high_watermarks()
         self._spawn(parts.controller.run())
-        await self.server.start(config.listeners[0].host, config.listeners[0].port)
+        await self.server.bind(config.listeners[0].host, config.listeners[0].port)
         if config.http_listener is not None:
             await self.http.start(*config.http_listener)
         registered = RegisteredBroker(
@@ -174,6 +174,9 @@ class Broker:
             await self.registration.register(registered, parts.config_watcher, topics)
         except AlreadyRegistered as error:
             raise StartupRefused(f"broker id {config.broker_id} is in use: {error}") from error
+        # Not before: a broker that waits for its old session's end knows of no topic, and clients
+        # would take its word that theirs do not exist.
+        await self.server.listen()
         self._spawn(self.registration.keep(registered, parts.config_watcher))
         self._begin_background_work()
 

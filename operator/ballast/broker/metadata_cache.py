@@ -34,6 +34,8 @@ class MetadataCache:
         self._topics: dict[str, dict[int, PartitionMetadata]] = {}
         self._topic_ids: dict[str, UUID] = {}
         self._waiters: dict[asyncio.Future[None], None] = {}
+        self.is_filled = False
+        """Whether the controller has told anything yet: only then is what is absent unknown."""
 
     @property
     def brokers(self) -> Mapping[int, Broker]:
@@ -72,6 +74,7 @@ class MetadataCache:
         The brokers replace those known; partitions not named stay as they are.
         """
         self._brokers = {b.broker_id: b for b in sorted(live_brokers, key=lambda b: b.broker_id)}
+        self.is_filled = True
         self._topic_ids.update(topic_ids)
         deleted = set()
         for partition, metadata in entries:

@@ -75,13 +75,14 @@ class ReplicaManager:
     def find(self, name: TopicPartition) -> Partition:
         """Return a hosted replica.
 
-        Raises `PartitionError`: NOT_LEADER_OR_FOLLOWER when the partition exists elsewhere, else
-        UNKNOWN_TOPIC_OR_PARTITION (Kafka ``ReplicaManager.getPartitionOrError``).
+        Raises `PartitionError`: NOT_LEADER_OR_FOLLOWER when the partition exists elsewhere, or may
+        exist for all that the controller has told yet, else UNKNOWN_TOPIC_OR_PARTITION (Kafka
+        ``ReplicaManager.getPartitionOrError``).
         """
         partition = self._partitions.get(name)
         if partition is not None:
             return partition
-        if self.metadata.partition(name) is not None:
+        if self.metadata.partition(name) is not None or not self.metadata.is_filled:
             raise PartitionError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         raise PartitionError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 

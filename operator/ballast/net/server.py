@@ -34,12 +34,22 @@ class Server:
 
     async def start(self, host: str, port: int) -> None:
         """Listen on host and port (0 = any free one); raises `OSError`."""
+        await self.bind(host, port)
+        await self.listen()
+
+    async def bind(self, host: str, port: int) -> None:
+        """Take host and port (0 = any free one), and let nobody in yet; raises `OSError`."""
         loop = asyncio.get_running_loop()
         self._listener = await loop.create_server(
-            lambda: Connection(self, loop), host, port, backlog=1024
+            lambda: Connection(self, loop), host, port, backlog=1024, start_serving=False
         )
         sockets = getattr(self._listener, "sockets", None)
         self._port = sockets[0].getsockname()[1] if sockets else port
+
+    async def listen(self) -> None:
+        """Let clients in at the address that `bind` has taken."""
+        assert self._listener is not None, "bind comes first"
+        await self._listener.start_serving()
 
     @property
     def port(self) -> int:

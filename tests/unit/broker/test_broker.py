@@ -10,7 +10,7 @@ from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.storage.errors import LogFailed
 from ballast.zk.errors import ZooKeeperError
-from tests.unit.broker.cluster import P0, Cluster, batch, simulate
+from tests.unit.broker.cluster import P0, PORT, Cluster, batch, simulate
 
 
 def test_one_broker_takes_and_gives_back_records() -> None:
@@ -99,6 +99,20 @@ def test_an_expired_session_gives_a_new_epoch_and_fences_the_old_one() -> None:
         answer = await cluster.ask(1, stale, 5)
         assert answer.error_code == ErrorCode.STALE_BROKER_EPOCH
         assert (await cluster.produce(1, P0, batch(b"a"))).error_code == 0
+
+    simulate(main)
+
+
+def test_nobody_is_let_in_before_the_broker_is_registered() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.lead(P0, 1, [1])
+        cluster.kill(1)
+        restarted = asyncio.ensure_future(cluster.start(1))  # noqa: TID251  beside the test
+        await asyncio.sleep(2)
+        assert not cluster.loop.network.is_listening("broker-1", PORT)
+        await restarted
+        assert cluster.loop.network.is_listening("broker-1", PORT)
 
     simulate(main)
 

@@ -6,7 +6,8 @@ Behaviour:
   known. Otherwise it is UNKNOWN_TOPIC_OR_PARTITION. A name that no topic can have is
   INVALID_TOPIC_EXCEPTION. Kafka's internal topics are not created: nothing would use them.
 * The controller named is the lowest live broker: each broker forwards to the elected candidate.
-* A partition whose leader is absent or not alive is LEADER_NOT_AVAILABLE.
+* A partition whose leader is absent or not alive is LEADER_NOT_AVAILABLE. So is every topic before
+  the controller has told this broker of any: that it does not exist would make clients give it up.
 * Nothing is authorised here, so the authorised operations are left unstated.
 
 Version notes:
@@ -59,7 +60,7 @@ def _is_creatable(cache: MetadataCache, name: str) -> bool:
     return (
         name not in cache.topics
         and name not in INTERNAL_TOPICS
-        and _missing(name) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        and _missing(cache, name) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     )
 
 
@@ -94,7 +95,7 @@ def _topic(
 ) -> MetadataResponseTopic:
     partitions = cache.topics.get(name)
     if partitions is None:
-        code = _missing(name) if error is None else error
+        code = _missing(cache, name) if error is None else error
         return MetadataResponseTopic(
             error_code=code, name=name, topic_id=NO_TOPIC_ID, partitions=()
         )
@@ -109,11 +110,13 @@ def _topic(
     )
 
 
-def _missing(name: str) -> ErrorCode:
+def _missing(cache: MetadataCache, name: str) -> ErrorCode:
     try:
         check_topic_name(name)
     except InvalidTopicName:
         return ErrorCode.INVALID_TOPIC_EXCEPTION
+    if not cache.is_filled:
+        return ErrorCode.LEADER_NOT_AVAILABLE
     return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 

@@ -11,7 +11,7 @@ from ballast.protocol.messages.metadata import (
     MetadataRequestTopic,
     MetadataResponse,
 )
-from tests.unit.broker.cluster import P0, TOPIC_ID, Cluster, simulate
+from tests.unit.broker.cluster import P0, TOPIC_ID, Cluster, batch, simulate
 
 
 def named(*names: str) -> MetadataRequest:
@@ -75,6 +75,7 @@ def test_which_topics(version: int, topics: tuple[()] | None, expected: list[str
 def test_topics_that_are_not_there_and_cannot_be(enabled: str, allowed: bool) -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
+        await cluster.tell_metadata()
         asked = msgspec.structs.replace(
             named("missing", "../x", "missing"), allow_auto_topic_creation=allowed
         )
@@ -105,6 +106,7 @@ def test_a_topic_is_created_and_named_with_its_leader(version: int) -> None:
 def test_a_topic_that_the_controller_refuses() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
+        await cluster.tell_metadata()
         refused = CreatableTopicResult(name="new", error_code=38)
         await cluster.elect(lambda _request, _version: made(refused))
         assert codes(await cluster.ask(1, named("new"), 9)) == [("new", 38)]
@@ -116,6 +118,7 @@ def test_a_topic_that_the_controller_refuses() -> None:
 def test_internal_topics_are_not_created(name: str) -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
+        await cluster.tell_metadata()
         await cluster.elect(lambda _request, _version: made(NEW))
         answer = await cluster.ask(1, named(name), 9)
         assert codes(answer) == [(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]
@@ -129,6 +132,22 @@ def test_without_a_controller_a_new_topic_has_no_leader_yet() -> None:
         await cluster.start(1)
         answer = await cluster.ask(1, named("new"), 9)
         assert codes(answer) == [("new", ErrorCode.LEADER_NOT_AVAILABLE)]
+
+    simulate(main)
+
+
+def test_topics_may_exist_before_the_controller_has_told() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        assert codes(await cluster.ask(1, named("orders"), 9)) == [
+            ("orders", ErrorCode.LEADER_NOT_AVAILABLE)
+        ]
+        produced = await cluster.produce(1, P0, batch(b"a"))
+        assert produced.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+        assert cluster.forwarded == []
+        await cluster.tell_metadata()
+        produced = await cluster.produce(1, P0, batch(b"a"))
+        assert produced.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
     simulate(main)
 
