@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
 from ballast.broker.apis import (
+    alter_configs,
     alter_partition_reassignments,
     api_versions,
     controlled_shutdown,
@@ -14,6 +15,7 @@ from ballast.broker.apis import (
     describe_log_dirs,
     elect_leaders,
     fetch,
+    find_coordinator,
     incremental_alter_configs,
     init_producer_id,
     leader_and_isr,
@@ -43,12 +45,14 @@ HANDLERS: Final[Mapping[ApiKey, ApiHandler]] = {
     ApiKey.STOP_REPLICA: stop_replica.handle,
     ApiKey.UPDATE_METADATA: update_metadata.handle,
     ApiKey.CONTROLLED_SHUTDOWN: controlled_shutdown.handle,
+    ApiKey.FIND_COORDINATOR: find_coordinator.handle,
     ApiKey.API_VERSIONS: api_versions.handle,
     ApiKey.CREATE_TOPICS: create_topics.handle,
     ApiKey.DELETE_TOPICS: delete_topics.handle,
     ApiKey.INIT_PRODUCER_ID: init_producer_id.handle,
     ApiKey.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch.handle,
     ApiKey.DESCRIBE_CONFIGS: describe_configs.handle,
+    ApiKey.ALTER_CONFIGS: alter_configs.handle,
     ApiKey.DESCRIBE_LOG_DIRS: describe_log_dirs.handle,
     ApiKey.ELECT_LEADERS: elect_leaders.handle,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: incremental_alter_configs.handle,

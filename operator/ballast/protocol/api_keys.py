@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ballast.protocol.messages import (
+    alter_configs,
     alter_partition_reassignments,
     api_versions,
     controlled_shutdown,
@@ -20,6 +21,7 @@ from ballast.protocol.messages import (
     describe_log_dirs,
     elect_leaders,
     fetch,
+    find_coordinator,
     incremental_alter_configs,
     init_producer_id,
     leader_and_isr,
@@ -45,12 +47,14 @@ class ApiKey(IntEnum):
     STOP_REPLICA = 5
     UPDATE_METADATA = 6
     CONTROLLED_SHUTDOWN = 7
+    FIND_COORDINATOR = 10
     API_VERSIONS = 18
     CREATE_TOPICS = 19
     DELETE_TOPICS = 20
     INIT_PRODUCER_ID = 22
     OFFSET_FOR_LEADER_EPOCH = 23
     DESCRIBE_CONFIGS = 32
+    ALTER_CONFIGS = 33
     DESCRIBE_LOG_DIRS = 35
     ELECT_LEADERS = 43
     INCREMENTAL_ALTER_CONFIGS = 44
@@ -98,6 +102,9 @@ APIS: Mapping[ApiKey, Api] = MappingProxyType(
             controlled_shutdown.ControlledShutdownRequest,
             controlled_shutdown.ControlledShutdownResponse,
         ),
+        ApiKey.FIND_COORDINATOR: Api(
+            find_coordinator.FindCoordinatorRequest, find_coordinator.FindCoordinatorResponse
+        ),
         ApiKey.API_VERSIONS: Api(api_versions.ApiVersionsRequest, api_versions.ApiVersionsResponse),
         ApiKey.CREATE_TOPICS: Api(
             create_topics.CreateTopicsRequest, create_topics.CreateTopicsResponse
@@ -114,6 +121,9 @@ APIS: Mapping[ApiKey, Api] = MappingProxyType(
         ),
         ApiKey.DESCRIBE_CONFIGS: Api(
             describe_configs.DescribeConfigsRequest, describe_configs.DescribeConfigsResponse
+        ),
+        ApiKey.ALTER_CONFIGS: Api(
+            alter_configs.AlterConfigsRequest, alter_configs.AlterConfigsResponse
         ),
         ApiKey.DESCRIBE_LOG_DIRS: Api(
             describe_log_dirs.DescribeLogDirsRequest, describe_log_dirs.DescribeLogDirsResponse

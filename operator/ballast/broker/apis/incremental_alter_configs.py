@@ -16,7 +16,8 @@ Version notes:
 """
 
 import asyncio
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from ballast.broker.apis.describe_configs import (
     BROKER,
@@ -42,19 +43,60 @@ MAX_CONFLICTS: Final = 16
 """Lost races in a row before the client is told to try again."""
 
 
+Resource = tuple[int, str, Callable[[Mapping[str, str]], list[Change]]]
+"""Type, name, and what is to change given the values that are set."""
+
+
+class Outcome(NamedTuple):
+    """How altering one resource ended."""
+
+    code: ErrorCode
+    message: str | None
+
+
 async def handle(
     parts: Parts, request: IncrementalAlterConfigsRequest, _call: Call
 ) -> IncrementalAlterConfigsResponse:
     """Alter each resource."""
-    names = [(resource.resource_type, resource.resource_name) for resource in request.resources]
-    responses = []
-    for resource, name in zip(request.resources, names, strict=True):
+    resources = [
+        (resource.resource_type, resource.resource_name, _as_asked(resource))
+        for resource in request.resources
+    ]
+    outcomes = await alter_each(parts, resources, validate_only=request.validate_only)
+    return IncrementalAlterConfigsResponse(
+        responses=tuple(
+            AlterConfigsResourceResponse(
+                error_code=outcome.code,
+                error_message=outcome.message,
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
+            )
+            for resource, outcome in zip(request.resources, outcomes, strict=True)
+        )
+    )
+
+
+def _as_asked(resource: AlterConfigsResource) -> Callable[[Mapping[str, str]], list[Change]]:
+    changes = [
+        Change(name=config.name, operation=config.config_operation, value=config.value)
+        for config in resource.configs
+    ]
+    return lambda _values: changes
+
+
+async def alter_each(
+    parts: Parts, resources: Sequence[Resource], *, validate_only: bool
+) -> list[Outcome]:
+    """Alter resources independently of one another; return how each ended."""
+    names = [(resource_type, name) for resource_type, name, _ in resources]
+    outcomes = []
+    for resource, name in zip(resources, names, strict=True):
         code: ErrorCode = ErrorCode.NONE
         message: str | None = None
         try:
             _check_once(names, name)
             async with asyncio.timeout(ZOOKEEPER_TIMEOUT_S):
-                await _alter(parts, resource, validate_only=request.validate_only)
+                await _alter(parts, resource, validate_only=validate_only)
         except PartitionError as error:
             code, message = error.code, error.message
         except NoNode:
@@ -63,15 +105,10 @@ async def handle(
             code, message = ErrorCode.UNKNOWN_SERVER_ERROR, str(error)
         except (ZooKeeperError, TimeoutError):
             code = ErrorCode.REQUEST_TIMED_OUT
-        responses.append(
-            AlterConfigsResourceResponse(
-                error_code=code,
-                error_message=message or (None if code == ErrorCode.NONE else code.message),
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-            )
+        outcomes.append(
+            Outcome(code, message or (None if code == ErrorCode.NONE else code.message))
         )
-    return IncrementalAlterConfigsResponse(responses=tuple(responses))
+    return outcomes
 
 
 def _check_once(names: list[tuple[int, str]], name: tuple[int, str]) -> None:
@@ -79,48 +116,40 @@ def _check_once(names: list[tuple[int, str]], name: tuple[int, str]) -> None:
         raise PartitionError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
 
 
-async def _alter(parts: Parts, resource: AlterConfigsResource, *, validate_only: bool) -> None:
-    changes = [
-        Change(name=config.name, operation=config.config_operation, value=config.value)
-        for config in resource.configs
-    ]
-    name = resource.resource_name
-    if resource.resource_type == TOPIC:
+async def _alter(parts: Parts, resource: Resource, *, validate_only: bool) -> None:
+    resource_type, name, _ = resource
+    if resource_type == TOPIC:
         check_topic(parts, name)
-    elif resource.resource_type == BROKER:
+    elif resource_type == BROKER:
         check_broker_name(parts, name)
     else:
         raise PartitionError(ErrorCode.INVALID_REQUEST, "only topics and brokers have configs")
+    alter = _alter_topic if resource_type == TOPIC else _alter_broker
     for _ in range(MAX_CONFLICTS):
         try:
-            if resource.resource_type == TOPIC:
-                await _alter_topic(parts, name, changes, validate_only=validate_only)
-            else:
-                await _alter_broker(parts, name, changes, validate_only=validate_only)
+            await alter(parts, resource, validate_only=validate_only)
         except BadVersion:
             continue
         return
     raise PartitionError(ErrorCode.REQUEST_TIMED_OUT)
 
 
-async def _alter_topic(
-    parts: Parts, topic: str, changes: list[Change], *, validate_only: bool
-) -> None:
+async def _alter_topic(parts: Parts, resource: Resource, *, validate_only: bool) -> None:
+    _, topic, changes = resource
     store = await parts.session.wait()
     current = await store.topic_config(topic)
-    values = apply_to_topic(current.values, changes)
+    values = apply_to_topic(current.values, changes(current.values))
     if not validate_only and values != current.values:
         await store.write_topic_config(topic, values, current.version)
         parts.config_watcher.take_topic(topic, values)
 
 
-async def _alter_broker(
-    parts: Parts, name: str, changes: list[Change], *, validate_only: bool
-) -> None:
+async def _alter_broker(parts: Parts, resource: Resource, *, validate_only: bool) -> None:
+    _, name, changes = resource
     store = await parts.session.wait()
     broker_id = int(name) if name else None
     current = await store.broker_config(broker_id)
-    values = apply_to_broker(current.values, changes)
+    values = apply_to_broker(current.values, changes(current.values))
     if not validate_only and values != current.values:
         await store.write_broker_config(broker_id, values, current.version)
         await parts.config_watcher.reload_brokers(store)
