@@ -22,6 +22,8 @@ from ballast.broker.settings import (
     integer,
     listeners_of,
     parse_host_port,
+    parse_settings,
+    properties_of,
     setting,
     zookeeper_of,
 )
@@ -288,15 +290,7 @@ class BrokerConfig:
 
         Raises `ConfigError`, naming the property, for a bad value or one that is missing.
         """
-        values: dict[str, Any] = {}
-        for field in dataclasses.fields(cls):
-            if "property" not in field.metadata:
-                continue
-            row: Property = field.metadata["property"]
-            if row.name in properties:
-                values[field.name] = parse_property(row, properties[row.name])
-            elif field.default is dataclasses.MISSING:
-                raise ConfigError(row.name, "must be given")
+        values = parse_settings(cls, properties)
         unknown = sorted(name for name in properties if name not in PROPERTIES)
         given = {name: text for name, text in properties.items() if name in PROPERTIES}
         config = cls(**values, given=given)
@@ -314,23 +308,11 @@ def _check(config: BrokerConfig) -> None:
         raise ConfigError("message.max.bytes", "no request of socket.request.max.bytes holds it")
 
 
-def parse_property(row: Property, text: str) -> Any:
-    """Return the parsed value; raises `ConfigError`."""
-    try:
-        return row.parse(text.strip())
-    except ValueError as error:
-        raise ConfigError(row.name, str(error)) from error
-
-
 _FIELDS: Final[Mapping[str, str]] = {
-    field.metadata["property"].name: field.name
-    for field in dataclasses.fields(BrokerConfig)
-    if "property" in field.metadata
+    row.name: field_name for field_name, row in properties_of(BrokerConfig).items()
 }
 
 PROPERTIES: Final[Mapping[str, Property]] = {
-    field.metadata["property"].name: field.metadata["property"]
-    for field in dataclasses.fields(BrokerConfig)
-    if "property" in field.metadata
+    row.name: row for row in properties_of(BrokerConfig).values()
 }
 """Every property that a broker knows, by name."""

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ballast.broker.config import PROPERTIES, parse_property
+from ballast.broker.config import PROPERTIES
 from ballast.broker.errors import ConfigError, PartitionError
-from ballast.broker.settings import ConfigType
+from ballast.broker.settings import ConfigType, parse_property
 from ballast.model.topic_configs import TOPIC_CONFIGS, ConfigKind, InvalidTopicConfig
 from ballast.protocol.error_codes import ErrorCode
 

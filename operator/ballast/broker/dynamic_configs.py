@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from ballast.broker.config import PROPERTIES, BrokerConfig, parse_property
+from ballast.broker.config import PROPERTIES, BrokerConfig
 from ballast.broker.errors import ConfigError
+from ballast.broker.settings import parse_property
 from ballast.model.topic_configs import TOPIC_CONFIGS, InvalidTopicConfig
 from ballast.replication.quota import ThrottledReplicas, parse_throttled_replicas
 from ballast.storage.config import LogConfig

@@ -12,8 +12,9 @@ without it (`strays`); never because it is not mentioned.
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from ballast.broker.errors import PartitionError
@@ -60,18 +61,10 @@ class Leadership:
         self, changes: Iterable[LeadershipChange], live_leaders: Mapping[int, Broker]
     ) -> dict[TopicPartition, ErrorCode]:
         """Carry out a LeaderAndIsr; return the outcome of each partition."""
-        outcomes: dict[TopicPartition, ErrorCode] = {}
-        for change in changes:
-            try:
-                self._take(change, live_leaders)
-            except PartitionError as error:
-                outcomes[change.name] = error.code
-            except StorageError as error:
-                log.error("%s could not be opened: %s", change.name, error)  # noqa: TRY400
-                outcomes[change.name] = ErrorCode.KAFKA_STORAGE_ERROR
-            else:
-                outcomes[change.name] = ErrorCode.NONE
-        return outcomes
+        return {
+            change.name: self._outcome(change.name, partial(self._take, change, live_leaders))
+            for change in changes
+        }
 
     def _take(self, change: LeadershipChange, live_leaders: Mapping[int, Broker]) -> None:
         replicas = self._replicas
@@ -118,18 +111,18 @@ class Leadership:
 
     def stop(self, stops: Iterable[ReplicaStop]) -> dict[TopicPartition, ErrorCode]:
         """Carry out a StopReplica; return the outcome of each partition."""
-        outcomes: dict[TopicPartition, ErrorCode] = {}
-        for stop in stops:
-            try:
-                self._stop(stop)
-            except PartitionError as error:
-                outcomes[stop.name] = error.code
-            except StorageError as error:
-                log.error("%s could not be deleted: %s", stop.name, error)  # noqa: TRY400
-                outcomes[stop.name] = ErrorCode.KAFKA_STORAGE_ERROR
-            else:
-                outcomes[stop.name] = ErrorCode.NONE
-        return outcomes
+        return {stop.name: self._outcome(stop.name, partial(self._stop, stop)) for stop in stops}
+
+    def _outcome(self, name: TopicPartition, act: Callable[[], None]) -> ErrorCode:
+        """Do something to one replica and return what to answer."""
+        try:
+            act()
+        except PartitionError as error:
+            return error.code
+        except StorageError as error:
+            log.error("%s: the disk refused: %s", name, error)  # noqa: TRY400
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        return ErrorCode.NONE
 
     def _stop(self, stop: ReplicaStop) -> None:
         replicas = self._replicas

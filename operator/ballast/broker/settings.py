@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
 
+from ballast.broker.errors import ConfigError
 from ballast.model.brokers import Endpoint
 
 UNLIMITED: Final = 2**63 - 1
@@ -136,3 +137,39 @@ def setting(  # noqa: PLR0913  one row of the table
     if optional:
         return dataclasses.field(default=None, metadata=metadata)
     return dataclasses.field(metadata=metadata)
+
+
+def parse_property(row: Property, text: str) -> Any:
+    """Return the parsed value; raises `ConfigError`."""
+    try:
+        return row.parse(text.strip())
+    except ValueError as error:
+        raise ConfigError(row.name, str(error)) from error
+
+
+def properties_of(config: type) -> dict[str, Property]:
+    """Return the rows of a class whose fields are settings, by field."""
+    return {
+        field.name: field.metadata["property"]
+        for field in dataclasses.fields(config)
+        if "property" in field.metadata
+    }
+
+
+def parse_settings(config: type, properties: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of the fields that the properties give.
+
+    Raises `ConfigError`, naming the property, for a bad value or one that is missing.
+    """
+    without_default = {
+        field.name
+        for field in dataclasses.fields(config)
+        if field.default is dataclasses.MISSING and "property" in field.metadata
+    }
+    values = {}
+    for field_name, row in properties_of(config).items():
+        if row.name in properties:
+            values[field_name] = parse_property(row, properties[row.name])
+        elif field_name in without_default:
+            raise ConfigError(row.name, "must be given")
+    return values

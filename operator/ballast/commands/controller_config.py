@@ -1,19 +1,16 @@
 """A controller candidate's configuration, in Kafka's names where Kafka has one."""
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from ballast.broker.config import parse_property
-from ballast.broker.errors import ConfigError
 from ballast.broker.settings import (
     INT,
     POSITIVE,
     ConfigType,
-    Property,
     integer,
     parse_host_port,
+    parse_settings,
+    properties_of,
     setting,
     zookeeper_of,
 )
@@ -86,13 +83,6 @@ class ControllerConfig:
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> "tuple[ControllerConfig, list[str]]":
         """Return the configuration and the names that are not known; raises `ConfigError`."""
-        values: dict[str, Any] = {}
-        known = set()
-        for field in dataclasses.fields(cls):
-            row: Property = field.metadata["property"]
-            known.add(row.name)
-            if row.name in properties:
-                values[field.name] = parse_property(row, properties[row.name])
-            elif field.default is dataclasses.MISSING:
-                raise ConfigError(row.name, "must be given")
+        values = parse_settings(cls, properties)
+        known = {row.name for row in properties_of(cls).values()}
         return cls(**values), sorted(set(properties) - known)

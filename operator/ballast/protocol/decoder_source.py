@@ -14,7 +14,6 @@ buffer still holds before anything is built of it. What runs over the end inside
 index raises `struct.error` or `IndexError`, which `codec` turns into `DecodeError`.
 """
 
-import itertools
 from struct import Struct
 from typing import Any
 from uuid import UUID
@@ -27,8 +26,7 @@ from ballast.protocol.schema import (
     fields_of,
     least_size,
 )
-
-_INDENT = "    "
+from ballast.protocol.source_lines import SourceLines
 
 
 def generate(cls: type[WireStruct], version: int, *, flexible: bool) -> tuple[str, dict[str, Any]]:
@@ -41,43 +39,26 @@ def generate(cls: type[WireStruct], version: int, *, flexible: bool) -> tuple[st
     return writer.source(), writer.names
 
 
-class _Writer:
+class _Writer(SourceLines):
     """Lines of source so far, the names they use, and the run of fixed fields not yet written."""
 
     def __init__(self, version: int, *, flexible: bool) -> None:
+        super().__init__(
+            {
+                "long_count": primitives.long_count,
+                "long_string_length": primitives.long_string_length,
+                "refused_length": primitives.refused_length,
+                "read_unsigned_varint": primitives.read_unsigned_varint,
+                "skip_tags": primitives.skip_tags,
+                "tag_count": primitives.tag_count,
+                "unpack_many": primitives.unpack_many,
+                "ints": primitives.UNPACK_INT32S,
+                "UUID": UUID,
+            }
+        )
         self.version = version
         self.flexible = flexible
-        self.depth = 0
-        self.names: dict[str, Any] = {
-            "long_count": primitives.long_count,
-            "long_string_length": primitives.long_string_length,
-            "refused_length": primitives.refused_length,
-            "read_unsigned_varint": primitives.read_unsigned_varint,
-            "skip_tags": primitives.skip_tags,
-            "tag_count": primitives.tag_count,
-            "unpack_many": primitives.unpack_many,
-            "ints": primitives.UNPACK_INT32S,
-            "UUID": UUID,
-        }
-        self._lines: list[str] = []
-        self._helpers: list[str] = []
         self._run: list[tuple[str, str]] = []
-        self._numbers = itertools.count()
-
-    def source(self) -> str:
-        return "\n".join((*self._helpers, *self._lines))
-
-    def line(self, text: str) -> None:
-        self._lines.append(_INDENT * self.depth + text)
-
-    def fresh(self, prefix: str) -> str:
-        return f"{prefix}{next(self._numbers)}"
-
-    def name(self, prefix: str, value: Any) -> str:
-        """Make ``value`` a global of the generated function."""
-        name = self.fresh(prefix)
-        self.names[name] = value
-        return name
 
     # Runs of fixed fields.
 
@@ -129,8 +110,7 @@ class _Writer:
     def tag_reader(self, fields: list[Field]) -> str:
         """Write a function that reads ``fields`` where any are there; return its name."""
         inner = _Writer(self.version, flexible=True)
-        inner.names = self.names
-        inner._numbers = self._numbers
+        inner.begin_helper_of(self)
         helper = self.fresh("tags")
         inner.line(f"def {helper}(b, p, end):")
         inner.depth = 1
@@ -155,7 +135,7 @@ class _Writer:
         inner.line("p = after")
         inner.depth = 1
         inner.line(f"return {', '.join(values)}, p")
-        self._helpers += [inner.source()]
+        self.add_helper(inner)
         return helper
 
     # Values.

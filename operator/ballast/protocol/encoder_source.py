@@ -12,7 +12,6 @@ depends on their lengths, and is kept per combination of lengths (`LayoutCache`)
 lists have few. Records are appended as they are, and `marks` says where.
 """
 
-import itertools
 from collections.abc import Callable
 from struct import Struct, pack
 from typing import Any, NamedTuple
@@ -20,8 +19,8 @@ from typing import Any, NamedTuple
 from ballast.protocol import primitives
 from ballast.protocol.errors import EncodeError
 from ballast.protocol.schema import FIXED_FORMATS, Field, WireStruct, fields_of
+from ballast.protocol.source_lines import SourceLines
 
-_INDENT = "    "
 _MOST_LAYOUTS = 1024
 
 
@@ -68,40 +67,23 @@ class _Item(NamedTuple):
     expression: str
 
 
-class _Writer:
+class _Writer(SourceLines):
     """Lines of source so far, the names they use, and the run not yet written."""
 
     def __init__(self, version: int, *, flexible: bool) -> None:
+        super().__init__(
+            {
+                "compact": primitives.COMPACT,
+                "compact_length": primitives.compact_length,
+                "string_bytes": primitives.string_bytes,
+                "varint": primitives.encode_unsigned_varint,
+                "pack": pack,
+                "lost_value": lost_value,
+            }
+        )
         self.version = version
         self.flexible = flexible
-        self.depth = 0
-        self.names: dict[str, Any] = {
-            "compact": primitives.COMPACT,
-            "compact_length": primitives.compact_length,
-            "string_bytes": primitives.string_bytes,
-            "varint": primitives.encode_unsigned_varint,
-            "pack": pack,
-            "lost_value": lost_value,
-        }
-        self._lines: list[str] = []
-        self._helpers: list[str] = []
         self._run: list[_Item] = []
-        self._numbers = itertools.count()
-
-    def source(self) -> str:
-        return "\n".join((*self._helpers, *self._lines))
-
-    def line(self, text: str) -> None:
-        self._lines.append(_INDENT * self.depth + text)
-
-    def fresh(self, prefix: str) -> str:
-        return f"{prefix}{next(self._numbers)}"
-
-    def name(self, prefix: str, value: Any) -> str:
-        """Make ``value`` a global of the generated function."""
-        name = self.fresh(prefix)
-        self.names[name] = value
-        return name
 
     # Runs.
 
@@ -170,8 +152,7 @@ class _Writer:
     def tag_writer(self, fields: list[Field], defaults: list[str]) -> str:
         """Write a function that writes those of ``fields`` that differ; return its name."""
         inner = _Writer(self.version, flexible=True)
-        inner.names = self.names
-        inner._numbers = self._numbers
+        inner.begin_helper_of(self)
         helper = self.fresh("tags")
         inner.line(f"def {helper}(m, outer):")
         inner.depth = 1
@@ -187,7 +168,7 @@ class _Writer:
         inner.line("outer(varint(len(bodies)))")
         inner.line("for tag, body in sorted(bodies):")
         inner.line("    outer(varint(tag)); outer(varint(len(body))); outer(body)")
-        self._helpers += [inner.source()]
+        self.add_helper(inner)
         return helper
 
     # Values.

@@ -1,8 +1,8 @@
 import pytest
 
-from ballast.broker.config import PROPERTIES, BrokerConfig, parse_property
+from ballast.broker.config import PROPERTIES, BrokerConfig
 from ballast.broker.errors import ConfigError
-from ballast.broker.settings import UNLIMITED
+from ballast.broker.settings import UNLIMITED, parse_property
 from ballast.model.brokers import Endpoint
 
 REQUIRED = {"broker.id": "1", "log.dirs": "/a, /b", "zookeeper.connect": "z:2181/chroot"}

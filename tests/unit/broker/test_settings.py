@@ -1,10 +1,18 @@
+from dataclasses import dataclass
+
 import pytest
 
+from ballast.broker.errors import ConfigError
 from ballast.broker.settings import (
     INT_MAX,
+    POSITIVE,
+    ConfigType,
     integer,
     listeners_of,
     parse_host_port,
+    parse_settings,
+    properties_of,
+    setting,
     zookeeper_of,
 )
 from ballast.model.brokers import Endpoint
@@ -46,3 +54,38 @@ def test_zookeeper_connect_is_kept_as_it_is() -> None:
     assert zookeeper_of("a:1,b:2/kafka") == "a:1,b:2/kafka"
     with pytest.raises(ValueError, match="not host:port"):
         zookeeper_of("a:1,b/kafka")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    needed: int = setting("needed", ConfigType.INT, None, "", parse=POSITIVE)
+    optional: bool | None = setting("an.option", ConfigType.BOOLEAN, None, "", optional=True)
+    usual: str = setting("usual", ConfigType.STRING, "as ever", "")
+    other: int = 5
+    """No property."""
+
+
+def test_a_class_of_settings_is_the_table_of_its_properties() -> None:
+    rows = properties_of(Config)
+    assert {field: row.name for field, row in rows.items()} == {
+        "needed": "needed",
+        "optional": "an.option",
+        "usual": "usual",
+    }
+    assert [row.default for row in rows.values()] == [None, None, "as ever"]
+
+
+def test_settings_are_taken_from_properties() -> None:
+    given = {"needed": " 3 ", "an.option": "TRUE", "unknown": "x"}
+    assert parse_settings(Config, given) == {"needed": 3, "optional": True}
+    assert Config(**parse_settings(Config, {"needed": "1"})) == Config(needed=1)
+
+
+@pytest.mark.parametrize(
+    ("properties", "complaint"),
+    [({}, "needed: must be given"), ({"needed": "0"}, "needed: 0 is not between 1 and 2147483647")],
+)
+def test_a_bad_or_missing_setting_is_named(properties: dict[str, str], complaint: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        parse_settings(Config, properties)
+    assert str(refused.value) == complaint
