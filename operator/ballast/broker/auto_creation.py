@@ -68,7 +68,5 @@ class AutoCreation:
         assert isinstance(answer, CreateTopicsResponse)
         made = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.REQUEST_TIMED_OUT)
         return {
-            topic.name: topic.error_code
-            for topic in answer.topics
-            if topic.error_code not in made
+            topic.name: topic.error_code for topic in answer.topics if topic.error_code not in made
         }
