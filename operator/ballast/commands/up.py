@@ -40,6 +40,9 @@ def main(
     except (ConfigError, ValueError) as error:
         print(f"ballast up: {error}", file=sys.stderr)
         return EXIT_BAD_CONFIGURATION
+    except asyncio.CancelledError:
+        # A second signal has ended the stop: the children that were left are killed by now.
+        return EXIT_FAILED
     except EmbeddedError as error:
         print(f"ballast up: {error}", file=sys.stderr)
         return EXIT_FAILED

@@ -12,7 +12,7 @@ from typing import Any
 from ballast.embedded import zookeeper
 from ballast.embedded.errors import AlreadyRunning, ChildDidNotStart, PortInUse
 from ballast.embedded.layout import HOST, ZOOKEEPER, ClusterLayout
-from ballast.embedded.processes import Child, Supervisor
+from ballast.embedded.processes import STOP_GRACE_S, Child, Supervisor
 from ballast.net.admin import AdminClient
 from ballast.net.cluster_connections import AdminOptions, parse_bootstrap_servers
 from ballast.reassign.ports import ClusterUnavailable
@@ -41,7 +41,7 @@ class LocalCluster:
         Raises `PortInUse`, and `ChildDidNotStart` when that takes longer than the timeout.
         """
         layout = self.layout
-        _check_ports(layout.ports)
+        await self._until_ports_are_free()
         argv = zookeeper.command(layout.data(ZOOKEEPER), port=layout.zookeeper_port)
         await self._supervisor.start(layout.child(ZOOKEEPER, tuple(argv)))
         serving = zookeeper.wait_until_serving(
@@ -99,6 +99,23 @@ class LocalCluster:
             raise ChildDidNotStart(
                 f"{what} is not ready after {self._start_timeout_s:g} s; see the logs in {logs}"
             ) from None
+
+    async def _until_ports_are_free(self) -> None:
+        """Check the ports; raises `PortInUse`.
+
+        Pid files without a supervisor are of a cluster that was killed: its children notice that
+        and stop by themselves, for which they are given the time.
+        """
+        left = any(self.layout.pid_path(ZOOKEEPER).parent.glob("*.pid"))
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + (STOP_GRACE_S if left else 0)
+        while True:
+            try:
+                return _check_ports(self.layout.ports)
+            except PortInUse:
+                if loop.time() >= deadline:
+                    raise
+            await asyncio.sleep(POLL_INTERVAL_S)
 
     async def _stop_together(self, names: Iterable[str]) -> None:
         async with asyncio.TaskGroup() as tasks:

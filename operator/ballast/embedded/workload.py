@@ -16,6 +16,7 @@ from ballast.embedded.errors import WorkloadFailed
 
 _NUMBER = struct.Struct(">q")
 _FETCH_SIZE = 1000
+_RETRY_S = 0.2
 _FLUSH_TIMEOUT_S = 60.0
 SILENCE_MAX_S = 30.0
 
@@ -200,14 +201,25 @@ class Workload:
 
     def _end_offsets(self, consumer: Consumer, timeout_s: float) -> dict[int, int]:
         """Return the end offset of every partition that is not empty."""
+        deadline = time.monotonic() + timeout_s
         ends = {}
         for number in range(self._partitions):
-            try:
-                _, end = consumer.get_watermark_offsets(
-                    TopicPartition(self._topic, number), timeout=timeout_s
-                )
-            except KafkaException as error:
-                raise WorkloadFailed(f"partition {number} has no end offset: {error}") from error
-            if end:
+            if end := self._end_offset(consumer, number, deadline):
                 ends[number] = end
         return ends
+
+    def _end_offset(self, consumer: Consumer, number: int, deadline: float) -> int:
+        """Ask until there is an answer: librdkafka gives up at once when a broker has just died."""
+        partition = TopicPartition(self._topic, number)
+        while True:
+            left_s = max(deadline - time.monotonic(), 0.1)
+            try:
+                _, end = consumer.get_watermark_offsets(partition, timeout=left_s)
+            except KafkaException as error:
+                if time.monotonic() >= deadline:
+                    raise WorkloadFailed(
+                        f"partition {number} has no end offset: {error}"
+                    ) from error
+                time.sleep(_RETRY_S)
+            else:
+                return int(end)

@@ -150,6 +150,21 @@ async def test_a_taken_port_is_named_before_anything_is_started(
         assert layout.started == []
 
 
+async def test_children_of_a_killed_cluster_are_given_the_time_to_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with fake_layout(tmp_path, monkeypatch) as layout:
+        left = layout.pid_path("broker-2")
+        left.parent.mkdir(parents=True)
+        left.write_text("4711\n")
+        port = socket.create_server((HOST, layout.broker_port(2)))
+        asyncio.get_running_loop().call_later(0.2, port.close)
+        async with local_cluster(layout, restart=False, report=print) as cluster:
+            await cluster.start()
+            assert len(layout.started) == 5
+            await cluster.stop()
+
+
 async def test_a_folder_holds_one_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with fake_layout(tmp_path, monkeypatch) as layout:
         async with local_cluster(layout, restart=False, report=print):
