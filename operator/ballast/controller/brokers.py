@@ -132,7 +132,7 @@ class BrokerLifecycle:
 
     async def _on_replicas_lost(self, replicas: Collection[Replica]) -> None:
         """Elect new leaders, then take the lost replicas out of the ISR."""
-        doomed = [r for r in replicas if self._context.is_queued_for_deletion(r.topic_partition)]
+        doomed = [r for r in replicas if self._context.is_being_deleted(r.topic_partition)]
         leaderless = self._partitions_without_live_leader()
         self._partitions.change(leaderless, PartitionState.OFFLINE)
         await self._partitions.elect_missing_leaders()
@@ -175,7 +175,7 @@ class BrokerLifecycle:
             for topic_partition, state in sorted(self._context.leadership.items())
             if state.leader != NO_LEADER
             and not self._context.is_online(Replica(topic_partition, state.leader))
-            and not self._context.is_queued_for_deletion(topic_partition)
+            and not self._context.is_being_deleted(topic_partition)
         ]
 
     def _tell_who_lives(self, broker_ids: Collection[int]) -> None:

@@ -205,6 +205,17 @@ class ControllerContext:
         """Whether the partition's topic is to be deleted, now or when nothing hinders it."""
         return topic_partition.topic in self.queued_for_deletion
 
+    def is_being_deleted(self, topic_partition: TopicPartition) -> bool:
+        """Whether the topic is to be deleted and nothing of it is being moved any more.
+
+        Until its moves have ended its partitions need leaders as any others do: a move without a
+        leader never ends, and the deletion waits for it.
+        """
+        return self.is_queued_for_deletion(topic_partition) and not any(
+            self.is_being_reassigned(partition)
+            for partition in self.partitions_of(topic_partition.topic)
+        )
+
     def check_invariants(self) -> None:
         """Assert what must hold between two events."""
         assert self.shutting_down <= set(self.brokers)

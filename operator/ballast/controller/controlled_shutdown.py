@@ -61,7 +61,7 @@ class ControlledShutdown:
         return (
             len(self._context.assignment(topic_partition).replicas) > 1
             and topic_partition in self._context.leadership
-            and not self._context.is_queued_for_deletion(topic_partition)
+            and not self._context.is_being_deleted(topic_partition)
         )
 
     def _leads(self, broker_id: int, topic_partition: TopicPartition) -> bool:

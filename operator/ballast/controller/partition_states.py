@@ -59,7 +59,7 @@ class PartitionStateMachine:
             topic_partition
             for topic_partition, state in sorted(self._context.partition_states.items())
             if (state is not PartitionState.ONLINE or self._has_lost_its_leader(topic_partition))
-            and not self._context.is_queued_for_deletion(topic_partition)
+            and not self._context.is_being_deleted(topic_partition)
         ]
         await self.elect(waiting, ElectionStrategy.OFFLINE)
 

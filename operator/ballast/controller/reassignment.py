@@ -131,7 +131,16 @@ class Reassignment:
             return
         led = [r.topic_partition for r in existing if self._leads(r)]
         await self._partitions.elect(led, ElectionStrategy.OFFLINE)
-        self._delete(await self._replicas.take_offline(existing))
+        # Under the old epoch a leader may yet take a dropped replica into the ISR, after it was
+        # found outside of it and before it deletes its data.
+        partitions = {r.topic_partition for r in existing} & self._context.leadership.keys()
+        fenced = await self._leadership.raise_epochs(sorted(partitions))
+        kept = fenced.failed.keys()
+        self._delete(
+            await self._replicas.take_offline(
+                [r for r in existing if r.topic_partition not in kept]
+            )
+        )
 
     async def _split_by_completeness(
         self, assignments: Assignments
@@ -236,7 +245,7 @@ class Reassignment:
             for topic_partition, state in sorted(self._context.leadership.items())
             for broker_id in state.isr
             if broker_id not in self._context.assignment(topic_partition).replicas
-            and not self._context.is_queued_for_deletion(topic_partition)
+            and not self._context.is_being_deleted(topic_partition)
         ]
 
     async def expel(self, strays: Collection[Replica]) -> None:

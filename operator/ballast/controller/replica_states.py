@@ -123,9 +123,7 @@ class ReplicaStateMachine:
         return CommandBatch(self._context, self._channels)
 
     def _is_served(self, topic_partition: TopicPartition) -> bool:
-        return not self._context.is_queued_for_deletion(
-            topic_partition
-        ) or self._context.is_being_reassigned(topic_partition)
+        return not self._context.is_being_deleted(topic_partition)
 
     def _check(self, replicas: Collection[Replica], target: ReplicaState) -> None:
         allowed = VALID_PREVIOUS_REPLICA_STATES[target]
@@ -153,7 +151,7 @@ class ReplicaStateMachine:
         batch.add_update_metadata(context.live_or_shutting_down if led != partitions else ())
         outcome = await self._leadership.rewrite(led, decide)
         for topic_partition in sorted(outcome.states):
-            if not context.is_queued_for_deletion(topic_partition):
+            if not context.is_being_deleted(topic_partition):
                 replicas = context.assignment(topic_partition).replicas
                 others = [replica for replica in replicas if replica != broker_id]
                 batch.add_leader_and_isr(others, topic_partition)

@@ -47,7 +47,7 @@ class Strays:
         for replica in strays:
             if replica.topic_partition in outcome.states:
                 # Who has deleted a topic's replica already would make it anew (KAFKA-13342).
-                if not self._context.is_queued_for_deletion(replica.topic_partition):
+                if not self._context.is_being_deleted(replica.topic_partition):
                     replicas = self._context.assignment(replica.topic_partition).replicas
                     batch.add_leader_and_isr(replicas, replica.topic_partition)
                 batch.add_stop_replica(replica, delete=True)

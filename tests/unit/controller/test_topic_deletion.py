@@ -152,6 +152,18 @@ async def test_it_begins_when_the_last_move_of_the_topic_has_ended() -> None:
     assert cluster.controller.context.deletion_started == {"t"}
 
 
+async def test_a_move_that_loses_its_leader_ends_all_the_same() -> None:
+    """Until the move has ended, and the deletion can begin, the partition is led as any other."""
+    cluster = await start()
+    await cluster.controller.alter_partition_reassignments({T0: (2, 3)})
+    await cluster.controller.delete_topics(["t"])
+    cluster.stop_broker(1)
+    await cluster.brokers_changed()
+    assert cluster.state(T0).leader == 2
+    await cluster.settle()
+    assert "t" not in cluster.metadata.topics
+
+
 async def test_an_answer_for_another_topic_means_nothing() -> None:
     cluster = await start()
     effects = cluster.effects.count
