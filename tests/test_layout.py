@@ -34,6 +34,13 @@ def functions(module: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
             yield node
 
 
+def stems(name: str) -> Iterator[str]:
+    """Yield a name, and what is left of it as words are taken from its end."""
+    while name:
+        yield name
+        name = name.rpartition("_")[0]
+
+
 def relative(module: Path) -> str:
     return module.relative_to(PACKAGE).as_posix()
 
@@ -90,9 +97,13 @@ def test_every_module_has_its_test_module() -> None:
 
 
 def test_every_test_module_has_its_module() -> None:
+    """A module's tests may be split: ``test_<module>_<aspect>.py``."""
     orphans = {
         test.relative_to(UNIT).as_posix()
         for test in UNIT.rglob("test_*.py")
-        if not (PACKAGE / test.relative_to(UNIT).parent / test.name.removeprefix("test_")).exists()
+        if not any(
+            (PACKAGE / test.relative_to(UNIT).parent / f"{name}.py").exists()
+            for name in stems(test.stem.removeprefix("test_"))
+        )
     }
     assert orphans == set()

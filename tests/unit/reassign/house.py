@@ -1,0 +1,159 @@
+"""A reassignment from its first visit to its last, on a small cluster."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from ballast.model.ids import TopicPartition
+from ballast.reassign.conditions import ConditionType
+from ballast.reassign.reconcile import Reconciler
+from ballast.reassign.spec import (
+    Approval,
+    Assignments,
+    DesiredState,
+    Execution,
+    ReassignmentSpec,
+    Settings,
+)
+from ballast.reassign.status import Status
+from tests.fakes.cluster_admin import (
+    FakeAdmin,
+    FakeClock,
+    FakeCluster,
+    FakeStore,
+    Fuse,
+    Killed,
+)
+
+_MAX_VISITS = 3000
+T0, T1, T2, T3 = (TopicPartition("t", p) for p in range(4))
+TARGETS = {T0: (1, 2, 4), T1: (2, 4, 1), T2: (4, 1, 2), T3: (2, 1, 4)}
+ORIGINS = {T0: (1, 2, 3), T1: (2, 3, 1), T2: (3, 1, 2), T3: (1, 2, 4)}
+
+
+@dataclass
+class House:
+    """A cluster, a process that works on it, and what survives the process."""
+
+    cluster: FakeCluster
+    script: Callable[["House"], ReassignmentSpec]
+    fuse: Fuse = field(default_factory=Fuse)
+    clock: FakeClock = field(default_factory=FakeClock)
+    events: Callable[["House"], None] = lambda _: None
+    statuses: list[Status] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.clock.cluster = self.cluster
+        self.store = FakeStore(self.fuse)
+        self.admin = FakeAdmin(self.cluster, self.fuse)
+
+    def completed(self) -> int:
+        return sum(
+            self.cluster.partitions[tp].assignment.replicas == target
+            for tp, target in TARGETS.items()
+            if tp in self.cluster.partitions
+        )
+
+    def run(self) -> Status:
+        """Run processes until one comes to the end."""
+        for _ in range(3):
+            try:
+                return asyncio.run(self.process())
+            except Killed:
+                continue
+        raise AssertionError("killed more than once")
+
+    async def process(self) -> Status:
+        reconciler = Reconciler(admin=self.admin, store=self.store, clock=self.clock)
+        for _ in range(_MAX_VISITS):
+            self.events(self)
+            visit = await reconciler.visit(self.script(self))
+            self.statuses.append(visit.status)
+            if visit.delay_seconds is None:
+                return visit.status
+            await self.clock.sleep(visit.delay_seconds)
+        raise AssertionError(f"no end: {self.statuses[-1]}")
+
+    def reasons(self, kind: ConditionType) -> list[str]:
+        """Return the reasons one condition has had, without repetitions."""
+        reasons: list[str] = []
+        for status in self.statuses:
+            reason = status.conditions[kind].reason
+            if not reasons or reasons[-1] != reason:
+                reasons.append(reason)
+        return reasons
+
+
+def cluster(**options: float) -> FakeCluster:
+    made = FakeCluster(1, 2, 3, 4, **options)
+    for tp, replicas in ORIGINS.items():
+        made.add(tp.topic, tp.partition, *replicas, size=1000.0 * (tp.partition + 1))
+    made.add("other", 0, 1, 2)
+    return made
+
+
+def spec(
+    state: DesiredState = DesiredState.RUNNING,
+    *,
+    rate: int | None = None,
+    generation: int = 1,
+    approval: Approval | None = None,
+    **execution: object,
+) -> ReassignmentSpec:
+    return ReassignmentSpec(
+        name="move",
+        generation=generation,
+        assignments=Assignments(targets=TARGETS),
+        settings=Settings(
+            desired_state=state,
+            approval=approval or Approval(),
+            execution=replace(
+                Execution(throttle_bytes_per_second=rate, max_concurrent_moves_per_broker=1),
+                **execution,  # type: ignore[arg-type]
+            ),
+        ),
+    )
+
+
+def always(wanted: ReassignmentSpec) -> Callable[[House], ReassignmentSpec]:
+    return lambda _: wanted
+
+
+def cancel_after_first(house: House) -> ReassignmentSpec:
+    document = house.store.document
+    cancelled = document is not None and document["intent"] == "Cancel"
+    if cancelled or house.completed() >= 2:
+        return spec(DesiredState.CANCELLED, rate=2000, generation=2)
+    return spec(rate=2000)
+
+
+def roll_back_after_two(house: House) -> ReassignmentSpec:
+    document = house.store.document
+    rolling = document is not None and document["intent"] == "RollBack"
+    if rolling or house.completed() >= 2:
+        return spec(DesiredState.ROLLED_BACK, rate=2000, generation=2)
+    return spec(rate=2000)
+
+
+def edited_throttle(house: House) -> ReassignmentSpec:
+    rates = {0: 1500, 1: 3000, 2: None}
+    return spec(rate=rates.get(house.completed(), 2000), generation=house.completed() + 1)
+
+
+def paused_for_a_while(house: House) -> ReassignmentSpec:
+    if house.completed() == 2 and house.clock.seconds < 120:
+        return spec(DesiredState.PAUSED, rate=2000)
+    return spec(rate=2000)
+
+
+async def visits(house: House, count: int) -> None:
+    reconciler = Reconciler(admin=house.admin, store=house.store, clock=house.clock)
+    for _ in range(count):
+        house.events(house)
+        visit = await reconciler.visit(house.script(house))
+        house.statuses.append(visit.status)
+        await house.clock.sleep(visit.delay_seconds or 0.0)
+
+
+def assert_nothing_pending(model: FakeCluster) -> None:
+    assert not [p for p in model.partitions.values() if p.assignment.is_being_reassigned]
