@@ -425,7 +425,7 @@ def test_every_file_is_read_by_the_dump_tool(kafka: Session) -> None:
         assert {"NONE", "GZIP", "SNAPPY", "LZ4", "ZSTD"} <= {
             codec.upper() for codec in re.findall(r"compresscodec: (\w+)", out)
         }
-        assert re.search(r"producerId: [0-9]+ producerEpoch: 0 sequence: 0", out), broker
+        assert re.search(r"baseSequence: 0 lastSequence: [0-9]+ producerId: [0-9]+ ", out), broker
     for broker in (1, 2, 3):
         for suffix in (".index", ".timeindex"):
             files = segments(kafka.cluster, topic, suffix)[broker]

@@ -1,0 +1,89 @@
+"""A real Apache Kafka with ZooKeeper as child processes, from the jars that Maven fetches."""
+
+import asyncio
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ballast.embedded import zookeeper
+from tests.interop.kafka_jars import kafka_jars
+from tests.interop.local_cluster import free_port
+
+START_TIMEOUT_S = 90
+STARTED = re.compile(r"\] started \(kafka\.server\.KafkaServer\)|KafkaServer id=\d+\] started")
+
+_LOG4J = """log4j.rootLogger=INFO, A
+log4j.appender.A=org.apache.log4j.ConsoleAppender
+log4j.appender.A.layout=org.apache.log4j.PatternLayout
+log4j.appender.A.layout.ConversionPattern=%p %m (%c)%n
+"""
+
+
+@dataclass(frozen=True)
+class ApacheKafka:
+    """A running cluster; broker N is ``bootstrap_servers``' Nth."""
+
+    directory: Path
+    bootstrap_servers: str
+
+
+@contextmanager
+def apache_kafka(version: str, directory: Path, brokers: int) -> Iterator[ApacheKafka]:
+    """Run a cluster until the block ends; skip the test where Kafka cannot be had."""
+    jars = kafka_jars(version)
+    (directory / "log4j.properties").write_text(_LOG4J)
+    java = [
+        *(shutil.which("java") or "java", "-Xmx256m", "-XX:+UseSerialGC"),
+        *("-XX:TieredStopAtLevel=1", f"-Dlog4j.configuration=file:{directory}/log4j.properties"),
+        *("-cp", f"{jars}/*", "kafka.Kafka"),
+    ]
+    port = free_port()
+    ports = [free_port() for _ in range(brokers)]
+    with ExitStack() as stack:
+        stack.enter_context(
+            _running(
+                zookeeper.command(directory / "zookeeper", port=port, is_durable=False),
+                directory / "zookeeper.log",
+            )
+        )
+        asyncio.run(zookeeper.wait_until_serving(port))
+        for broker_id, listener in enumerate(ports, start=1):
+            properties = directory / f"broker-{broker_id}.properties"
+            properties.write_text(
+                f"broker.id={broker_id}\n"
+                f"listeners=PLAINTEXT://127.0.0.1:{listener}\n"
+                f"zookeeper.connect=127.0.0.1:{port}\n"
+                f"log.dirs={directory}/data-{broker_id}\n"
+            )
+            stack.enter_context(
+                _running([*java, str(properties)], directory / f"broker-{broker_id}.log")
+            )
+        for broker_id in range(1, brokers + 1):
+            _wait_until_started(directory / f"broker-{broker_id}.log")
+        yield ApacheKafka(directory, ",".join(f"127.0.0.1:{listener}" for listener in ports))
+
+
+@contextmanager
+def _running(command: list[str], log: Path) -> Iterator[None]:
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+        ) as process,
+    ):
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def _wait_until_started(log: Path) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not STARTED.search(log.read_text()):
+        assert time.monotonic() < deadline, f"not started, see {log}"
+        time.sleep(0.1)

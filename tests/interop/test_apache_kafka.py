@@ -1,0 +1,220 @@
+"""``ballast run`` and ``ballast reassign`` on a real Apache Kafka."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    NewTopic,
+    ResourceType,
+)
+
+from ballast.embedded.workload import Workload
+from tests.interop.apache_kafka import ApacheKafka, apache_kafka
+from tests.interop.local_cluster import environment
+
+VERSION = "2.8.2"
+PARTITIONS = 6
+BEFORE = {number: [number % 2 + 1, (number + 1) % 2 + 1] for number in range(PARTITIONS)}
+TARGET = {number: [3, number % 2 + 1] for number in range(PARTITIONS)}
+WAIT_S = 40
+DYNAMIC = {
+    ConfigSource.DYNAMIC_TOPIC_CONFIG.value,
+    ConfigSource.DYNAMIC_BROKER_CONFIG.value,
+    ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG.value,
+}
+
+
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
+    with apache_kafka(VERSION, tmp_path_factory.mktemp("kafka"), brokers=3) as running:
+        yield running
+
+
+class Manifest:
+    """A manifest on disk, edited while ``ballast run`` carries it out."""
+
+    def __init__(self, path: Path, servers: str, topic: str, target: dict[int, list[int]]) -> None:
+        self.path = path
+        self._servers = servers
+        self._assignments = [
+            {"topic": topic, "partition": number, "replicas": replicas}
+            for number, replicas in target.items()
+        ]
+
+    def write(self, *, rate: str, state: str = "Running") -> None:
+        document = {
+            "apiVersion": "ballast.dev/v1alpha1",
+            "kind": "PartitionReassignment",
+            "metadata": {"name": self.path.stem},
+            "spec": {
+                "desiredState": state,
+                "plan": {"assignments": self._assignments},
+                "execution": {"throttle": {"rate": rate}},
+            },
+        }
+        written = self.path.with_suffix(".new")
+        written.write_text(json.dumps(document))
+        written.rename(self.path)
+
+    def run(self) -> subprocess.Popen[str]:
+        with self.path.with_suffix(".out").open("a") as out:
+            return subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "ballast", "run", "-f", str(self.path)),
+                    *("--bootstrap-server", self._servers, "--output", "json"),
+                ],
+                env=environment(),
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+
+    @property
+    def state(self) -> str:
+        """The lifecycle state that was reported last."""
+        lines = self.path.with_suffix(".out").read_text().splitlines()
+        statuses = [json.loads(line) for line in lines if line.startswith("{") and line[-1] == "}"]
+        if not statuses:
+            return ""
+        reasons = {entry["type"]: entry["reason"] for entry in statuses[-1]["conditions"]}
+        return str(reasons["Succeeded"])
+
+
+class Cluster:
+    """What the tests ask of the cluster, by a client that is not ours."""
+
+    def __init__(self, kafka: ApacheKafka) -> None:
+        self.servers = kafka.bootstrap_servers
+        self.admin = AdminClient({"bootstrap.servers": self.servers})
+
+    def create(self, topic: str) -> None:
+        new = NewTopic(
+            topic, num_partitions=PARTITIONS, replica_assignment=[BEFORE[n] for n in sorted(BEFORE)]
+        )
+        self.admin.create_topics([new])[topic].result(WAIT_S)
+
+    def assignment(self, topic: str) -> dict[int, list[int]]:
+        view = self.admin.list_topics(topic, timeout=WAIT_S).topics[topic]
+        return {number: list(view.partitions[number].replicas) for number in sorted(BEFORE)}
+
+    def leaders(self, topic: str) -> list[int]:
+        view = self.admin.list_topics(topic, timeout=WAIT_S).topics[topic]
+        return [view.partitions[number].leader for number in sorted(BEFORE)]
+
+    def configs(self, topic: str) -> dict[str, str]:
+        """Return everything that is set on the topic and on brokers while they run."""
+        resources = [
+            ConfigResource(ResourceType.TOPIC, topic),
+            *(ConfigResource(ResourceType.BROKER, str(broker)) for broker in (1, 2, 3)),
+        ]
+        return {
+            f"{resource.name}/{name}": entry.value
+            for resource in resources
+            for future in self.admin.describe_configs([resource]).values()
+            for name, entry in future.result(WAIT_S).items()
+            if entry.source in DYNAMIC
+        }
+
+    def set(self, resource_type: ResourceType, name: str, config: str, value: str) -> None:
+        entry = ConfigEntry(config, value, incremental_operation=AlterConfigOpType.SET)
+        resource = ConfigResource(resource_type, name, incremental_configs=[entry])
+        for future in self.admin.incremental_alter_configs([resource]).values():
+            future.result(WAIT_S)
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.1)
+
+
+class Move:
+    """A topic that a producer writes all along, and manifests that move it."""
+
+    def __init__(self, cluster: Cluster, directory: Path, topic: str) -> None:
+        self.cluster = cluster
+        self.topic = topic
+        self.manifest = Manifest(directory / "move.yaml", cluster.servers, topic, TARGET)
+        # What was set before stays set: a rate of somebody else's, and a throttled replica.
+        cluster.set(ResourceType.TOPIC, topic, "leader.replication.throttled.replicas", "0:2")
+        cluster.set(ResourceType.BROKER, "1", "leader.replication.throttled.rate", "99000000")
+        self.before = cluster.configs(topic)
+        assert len(self.before) == 2
+
+    def start(self) -> subprocess.Popen[str]:
+        """Start at a rate that takes long, and return once data is moving."""
+        self.manifest.write(rate="1Mi")
+        running = self.manifest.run()
+        wait_until(
+            lambda: (
+                self.cluster.configs(self.topic).get("3/follower.replication.throttled.rate")
+                == str(1 << 20)
+            ),
+            "broker 3 is throttled",
+        )
+        wait_until(lambda: self.manifest.state == "Executing", "it moves")
+        return running
+
+    def end(self, running: subprocess.Popen[str]) -> tuple[int, str]:
+        """Return how the run ended; whatever was changed for it is as before."""
+        status = running.wait(WAIT_S)
+        assert self.cluster.configs(self.topic) == self.before
+        return status, self.manifest.state
+
+
+@pytest.fixture
+def move(kafka: ApacheKafka, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Move]:
+    """Write all along, and see at the end that nothing acknowledged is lost."""
+    topic: str = request.node.name
+    cluster = Cluster(kafka)
+    cluster.create(topic)
+    workload = Workload(kafka.bootstrap_servers, topic, PARTITIONS)
+    workload.preload(20 * 1024 * 1024)
+    workload.start(records_per_second=200)
+    try:
+        yield Move(cluster, tmp_path, topic)
+    finally:
+        workload.stop()
+    verdict = workload.verify()
+    assert (verdict.lost, verdict.duplicated) == (0, 0)
+    assert verdict.acknowledged == workload.written
+
+
+def test_a_move_is_paused_killed_and_run_again(move: Move) -> None:
+    first = move.start()
+    move.manifest.write(rate="1Mi", state="Paused")
+    wait_until(lambda: move.manifest.state == "Paused", "it is paused")
+    move.manifest.write(rate="1Mi")
+    wait_until(lambda: move.manifest.state == "Executing", "it goes on")
+    first.kill()
+    first.wait(WAIT_S)
+    assert move.cluster.assignment(move.topic) != TARGET
+    move.manifest.write(rate="100Mi")
+    assert move.end(move.manifest.run()) == (0, "Completed")
+    assert move.cluster.assignment(move.topic) == TARGET
+    assert move.cluster.leaders(move.topic) == [3] * PARTITIONS
+
+
+def test_a_move_is_rolled_back(move: Move) -> None:
+    running = move.start()
+    move.manifest.write(rate="100Mi", state="RolledBack")
+    assert move.end(running) == (1, "RolledBack")
+    assert move.cluster.assignment(move.topic) == BEFORE
+
+
+def test_a_move_is_cancelled(move: Move) -> None:
+    running = move.start()
+    move.manifest.write(rate="1Mi", state="Cancelled")
+    assert move.end(running) == (1, "Cancelled")
+    assert all(len(replicas) == 2 for replicas in move.cluster.assignment(move.topic).values())
