@@ -20,9 +20,9 @@ from confluent_kafka.admin import (
 
 from ballast.embedded.workload import Workload
 from tests.interop.apache_kafka import ApacheKafka, apache_kafka
+from tests.interop.kafka_jars import VERSIONS
 from tests.interop.local_cluster import environment
 
-VERSION = "2.8.2"
 PARTITIONS = 6
 BEFORE = {number: [number % 2 + 1, (number + 1) % 2 + 1] for number in range(PARTITIONS)}
 TARGET = {number: [3, number % 2 + 1] for number in range(PARTITIONS)}
@@ -34,9 +34,11 @@ DYNAMIC = {
 }
 
 
-@pytest.fixture(scope="module")
-def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
-    with apache_kafka(VERSION, tmp_path_factory.mktemp("kafka"), brokers=3) as running:
+@pytest.fixture(scope="module", params=VERSIONS)
+def kafka(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ApacheKafka]:
+    with apache_kafka(request.param, tmp_path_factory.mktemp("kafka"), brokers=3) as running:
         yield running
 
 
@@ -176,7 +178,7 @@ class Move:
 @pytest.fixture
 def move(kafka: ApacheKafka, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Move]:
     """Write all along, and see at the end that nothing acknowledged is lost."""
-    topic: str = request.node.name
+    topic: str = request.node.originalname
     cluster = Cluster(kafka)
     cluster.create(topic)
     workload = Workload(kafka.bootstrap_servers, topic, PARTITIONS)
