@@ -170,6 +170,7 @@ class Broker:
             broker_id=config.broker_id, endpoints=(self.endpoint(),), rack=config.rack
         )
         topics = {name.topic for name in parts.replicas.log_dirs.logs}
+        parts.metadata.expects_partitions = bool(topics)
         try:
             await self.registration.register(registered, parts.config_watcher, topics)
         except AlreadyRegistered as error:

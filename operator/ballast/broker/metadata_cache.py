@@ -4,10 +4,14 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Final
 from uuid import UUID
 
 from ballast.model.brokers import Broker
 from ballast.model.ids import LEADER_DURING_DELETE, NO_LEADER, TopicPartition
+
+FILL_WAIT_S: Final = 5.0
+"""How long clients of a broker that has just started wait for the controller's first word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +39,9 @@ class MetadataCache:
         self._topic_ids: dict[str, UUID] = {}
         self._waiters: dict[asyncio.Future[None], None] = {}
         self.is_filled = False
-        """Whether the controller has told anything yet: only then is what is absent unknown."""
+        """Whether the controller has told what there is: only then is what is absent unknown."""
+        self.expects_partitions = False
+        """Set when there are partitions for sure: live brokers alone do not fill the cache then."""
 
     @property
     def brokers(self) -> Mapping[int, Broker]:
@@ -74,10 +80,11 @@ class MetadataCache:
         The brokers replace those known; partitions not named stay as they are.
         """
         self._brokers = {b.broker_id: b for b in sorted(live_brokers, key=lambda b: b.broker_id)}
-        self.is_filled = True
         self._topic_ids.update(topic_ids)
         deleted = set()
+        self.is_filled = self.is_filled or not self.expects_partitions
         for partition, metadata in entries:
+            self.is_filled = True
             if metadata.leader == LEADER_DURING_DELETE:
                 deleted.add(partition)
                 self._forget(partition)
@@ -94,6 +101,10 @@ class MetadataCache:
         if not partitions:
             self._topics.pop(partition.topic, None)
             self._topic_ids.pop(partition.topic, None)
+
+    async def wait_until_filled(self) -> None:
+        """Wait for the controller's first word, for `FILL_WAIT_S` at most."""
+        await self.wait_until(lambda: self.is_filled, FILL_WAIT_S)
 
     async def wait_until(self, reached: Callable[[], bool], timeout_seconds: float) -> bool:
         """Wait until ``reached()`` holds after an update; return False when time ran out."""

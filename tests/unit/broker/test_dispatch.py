@@ -61,6 +61,7 @@ def test_what_cannot_be_decoded_is_the_senders_fault() -> None:
 def test_bytes_that_follow_are_refused_but_for_librdkafkas_metadata() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
+        await cluster.tell_metadata()
         dispatcher = Dispatcher(cluster.brokers[1].parts)
         body = encode(MetadataRequest(topics=None), 11) + b"\0\0\0"
         assert isinstance(dispatcher(context(3, 11, body)), list)

@@ -37,6 +37,22 @@ def test_the_controller_named_is_the_lowest_live_broker() -> None:
     assert filled().controller_id == 1
 
 
+def test_live_brokers_do_not_fill_it_when_partitions_are_expected() -> None:
+    cache = MetadataCache()
+    cache.expects_partitions = True
+    cache.update([], [broker(1)], {})
+    assert not cache.is_filled
+    cache.update([(T0, led_by(1))], [broker(1)], {})
+    assert cache.is_filled
+
+
+def test_live_brokers_fill_it_when_there_may_be_no_partition() -> None:
+    cache = MetadataCache()
+    assert not cache.is_filled
+    cache.update([], [broker(1)], {})
+    assert cache.is_filled
+
+
 def test_a_deleted_topic_is_forgotten() -> None:
     cache = filled()
     gone = led_by(LEADER_DURING_DELETE)

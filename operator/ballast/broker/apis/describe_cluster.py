@@ -2,6 +2,7 @@
 
 Behaviour:
 * Live brokers, cluster id and the broker that Metadata too names as controller.
+* A broker that has just started answers once the controller has told it who lives.
 * Nothing is authorised here, so the authorised operations are left unstated.
 """
 
@@ -14,8 +15,11 @@ from ballast.protocol.messages.describe_cluster import (
 )
 
 
-def handle(parts: Parts, _request: DescribeClusterRequest, _call: Call) -> DescribeClusterResponse:
+async def handle(
+    parts: Parts, _request: DescribeClusterRequest, _call: Call
+) -> DescribeClusterResponse:
     """Answer from the cache."""
+    await parts.metadata.wait_until_filled()
     return DescribeClusterResponse(
         error_code=ErrorCode.NONE,
         cluster_id=parts.identity.cluster_id,

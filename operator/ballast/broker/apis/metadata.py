@@ -6,8 +6,10 @@ Behaviour:
   known. Otherwise it is UNKNOWN_TOPIC_OR_PARTITION. A name that no topic can have is
   INVALID_TOPIC_EXCEPTION. Kafka's internal topics are not created: nothing would use them.
 * The controller named is the lowest live broker: each broker forwards to the elected candidate.
-* A partition whose leader is absent or not alive is LEADER_NOT_AVAILABLE. So is every topic before
-  the controller has told this broker of any: that it does not exist would make clients give it up.
+* A partition whose leader is absent or not alive is LEADER_NOT_AVAILABLE.
+* A broker that has just started answers once the controller has told it what there is. A client
+  that was told of no broker, or that its topic does not exist, would give up. Without a controller
+  every topic is LEADER_NOT_AVAILABLE in the end.
 * Nothing is authorised here, so the authorised operations are left unstated.
 
 Version notes:
@@ -41,7 +43,21 @@ INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state"}
 def handle(
     parts: Parts, request: MetadataRequest, call: Call
 ) -> MetadataResponse | Coroutine[Any, Any, MetadataResponse]:
-    """Answer from the cache, at once unless topics are to be created first."""
+    """Answer from the cache, at once unless it is empty or topics are to be created first."""
+    if not parts.metadata.is_filled:
+        return _once_filled(parts, request, call)
+    return _handle(parts, request, call)
+
+
+async def _once_filled(parts: Parts, request: MetadataRequest, call: Call) -> MetadataResponse:
+    await parts.metadata.wait_until_filled()
+    answer = _handle(parts, request, call)
+    return answer if isinstance(answer, MetadataResponse) else await answer
+
+
+def _handle(
+    parts: Parts, request: MetadataRequest, call: Call
+) -> MetadataResponse | Coroutine[Any, Any, MetadataResponse]:
     names = _names(parts.metadata, request, call)
     if parts.config.auto_create_topics_enable and request.allow_auto_topic_creation:
         creatable = [name for name in names if _is_creatable(parts.metadata, name)]

@@ -136,6 +136,20 @@ def test_without_a_controller_a_new_topic_has_no_leader_yet() -> None:
     simulate(main)
 
 
+def test_an_answer_waits_for_the_controllers_first_word() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1, 2)
+        async with asyncio.TaskGroup() as tasks:
+            asked = tasks.create_task(cluster.ask(1, named("orders"), 9))
+            await asyncio.sleep(0.5)
+            assert not asked.done()
+            await cluster.lead(P0, 1, [1, 2])
+        assert codes(asked.result()) == [("orders", ErrorCode.NONE)]
+        assert len(asked.result().brokers) == 2
+
+    simulate(main)
+
+
 def test_topics_may_exist_before_the_controller_has_told() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
