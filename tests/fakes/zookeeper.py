@@ -15,7 +15,6 @@ import contextvars
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 from ballast.zk.client import (
@@ -31,54 +30,13 @@ from ballast.zk.client import (
 from ballast.zk.errors import MultiFailed, NoNode, SessionExpired
 from ballast.zk.watches import WatchedThing
 from tests.fakes.zookeeper_client import FakeClient
-from tests.fakes.zookeeper_tree import AppliedOperation, Refused, Transaction, ZnodeTree
+from tests.fakes.zookeeper_sessions import Connection, ServerSession, WriteRecord
+from tests.fakes.zookeeper_tree import Refused, Transaction, ZnodeTree
 
 OUTSIDE_SESSION = 0
 """The session of writes that a test makes by hand."""
 
 FIRST_SESSION_ID = 0x100000000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteRecord:
-    """One transaction of the write log."""
-
-    zxid: int
-    time: float
-    """Loop seconds."""
-    session_id: int
-    host: str
-    kind: str
-    """``single``, ``multi`` or ``close`` (a session's end, by its owner or by expiry)."""
-    operations: tuple[AppliedOperation, ...]
-
-
-@dataclass(slots=True, eq=False)
-class ServerSession:
-    """One session as the server knows it."""
-
-    session_id: int
-    host: str
-    timeout_s: float
-    heard_at: float
-    connection: "Connection | None" = None
-    is_over: bool = False
-    expiry: asyncio.TimerHandle | None = None
-
-
-@dataclass(slots=True, eq=False)
-class Connection:
-    """One connection of one client: two FIFOs, which break together."""
-
-    client: FakeClient
-    context: contextvars.Context
-    session: ServerSession | None = None
-    is_broken: bool = False
-    requests: deque[tuple[Callable[[], None], bool]] = field(default_factory=deque)
-    """What arrives, and whether it still counts after the connection broke."""
-    replies: deque[Callable[[], None]] = field(default_factory=deque)
-    request_due: float = 0.0
-    reply_due: float = 0.0
 
 
 class FakeZooKeeper:

@@ -31,7 +31,8 @@ from ballast.zk.session import Session
 from ballast.zk.watches import WatchedThing, WatchRegistry
 
 if TYPE_CHECKING:
-    from tests.fakes.zookeeper import Connection, FakeZooKeeper
+    from tests.fakes.zookeeper import FakeZooKeeper
+    from tests.fakes.zookeeper_sessions import Connection
 
 T = TypeVar("T")
 

@@ -20,7 +20,8 @@ from ballast.replication.partition import LeaderView
 from ballast.zk.errors import ZooKeeperError
 from ballast.znodes import configs
 from tests.fakes.disk import FakeDisk
-from tests.fakes.zookeeper import FakeZooKeeper, WriteRecord
+from tests.fakes.zookeeper import FakeZooKeeper
+from tests.fakes.zookeeper_sessions import WriteRecord
 from tests.simulation.churn import PREFIX
 from tests.simulation.disk_logs import LOG_DIR, DiskLogs
 from tests.simulation.hosts import HOST, Host
@@ -296,7 +297,7 @@ class SimulatedCluster:
 
     def _after_write(self, record: WriteRecord) -> None:
         """Check a transaction of ZooKeeper's, and who it puts in charge."""
-        self.loop.trace.add(self.loop.now, record.host, _describe(record))
+        self.loop.trace.add(self.loop.now, record.host, record.describe())
         try:
             for partition in self.metadata.apply(record.host, record.operations):
                 state = self.metadata.states.get(partition)
@@ -381,15 +382,6 @@ class SimulatedCluster:
             if broker not in assignment.replicas and self.logs.has_replica(broker, partition):
                 return f"broker {broker} has a stray replica"
         return None
-
-
-def _describe(record: WriteRecord) -> str:
-    parts = [
-        f"{operation.name} {operation.path} {operation.data.decode(errors='replace')[:160]}".strip()
-        for operation in record.operations
-        if operation.name != "check"
-    ]
-    return f"zk {record.zxid} {record.kind}: " + "; ".join(parts[:4])
 
 
 async def settle(condition: Callable[[], str | None], *, within_s: float) -> str | None:

@@ -36,18 +36,7 @@ from ballast.protocol.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
-from ballast.protocol.messages.stop_replica import (
-    StopReplicaPartitionState,
-    StopReplicaRequest,
-    StopReplicaTopicState,
-)
-from ballast.protocol.messages.update_metadata import (
-    UpdateMetadataBroker,
-    UpdateMetadataEndpoint,
-    UpdateMetadataPartitionState,
-    UpdateMetadataRequest,
-    UpdateMetadataTopicState,
-)
+from ballast.protocol.messages.update_metadata import UpdateMetadataRequest
 from ballast.protocol.records import build_batch
 from ballast.protocol.schema import Message
 from ballast.zk.client import Delete
@@ -57,6 +46,7 @@ from tests.fakes.disk import FakeDisk
 from tests.fakes.zookeeper import FakeZooKeeper
 from tests.simulation.hosts import Host
 from tests.simulation.loop import SimulatedLoop, run
+from tests.unit.broker.control_requests import live_brokers, stop_of, topic_states
 
 PORT = 9092
 CONTROLLER_PORT = 9093
@@ -211,30 +201,8 @@ class Cluster:
                 controller_id=101,
                 controller_epoch=self.controller_epoch,
                 broker_epoch=broker.parts.identity.broker_epoch,
-                topic_states=tuple(
-                    UpdateMetadataTopicState(
-                        topic_name=name.topic,
-                        topic_id=TOPIC_ID,
-                        partition_states=(
-                            UpdateMetadataPartitionState(
-                                partition_index=name.partition,
-                                controller_epoch=state.controller_epoch,
-                                leader=state.leader,
-                                leader_epoch=state.leader_epoch,
-                                isr=state.isr,
-                                zk_version=state.zk_version,
-                                replicas=assignment.replicas,
-                            ),
-                        ),
-                    )
-                    for name, (state, assignment) in self.states.items()
-                ),
-                live_brokers=tuple(
-                    UpdateMetadataBroker(
-                        id=b, endpoints=(UpdateMetadataEndpoint(port=PORT, host=f"broker-{b}"),)
-                    )
-                    for b in self.brokers
-                ),
+                topic_states=topic_states(self.states, TOPIC_ID),
+                live_brokers=live_brokers(self.brokers, PORT),
             )
             answer = await self.ask(broker_id, request, 7)
             assert answer.error_code == 0
@@ -242,25 +210,8 @@ class Cluster:
     async def stop_replica(
         self, broker_id: int, name: TopicPartition, leader_epoch: int, *, delete: bool
     ) -> int:
-        answer = await self.ask(
-            broker_id,
-            StopReplicaRequest(
-                controller_epoch=self.controller_epoch,
-                topic_states=(
-                    StopReplicaTopicState(
-                        topic_name=name.topic,
-                        partition_states=(
-                            StopReplicaPartitionState(
-                                partition_index=name.partition,
-                                leader_epoch=leader_epoch,
-                                delete_partition=delete,
-                            ),
-                        ),
-                    ),
-                ),
-            ),
-            3,
-        )
+        request = stop_of(name, self.controller_epoch, leader_epoch, delete=delete)
+        answer = await self.ask(broker_id, request, 3)
         return int(answer.error_code or answer.partition_errors[0].error_code)
 
     def state(self, name: TopicPartition) -> LeaderAndIsr:
