@@ -10,8 +10,12 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "operator" / "ballast"
 UNIT = ROOT / "tests" / "unit"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+EVERYTHING = [*MODULES, *sorted((ROOT / "tests").rglob("*.py"))]
 
 MAX_MODULE_LINES = 400
+MAY_BE_LONGER = {
+    "tests/interop/test_kafka_tools.py",  # a list of tools and of what each says
+}
 MAX_FUNCTION_LINES = 70
 
 WITHOUT_UNIT_TESTS = {
@@ -50,12 +54,16 @@ def test_source_root_is_no_package() -> None:
     assert not (ROOT / "operator" / "__init__.py").exists()
 
 
-@pytest.mark.parametrize("module", MODULES, ids=relative)
-def test_module_is_small(module: Path) -> None:
-    assert len(module.read_text().splitlines()) <= MAX_MODULE_LINES
+def test_modules_are_small() -> None:
+    long = {
+        module.relative_to(ROOT).as_posix(): lines
+        for module in EVERYTHING
+        if (lines := len(module.read_text().splitlines())) > MAX_MODULE_LINES
+    }
+    assert long.keys() <= MAY_BE_LONGER
 
 
-@pytest.mark.parametrize("module", MODULES, ids=relative)
+@pytest.mark.parametrize("module", EVERYTHING, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_functions_are_short(module: Path) -> None:
     long = {
         function.name: lines
