@@ -94,12 +94,17 @@ class Fetcher:
         return not self._followed
 
     def add(self, partition: Partition) -> None:
-        """Fetch from the end of the partition's log, in its present leader epoch."""
+        """Fetch from the end of the partition's log, in its present leader epoch.
+
+        A replica in the ISR begins as one without lag: a throttle must not hold back what acks=all
+        waits for (Kafka's does, until the first answer in the new epoch).
+        """
         end = partition.log.log_end_offset
         state = FetchState(
             leader_epoch=partition.leader_epoch,
             fetch_offset=end,
             last_fetched_epoch=_last_epoch(partition),
+            lag=0 if partition.is_in_sync else None,
         )
         # The leader holds an answer back while nothing is new; a partition that is just beginning
         # does not wait for that (up to ``replica.fetch.wait.max.ms``).

@@ -25,6 +25,7 @@ class Partition:
         "_high_watermark",
         "assignment",
         "broker_id",
+        "is_in_sync",
         "leader",
         "leader_epoch",
         "log",
@@ -48,6 +49,8 @@ class Partition:
         self.leader_epoch = NO_EPOCH
         self.assignment = ReplicaAssignment(replicas=())
         self.view: LeaderView | None = None
+        self.is_in_sync = False
+        """Whether the controller, when it last named a leader, named this follower in the ISR."""
         self.term = 0
         """Grows whenever this replica stops leading: what was appended in an older term may have
         been truncated since, so its acknowledgement can no longer be given."""
@@ -90,6 +93,7 @@ class Partition:
     def follow(self, state: LeaderAndIsr, assignment: ReplicaAssignment) -> None:
         """Become follower of ``state``'s leader, which may be none."""
         self._stop_leading()
+        self.is_in_sync = self.broker_id in state.isr
         self.leader = state.leader
         self.leader_epoch = state.leader_epoch
         self.assignment = assignment

@@ -3,6 +3,7 @@
 import asyncio
 
 from ballast.model.ids import TopicPartition
+from ballast.replication.quota import ThrottledReplicas
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 
@@ -122,6 +123,24 @@ def test_a_throttled_follower_is_slowed_and_comes_through() -> None:
         assert content(cluster, 1) == content(cluster, 2)
 
     simulate(main, replica_fetch_max_bytes="10000", replica_fetch_response_max_bytes="10000")
+
+
+def test_a_replica_in_the_isr_is_not_held_back_when_an_epoch_begins() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1, 2)
+        await cluster.lead(P0, 1, [1, 2])
+        follower = cluster.brokers[2].replicas
+        throttle = follower.throttles.follower
+        throttle.set_rate(1000)
+        throttle.set_replicas(P0.topic, ThrottledReplicas(all_replicas=True))
+        throttle.record(1_000_000, cluster.loop.time())
+        await cluster.lead(P0, 1, [1, 2])
+        began = cluster.loop.time()
+        assert (await cluster.produce(1, P0, batch(b"a"), acks=-1)).error_code == 0
+        assert throttle.is_exceeded(cluster.loop.time())
+        assert cluster.loop.time() - began < 1
+
+    simulate(main)
 
 
 def test_the_lag_is_known_and_ends_at_nothing() -> None:
