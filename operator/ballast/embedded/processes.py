@@ -7,9 +7,11 @@ begins anew once the child has run for as long as that.
 
 import asyncio
 import ctypes
+import os
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 RESTART_DELAY_MIN_S = 0.2
@@ -145,7 +147,7 @@ async def _spawn(spec: ChildSpec) -> asyncio.subprocess.Process:
             stderr=log,
             env=dict(spec.environment),
             start_new_session=True,  # A Ctrl-C at the terminal reaches the parent alone.
-            preexec_fn=_die_with_parent,
+            preexec_fn=partial(_die_with, os.getpid()),
         )
     fresh = spec.pid_path.with_suffix(".new")
     fresh.write_text(f"{process.pid}\n")
@@ -153,9 +155,12 @@ async def _spawn(spec: ChildSpec) -> asyncio.subprocess.Process:
     return process
 
 
-def _die_with_parent() -> None:
+def _die_with(parent: int) -> None:
     """Have Linux end the child when its parent is gone, so that none is left behind."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        # It went while this child was being made, so no signal will come.
+        os._exit(1)
 
 
 def _describe(code: int) -> str:
