@@ -110,6 +110,6 @@ def _read_file(path: Path | None) -> tuple[ProposedPartition, ...]:
             raise actions.CommandFailed(f"{path} is larger than {_MAX_FILE_BYTES} bytes")
         return parse_reassignment_json(content.decode())
     except OSError as error:
-        raise actions.CommandFailed(f"{path}: {error.strerror}") from error
+        raise actions.CommandFailed(f"Unable to read file {path}") from error
     except UnicodeDecodeError as error:
         raise actions.CommandFailed(f"{path} is not UTF-8") from error

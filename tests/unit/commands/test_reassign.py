@@ -68,7 +68,7 @@ async def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     tool.file.write_bytes(b"\xff")
     assert await tool.run(Action.VERIFY) == (1, f"Error: {tool.file} is not UTF-8\n")
     tool.file.unlink()
-    assert await tool.run(Action.VERIFY) == (1, f"Error: {tool.file}: No such file or directory\n")
+    assert await tool.run(Action.VERIFY) == (1, f"Error: Unable to read file {tool.file}\n")
 
 
 async def test_a_cluster_that_does_not_answer(tmp_path: Path) -> None:
