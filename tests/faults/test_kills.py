@@ -200,6 +200,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningCluster
         options += ["--base-port", port]
     with running_cluster(tmp_path_factory.mktemp("faults"), *options) as running:
         yield running
+        # Brokers remove the folders of deleted replicas every minute.
+        data = running.directory / "data"
+        observation.until(
+            lambda: not replicas_on_disk.deleted_folders(data), 90, "deleted replicas are removed"
+        )
 
 
 @pytest.fixture
