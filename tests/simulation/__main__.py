@@ -12,18 +12,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("seeds", help="one seed, or first-last")
     parser.add_argument("--lines", type=int, default=400, help="of the trace to show")
-    parser.add_argument(
-        "--move-churn",
-        action="store_true",
-        help="delete topics while they are reassigned: some seeds still end with a deletion that "
-        "does not, or a folder of a deleted topic on a broker that was away",
-    )
     options = parser.parse_args(arguments)
     first, _, last = options.seeds.partition("-")
     failed = 0
     for seed in range(int(first), int(last or first) + 1):
         began = time.perf_counter()
-        outcome = run_seed(seed, lines_kept=options.lines, move_churn=options.move_churn)
+        outcome = run_seed(seed, lines_kept=options.lines)
         _show(outcome, time.perf_counter() - began, options.lines)
         failed += outcome.failure is not None
     return 1 if failed else 0

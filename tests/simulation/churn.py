@@ -27,17 +27,14 @@ class Churn:
         draw_replicas: Callable[[], tuple[int, ...]],
         rng: random.Random,
         note: Callable[[str], None],
-        *,
-        moves: bool,
     ) -> None:
-        """Make a churn; with ``moves`` topics are deleted while they are being reassigned, too."""
         self.is_over = False
         self.created = 0
+        self.moved: set[str] = set()
         self._addresses = addresses
         self._draw_replicas = draw_replicas
         self._random = rng
         self._note = note
-        self._moves = moves
 
     async def run(self) -> None:
         """Create, move and delete topics until it is over."""
@@ -47,7 +44,8 @@ class Churn:
             topic = f"{PREFIX}{self.created}"
             await self._try("create", topic, self._create(admin, topic))
             await asyncio.sleep(self._random.uniform(0, 1.0))
-            if self._moves and self._random.random() < 0.5:
+            if self._random.random() < 0.5:
+                self.moved.add(topic)
                 targets = {TopicPartition(topic, 0): self._draw_replicas()}
                 await self._try("move", topic, admin.alter_reassignments(targets))
                 await asyncio.sleep(self._random.uniform(0, 0.5))

@@ -59,7 +59,7 @@ class Story:
             brokers=rng.choice((3, 4, 4, 5)),
             partitions=rng.choice((1, 2, 3)),
             faults=FaultPlan.draw(rng) if rng.random() < 0.95 else None,
-            faults_s=rng.uniform(4, 10),
+            faults_s=rng.uniform(3, 7),
             pause_s=rng.choice(((0.02, 0.1), (0.1, 0.4))),
             zookeeper_delay_s=rng.choice(((0.0002, 0.002), (0.002, 0.04))),
             churn=rng.random() < 0.3,
@@ -103,11 +103,8 @@ class _TraceHandler(logging.Handler):
         self._loop.note(text)
 
 
-def run_seed(seed: int, *, lines_kept: int = LINES_KEPT, move_churn: bool = False) -> Outcome:
-    """Run one seed to its end, or to its first broken promise.
-
-    ``move_churn`` lets topics be deleted while they are being reassigned (see ``__main__``).
-    """
+def run_seed(seed: int, *, lines_kept: int = LINES_KEPT) -> Outcome:
+    """Run one seed to its end, or to its first broken promise."""
     outcome = Outcome(seed=seed)
     loop = SimulatedLoop(seed)
     outcome.trace = loop.trace = Trace(lines_kept)
@@ -118,7 +115,7 @@ def run_seed(seed: int, *, lines_kept: int = LINES_KEPT, move_churn: bool = Fals
     logger.addHandler(handler)
     logger.propagate = False
     try:
-        simulation.run_in(loop, _Run(loop, outcome, move_churn=move_churn).main())
+        simulation.run_in(loop, _Run(loop, outcome).main())
     except (AssertionError, Exception) as failure:  # noqa: BLE001 - whatever it is, it is reported
         outcome.failure = failure
     finally:
@@ -134,8 +131,7 @@ def run_seed(seed: int, *, lines_kept: int = LINES_KEPT, move_churn: bool = Fals
 class _Run:
     """One run in the making."""
 
-    def __init__(self, loop: SimulatedLoop, outcome: Outcome, *, move_churn: bool) -> None:
-        self.move_churn = move_churn
+    def __init__(self, loop: SimulatedLoop, outcome: Outcome) -> None:
         self.loop = loop
         self.outcome = outcome
         self.random = random.Random(loop.random.getrandbits(64))
@@ -236,7 +232,6 @@ class _Run:
             self._draw_replicas,
             self._new_random(),
             self.loop.note,
-            moves=self.move_churn,
         )
 
     async def _end_churn(self, churn: Churn) -> None:
@@ -249,7 +244,8 @@ class _Run:
         except TimeoutError:
             raise NotConverged(f"not deleted: {cluster.churning_topics()}") from None
         self._require_convergence(
-            await settle(cluster.left_of_churn, within_s=CONVERGE_WITHIN_S), "after deletion"
+            await settle(lambda: cluster.left_of_churn(churn.moved), within_s=CONVERGE_WITHIN_S),
+            "after deletion",
         )
 
     def _leaders(self, client_id: str) -> Leaders:

@@ -110,7 +110,13 @@ class TopicDeletion:
         await self.resume()
 
     async def on_stop_replica_answered(self, event: StopReplicaAnswered) -> None:
-        """Learn what became of the replicas that a broker was told to delete."""
+        """Learn what became of the replicas that a broker was told to delete.
+
+        An answer for a process that is gone says nothing of the one that came after it, which may
+        have been told by now: the change of the broker is, or was, an event of its own.
+        """
+        if event.error == "STALE_BROKER_EPOCH":
+            return
         started = [
             Replica(topic_partition, event.broker_id)
             for topic_partition in sorted(event.deleted)

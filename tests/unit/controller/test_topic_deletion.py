@@ -164,6 +164,21 @@ async def test_a_move_that_loses_its_leader_ends_all_the_same() -> None:
     assert "t" not in cluster.metadata.topics
 
 
+async def test_an_answer_for_the_process_before_the_restart_means_nothing() -> None:
+    cluster = await start()
+    await cluster.controller.delete_topics(["t"])
+    await cluster.handle(
+        StopReplicaAnswered(
+            broker_id=1,
+            error="STALE_BROKER_EPOCH",
+            partition_errors={T0: "STALE_BROKER_EPOCH"},
+            deleted=frozenset({T0}),
+        )
+    )
+    await cluster.settle()
+    assert "t" not in cluster.metadata.topics
+
+
 async def test_an_answer_for_another_topic_means_nothing() -> None:
     cluster = await start()
     effects = cluster.effects.count
