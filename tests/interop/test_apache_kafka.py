@@ -21,7 +21,7 @@ from confluent_kafka.admin import (
 from ballast.embedded.workload import Workload
 from tests.interop.apache_kafka import ApacheKafka, apache_kafka
 from tests.interop.kafka_jars import VERSIONS
-from tests.interop.local_cluster import environment
+from tests.interop.local_cluster import ballast, environment
 
 PARTITIONS = 6
 BEFORE = {number: [number % 2 + 1, (number + 1) % 2 + 1] for number in range(PARTITIONS)}
@@ -151,8 +151,9 @@ class Move:
         # What was set before stays set: a rate of somebody else's, and a throttled replica.
         cluster.set(ResourceType.TOPIC, topic, "leader.replication.throttled.replicas", "0:2")
         cluster.set(ResourceType.BROKER, "1", "leader.replication.throttled.rate", "99000000")
+        # A broker learns of its configs by a notification.
+        wait_until(lambda: len(cluster.configs(topic)) == 2, "both are in force")
         self.before = cluster.configs(topic)
-        assert len(self.before) == 2
 
     def start(self) -> subprocess.Popen[str]:
         """Start at a rate that takes long, and return once data is moving."""
@@ -220,3 +221,39 @@ def test_a_move_is_cancelled(move: Move) -> None:
     move.manifest.write(rate="1Mi", state="Cancelled")
     assert move.end(running) == (1, "Cancelled")
     assert all(len(replicas) == 2 for replicas in move.cluster.assignment(move.topic).values())
+
+
+def test_ballast_reassign_does_what_kafkas_tool_does(kafka: ApacheKafka, tmp_path: Path) -> None:
+    topic = "reassigned"
+    cluster = Cluster(kafka)
+    cluster.create(topic)
+    workload = Workload(kafka.bootstrap_servers, topic, PARTITIONS)
+    workload.preload(16 * 1024 * 1024)
+    file = tmp_path / "plan.json"
+    partitions = [
+        {"topic": topic, "partition": number, "replicas": replicas}
+        for number, replicas in TARGET.items()
+    ]
+    file.write_text(json.dumps({"version": 1, "partitions": partitions}))
+
+    def reassign(*arguments: str) -> list[str]:
+        done = ballast("reassign", "--bootstrap-server", cluster.servers, *arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.splitlines()
+
+    def act(action: str, *arguments: str) -> list[str]:
+        return reassign(f"--{action}", "--reassignment-json-file", str(file), *arguments)
+
+    names = ",".join(f"{topic}-{number}" for number in TARGET)
+    started = f"Successfully started partition reassignments for {names}"
+    assert act("execute", "--throttle", "20000")[-1] == started
+    assert f"{topic}-0: replicas: 3,1,2. adding: 3. removing: 2." in reassign("--list")
+    assert f"Reassignment of partition {topic}-0 is still in progress." in act("verify")
+    assert act("cancel")[0] == f"Successfully cancelled partition reassignments for: {names}"
+    assert reassign("--list") == ["No partition reassignments found."]
+    wait_until(lambda: cluster.configs(topic) == {}, "throttles are cleared")
+    assert act("execute", "--throttle", "100000000")[-1] == started
+    wait_until(lambda: reassign("--list") == ["No partition reassignments found."], "it ends")
+    assert f"Reassignment of partition {topic}-0 is complete." in act("verify")
+    assert cluster.assignment(topic) == TARGET
+    wait_until(lambda: cluster.configs(topic) == {}, "throttles are cleared")

@@ -300,6 +300,25 @@ def test_configs_are_altered(kafka: Session) -> None:
     assert kafka.configs("topics", topic) == {"segment.bytes": "1048576"}
 
 
+def test_throttles_of_brokers_are_altered(kafka: Session) -> None:
+    entity = ("--entity-type", "brokers", "--entity-name", "2")
+    rates = ",".join(f"{name}=1000000" for name in THROTTLES)
+    kafka.check("configs", "--alter", *entity, "--add-config", rates)
+    try:
+        assert kafka.configs("brokers", "2") == dict.fromkeys(THROTTLES, "1000000")
+        kafka.check("configs", "--alter", *entity, "--delete-config", THROTTLES[0])
+        assert kafka.configs("brokers", "2") == {THROTTLES[1]: "1000000"}
+    finally:
+        kafka.check("configs", "--alter", *entity, "--delete-config", THROTTLES[1])
+    assert kafka.configs("brokers", "2") == {}
+    refused = kafka.run("configs", "--alter", *entity, "--add-config", "broker.id=7")
+    assert refused.status == 1
+    assert "Cannot update these configs dynamically" in refused.out + refused.err
+    everyone = ("--entity-type", "brokers", "--entity-default")
+    kafka.check("configs", "--alter", *everyone, "--add-config", f"{THROTTLES[0]}=5000000")
+    kafka.check("configs", "--alter", *everyone, "--delete-config", THROTTLES[0])
+
+
 def test_leaders_are_elected(kafka: Session) -> None:
     topic = kafka.topic("--replica-assignment", "1:2,2:1")
     order = kafka.plan(topic, [2, 1], [1, 2])
