@@ -104,6 +104,7 @@ class SimulatedCluster:
             **{broker_name(b): partial(self._run_broker, b) for b in self.broker_ids},
         }
         self.failure: BaseException | None = None
+        self._obeyed: dict[tuple[int, TopicPartition], tuple[int, int]] = {}
         self._marks: dict[tuple[int, TopicPartition], tuple[LeaderView, int]] = {}
         self.zookeeper.after_write.append(self._after_write)
         loop.after_step = self._after_step
@@ -329,6 +330,10 @@ class SimulatedCluster:
         broker_id, broker = process
         try:
             for name, partition in broker.parts.replicas.partitions.items():
+                led = (partition.leader, partition.leader_epoch)
+                if self._obeyed.get((broker_id, name)) != led:
+                    self._obeyed[broker_id, name] = led
+                    self.metadata.obeyed(broker_id, name, *led)
                 view = partition.view
                 if view is not None:
                     self._check_mark(broker_id, name, view)

@@ -13,7 +13,9 @@ Every transaction is looked at as it is applied, so that no two writes can hide 
 - R3 a move whose old replicas left the ISR before the new ones were all in it does not end below
   ``min.insync.replicas``
 - R4 at completion leader and ISR are within the target, in a newer leader epoch
+- R5 brokers are told of nothing that is not stored
 - R7 a cancel leaves some in-sync replica
+- R9 replicas change by a reassignment only, and are never none or named twice
 """
 
 import re
@@ -88,6 +90,16 @@ class MetadataRules:
                 broker in assignment.removing_replicas and reached,
                 f"a replica that is not to go yet, {text}",
             )
+
+    def obeyed(self, broker: int, partition: TopicPartition, leader: int, epoch: int) -> None:
+        """Check that a broker was told of a leadership only once it was stored (R5)."""
+        state = self.states.get(partition)
+        if state is None:
+            return  # The topic is gone, and the broker has not heard of it.
+        text = f"{partition} on {broker}: leader {leader}/{epoch}, {_short(state)}"
+        require("R5", epoch <= state.leader_epoch, f"told before it was stored, {text}")
+        known = epoch < state.leader_epoch or leader == state.leader
+        require("R5", known, f"told of another leader, {text}")
 
     def apply(self, host: str, operations: Sequence[AppliedOperation]) -> list[TopicPartition]:
         """Check one transaction of a host; return the partitions whose state it changed."""
@@ -195,6 +207,8 @@ class MetadataRules:
         written = topics.decode(name, operation.data, operation.version).partitions
         for number, after in written.items():
             partition = TopicPartition(name, number)
+            distinct = len(set(after.replicas)) == len(after.replicas) > 0
+            require("R9", distinct, f"{partition}: empty or repeated replicas, {after}")
             before = self.assignments.get(partition)
             self.assignments[partition] = after
             if before is not None and before != after:
@@ -207,7 +221,7 @@ class MetadataRules:
         text = f"{partition}: {before} -> {after}"
         if move is None:
             same = set(before.replicas) == set(after.replicas) and not after.is_being_reassigned
-            require("R1", after.is_being_reassigned or same, f"replicas exchanged at once, {text}")
+            require("R9", after.is_being_reassigned or same, f"replicas exchanged at once, {text}")
             if after.is_being_reassigned:
                 state = self.states.get(partition)
                 epoch = -1 if state is None else state.leader_epoch

@@ -122,7 +122,7 @@ class TestMoves:
     def test_replicas_are_never_exchanged_at_once(self, rules: MetadataRules) -> None:
         write = topic_write(ReplicaAssignment.of(4, 5, 6))
 
-        assert broken(rules, "candidate-1", [CHECK, write]) == "R1"
+        assert broken(rules, "candidate-1", [CHECK, write]) == "R9"
 
     def test_data_is_deleted_only_when_it_is_not_needed_any_more(
         self, rules: MetadataRules
@@ -186,6 +186,26 @@ class TestMoves:
         rules.apply("candidate-1", [CHECK, AppliedOperation("delete", topics.path("t"))])
 
         assert not rules.moves
+
+
+@pytest.mark.parametrize(
+    ("leader", "epoch"), [(1, STATE.leader_epoch + 1), (2, STATE.leader_epoch)]
+)
+def test_a_broker_is_told_of_nothing_that_is_not_stored(
+    rules: MetadataRules, leader: int, epoch: int
+) -> None:
+    rules.obeyed(2, T0, STATE.leader, STATE.leader_epoch)
+    rules.obeyed(2, T0, 3, STATE.leader_epoch - 1)
+
+    with pytest.raises(InvariantViolation) as caught:
+        rules.obeyed(2, T0, leader, epoch)
+    assert caught.value.rule == "R5"
+
+
+def test_replicas_are_never_named_twice(rules: MetadataRules) -> None:
+    write = topic_write(ReplicaAssignment.of(1, 2, 2))
+
+    assert broken(rules, "candidate-1", [CHECK, write]) == "R9"
 
 
 def test_throttles_left_behind_are_found() -> None:
