@@ -202,12 +202,6 @@ def test_a_broker_is_told_of_nothing_that_is_not_stored(
     assert caught.value.rule == "R5"
 
 
-def test_replicas_are_never_named_twice(rules: MetadataRules) -> None:
-    write = topic_write(ReplicaAssignment.of(1, 2, 2))
-
-    assert broken(rules, "candidate-1", [CHECK, write]) == "R9"
-
-
 def test_throttles_left_behind_are_found() -> None:
     configs = {
         "/config/brokers/1": {"leader.replication.throttled.rate": "1000"},
