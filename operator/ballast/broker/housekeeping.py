@@ -25,7 +25,9 @@ async def flush_periodically(replicas: ReplicaManager, period_s: float) -> None:
     """Make logs durable one by one, with the broker's other work in between."""
     while True:
         await asyncio.sleep(period_s)
-        for log in list(replicas.log_dirs.logs.values()):
+        for name, log in list(replicas.log_dirs.logs.items()):
+            if replicas.log_dirs.get(name) is not log:
+                continue  # It was deleted, or went with its disk, while others were flushed.
             try:
                 log.flush()
             except StorageError as error:

@@ -1,6 +1,7 @@
 import asyncio
 
-from ballast.broker.housekeeping import DELETE_PERIOD_S, every
+from ballast.broker.housekeeping import DELETE_PERIOD_S, every, flush_periodically
+from ballast.model.ids import TopicPartition
 from ballast.storage.errors import LogFailed
 from tests.simulation.loop import SimulatedLoop, run
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
@@ -51,5 +52,27 @@ def test_deleted_logs_are_removed_later() -> None:
         assert any(name.endswith("-delete") for name in names("/logs"))
         await asyncio.sleep(DELETE_PERIOD_S + 1)
         assert not any(name.startswith("orders") for name in names("/logs"))
+
+    simulate(main)
+
+
+def test_a_replica_that_is_deleted_amid_a_flush_is_no_failure() -> None:
+    other = TopicPartition(P0.topic, 1)
+
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        for name in (P0, other):
+            await cluster.lead(name, 1, [1])
+            await cluster.produce(1, name, batch(b"a"))
+        broker = cluster.brokers[1]
+        replicas = broker.replicas
+        async with asyncio.TaskGroup() as tasks:
+            flushing = tasks.create_task(flush_periodically(replicas, 0.5))
+            await asyncio.sleep(0)
+            cluster.loop.call_later(0.5, replicas.log_dirs.delete, other)
+            await asyncio.sleep(1)
+            flushing.cancel()
+        assert list(replicas.log_dirs.logs) == [P0]
+        assert broker.failure is None
 
     simulate(main)
