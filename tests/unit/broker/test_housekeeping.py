@@ -69,7 +69,8 @@ def test_a_replica_that_is_deleted_amid_a_flush_is_no_failure() -> None:
         async with asyncio.TaskGroup() as tasks:
             flushing = tasks.create_task(flush_periodically(replicas, 0.5))
             await asyncio.sleep(0)
-            cluster.loop.call_later(0.5, replicas.log_dirs.delete, other)
+            # One step after the flush has begun with the first log.
+            cluster.loop.call_later(0.5, cluster.loop.call_soon, replicas.log_dirs.delete, other)
             await asyncio.sleep(1)
             flushing.cancel()
         assert list(replicas.log_dirs.logs) == [P0]
