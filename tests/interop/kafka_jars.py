@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-FETCH_TIMEOUT_S = 100
+FETCH_TIMEOUT_S = 240
 VERSIONS = ("2.8.2", "3.9.1")
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -24,7 +24,7 @@ _LOGGING = {"2": ("slf4j-log4j12", "1.7.30"), "3": ("slf4j-reload4j", "1.7.36")}
 
 def kafka_jars(version: str) -> Path:
     """Return the folder of a version's jars; skip the test where they cannot be had."""
-    for program in ("java", "mvn"):
+    for program in ("java", "javac", "mvn"):
         if shutil.which(program) is None:
             pytest.skip(f"Apache Kafka's own programs need {program} on PATH")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -42,7 +42,17 @@ def _fetch(version: str, folder: Path) -> None:
     pom.write_text(
         _POM.format(dependencies="".join(_DEPENDENCY.format(*artifact) for artifact in artifacts))
     )
-    fetched = subprocess.run(
+    try:
+        fetched = _maven(pom, folder)
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"Maven did not fetch Kafka {version} within {FETCH_TIMEOUT_S} s")
+    if fetched.returncode != 0:
+        pytest.skip(f"Maven could not fetch Kafka {version}: {fetched.stdout[-300:]}")
+    (folder / "complete").touch()
+
+
+def _maven(pom: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [
             *("mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"),
             *("-DincludeScope=runtime", f"-DoutputDirectory={folder / 'lib'}"),
@@ -52,6 +62,3 @@ def _fetch(version: str, folder: Path) -> None:
         timeout=FETCH_TIMEOUT_S,
         check=False,
     )
-    if fetched.returncode != 0:
-        pytest.skip(f"Maven could not fetch Kafka {version}: {fetched.stdout[-300:]}")
-    (folder / "complete").touch()

@@ -33,6 +33,8 @@ DYNAMIC = {
     ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG.value,
 }
 
+pytestmark = pytest.mark.timeout(300)  # The first of them may fetch Kafka.
+
 
 @pytest.fixture(scope="module", params=VERSIONS)
 def kafka(

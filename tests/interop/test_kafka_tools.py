@@ -21,6 +21,8 @@ COMPRESSIONS = ["none", "gzip", "snappy", "lz4", "zstd"]
 THROTTLES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
 LISTS = ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas")
 
+pytestmark = pytest.mark.timeout(300)  # The first of them may fetch Kafka.
+
 
 class Session:
     """One version's tools, pointed at the cluster; topics made by a test end with it."""

@@ -23,6 +23,8 @@ ASSIGNMENT = [[1, 2], [2, 3]]
 _EXCEPTION = re.compile(r"^Error: org\.apache\.kafka\.common\.errors\.\w+: ")
 _TRACE = re.compile(r"\tat |Caused by: |\t\.\.\. |[\w.$]+(Exception|Error)(: .*)?$")
 
+pytestmark = pytest.mark.timeout(300)  # The first of them may fetch Kafka.
+
 
 @dataclass(frozen=True)
 class Said:
