@@ -393,12 +393,3 @@ class SimulatedCluster:
             if broker not in assignment.replicas and self.logs.has_replica(broker, partition):
                 return f"broker {broker} has a stray replica"
         return None
-
-
-async def settle(condition: Callable[[], str | None], *, within_s: float) -> str | None:
-    """Wait until ``condition`` is None; return what it still says when time is over."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + within_s
-    while (reason := condition()) is not None and loop.time() < deadline:
-        await asyncio.sleep(0.1)
-    return reason

@@ -14,7 +14,7 @@ from ballast.reassign.ports import ClusterUnavailable
 from tests.simulation import loop as simulation
 from tests.simulation.churn import Churn
 from tests.simulation.clients import Consumer, Leaders, Load, Producer
-from tests.simulation.cluster import ClusterOptions, SimulatedCluster, settle
+from tests.simulation.cluster import ClusterOptions, SimulatedCluster
 from tests.simulation.faults import FaultPlan, Nemesis
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.metadata_rules import throttles_left
@@ -328,3 +328,12 @@ class _Run:
         self.outcome.acknowledged = sum(producer.acknowledged for producer in self.producers)
         self.outcome.completed_moves = cluster.metadata.completed_moves
         self.outcome.elections = cluster.metadata.controller_epoch
+
+
+async def settle(condition: Callable[[], str | None], *, within_s: float) -> str | None:
+    """Wait until ``condition`` is None; return what it still says when time is over."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + within_s
+    while (reason := condition()) is not None and loop.time() < deadline:
+        await asyncio.sleep(0.1)
+    return reason
