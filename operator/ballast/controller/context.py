@@ -87,11 +87,14 @@ class ControllerContext:
 
     def online_replicas(self, topic_partition: TopicPartition) -> frozenset[int]:
         """Return the brokers that hold the partition and could lead it."""
-        return frozenset(
+        live = [
             broker_id
             for broker_id in self.assignment(topic_partition).replicas
-            if self.is_online(Replica(topic_partition, broker_id))
-        )
+            if broker_id in self.brokers and broker_id not in self.shutting_down
+        ]
+        if self.offline_dir_replicas:
+            live = [b for b in live if Replica(topic_partition, b) not in self.offline_dir_replicas]
+        return frozenset(live)
 
     # Topics and assignments
 

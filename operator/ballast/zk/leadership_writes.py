@@ -5,6 +5,7 @@ cases the states are read again: what is there tells which were written, which a
 which can be tried once more. So any number of stale states costs one more round, not a write each.
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +17,9 @@ from ballast.zk.client import Create, Operation, SetData, Stat, ZooKeeperClient
 from ballast.zk.errors import BadVersion, ConnectionLoss, MultiFailed, NodeExists, NoNode
 from ballast.zk.fencing import FencedWriter, grouped
 from ballast.znodes import partition_states, topics
+
+RUNS_IN_FLIGHT = 8
+"""Multis sent before the first of them is answered."""
 
 
 @dataclass(slots=True)
@@ -86,23 +90,41 @@ class LeadershipWriter:
             )
             for partition, state in progress.pending.items()
         ]
+        runs = list(_runs(tuple(progress.pending), groups))
         is_done = True
-        for partitions, operations in _runs(tuple(progress.pending), groups):
-            try:
-                results = await self._writer.multi(operations)
-            except ConnectionLoss:
-                progress.is_reply_lost = True
-                await outcomes.settle(self._client)
-                is_done = False
-            except MultiFailed as failure:
-                if not isinstance(failure.error, BadVersion | NoNode):
-                    raise failure.error from failure
-                is_done = False
-            else:
-                for partition, stat in zip(partitions, results, strict=True):
-                    assert isinstance(stat, Stat)
-                    progress.succeed(partition, stat.version)
+        for first in range(0, len(runs), RUNS_IN_FLIGHT):
+            # Sent without waiting for one another, so that ZooKeeper and this client both work.
+            outcomes_of_some = await asyncio.gather(
+                *(self._update_run(progress, *run) for run in runs[first : first + RUNS_IN_FLIGHT]),
+                return_exceptions=True,
+            )
+            for outcome in outcomes_of_some:
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                is_done = is_done and outcome
         return is_done
+
+    async def _update_run(
+        self,
+        progress: _Progress,
+        partitions: Sequence[TopicPartition],
+        operations: Sequence[Operation],
+    ) -> bool:
+        """Write one multi; return False when it must be sorted out."""
+        try:
+            results = await self._writer.multi(operations)
+        except ConnectionLoss:
+            progress.is_reply_lost = True
+            await outcomes.settle(self._client)
+            return False
+        except MultiFailed as failure:
+            if not isinstance(failure.error, BadVersion | NoNode):
+                raise failure.error from failure
+            return False
+        for partition, stat in zip(partitions, results, strict=True):
+            assert isinstance(stat, Stat)
+            progress.succeed(partition, stat.version)
+        return True
 
     async def _sort_out_updates(self, progress: _Progress) -> None:
         for partition, node in (await self._read_states(progress)).items():
