@@ -24,7 +24,7 @@ ROUNDS = 5
 REPORT = Path("build/bench.json")
 SIZES = {"produce_1m": MIB, "produce_64k": 64 * 1024, "produce_1k": 1024}
 TOTALS = {"produce_1m": 384 * MIB, "produce_64k": 256 * MIB, "produce_1k": 16 * MIB}
-CATCH_UP_BYTES = 768 * MIB
+CATCH_UP_BYTES = 384 * MIB
 
 Measure = Callable[[], float]
 

@@ -64,7 +64,18 @@ def receive_and_write(frame_bytes: int, total_bytes: int, folder: Path) -> float
 
 
 def send_file(chunk_bytes: int, total_bytes: int, folder: Path) -> float:
-    """Return bytes per second of a page-cached file sent to a socket by ``sendfile``."""
+    """Return bytes per second of a page-cached file sent to a socket, the faster of two ways."""
+    return max(
+        _send_file(chunk_bytes, total_bytes, folder, way) for way in (_with_sendfile, _with_pread)
+    )
+
+
+def _send_file(
+    chunk_bytes: int,
+    total_bytes: int,
+    folder: Path,
+    way: Callable[[socket.socket, int, int, int], int],
+) -> float:
     chunks = total_bytes // chunk_bytes
     with tempfile.NamedTemporaryFile(dir=folder) as file:
         file.write(os.urandom(chunk_bytes * 64))
@@ -76,9 +87,7 @@ def send_file(chunk_bytes: int, total_bytes: int, folder: Path) -> float:
             for chunk in range(chunks):
                 position, end = chunk % 64 * chunk_bytes, (chunk % 64 + 1) * chunk_bytes
                 while position < end:
-                    position += os.sendfile(
-                        connection.fileno(), descriptor, position, end - position
-                    )
+                    position += way(connection, descriptor, position, end - position)
             done.send(chunks)
 
         with _Peer(serve) as peer:
@@ -91,6 +100,15 @@ def send_file(chunk_bytes: int, total_bytes: int, folder: Path) -> float:
             elapsed = time.perf_counter() - started
             peer.wait()
             return chunks * chunk_bytes / elapsed
+
+
+def _with_sendfile(connection: socket.socket, descriptor: int, position: int, size: int) -> int:
+    return os.sendfile(connection.fileno(), descriptor, position, size)
+
+
+def _with_pread(connection: socket.socket, descriptor: int, position: int, size: int) -> int:
+    connection.sendall(os.pread(descriptor, size, position))
+    return size
 
 
 class _Peer:
