@@ -85,6 +85,9 @@ class FakeFile:
         self._disk.read_bytes += len(data)
         return data
 
+    def view(self, size: int, position: int) -> bytes:
+        return self.pread(size, position)
+
     def pwrite(self, data: Buffer, position: int) -> None:
         self._check("write", len(data))
         torn = self._disk.torn_write_bytes

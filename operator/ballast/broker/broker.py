@@ -127,7 +127,7 @@ class Broker:
             on_storage_failure=self._fail,
         )
         fetchers = Fetchers(
-            lambda leader: Fetcher(leader, self._channel(leader), replicas),
+            lambda leader: Fetcher(leader, self._channel(leader), replicas, self._spawn),
             self._spawn,
             config.num_replica_fetchers,
         )

@@ -130,6 +130,9 @@ def _read_one(
         return _data(partition, view, asked, b"")
     upper = _upper_offset(partition, view, plan)
     max_bytes = min(asked.partition_max_bytes, left)
+    if plan.is_from_follower and replicas.throttles.leader.covers(name):
+        # A throttle is no finer than one answer, and the follower may not know of this one.
+        max_bytes = min(max_bytes, replicas.config.replica_fetch_max_bytes)
     if asked.fetch_offset >= upper or (max_bytes <= 0 and not first):
         return _data(partition, view, asked, b"")
     records = partition.log.read(
@@ -159,7 +162,7 @@ def _divergence(partition: Partition, asked: FetchPartition) -> EpochEndOffset |
     return None if found is None else EpochEndOffset(epoch=found.epoch, end_offset=found.end_offset)
 
 
-def _refuse_zstd(records: bytes) -> None:
+def _refuse_zstd(records: bytes | memoryview) -> None:
     for _, batch in iter_batches(records):
         if batch.compression == ZSTD:
             raise PartitionError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
@@ -169,7 +172,7 @@ def _data(
     partition: Partition,
     view: LeaderView,
     asked: FetchPartition,
-    records: bytes,
+    records: bytes | memoryview,
     diverging: EpochEndOffset = EpochEndOffset(),  # noqa: B008  a frozen value
 ) -> PartitionData:
     return PartitionData(

@@ -8,9 +8,14 @@ Work is per partition and answer, never per record.
 
 import asyncio
 import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from ballast.broker.fetched_records import FetchedRecords, may_ask_on
+from ballast.broker.followed_partition import FollowedPartition
+from ballast.broker.follower_requests import asked_for, fetch_request
+from ballast.broker.leader_range import leader_range
 from ballast.broker.partition import Partition
 from ballast.broker.replica_manager import ReplicaManager
 from ballast.model.brokers import Broker
@@ -18,71 +23,43 @@ from ballast.model.ids import TopicPartition
 from ballast.net.channel import BrokerChannel
 from ballast.net.errors import NetError
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.errors import RecordsError
-from ballast.protocol.messages.fetch import (
-    FetchPartition,
-    FetchRequest,
-    FetchResponse,
-    FetchTopic,
-    PartitionData,
-)
-from ballast.protocol.messages.list_offsets import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
-from ballast.replication.follower import (
-    EpochEnd,
-    FetchState,
-    OutOfRangeAction,
-    after_out_of_range,
-    truncation_offset,
-)
-from ballast.storage.errors import LogFailed, StorageError
+from ballast.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse
+from ballast.replication.follower import FetchState
 
 log = logging.getLogger(__name__)
 
 FETCH_VERSION: Final = 12
-LIST_OFFSETS_VERSION: Final = 6
-
-EARLIEST: Final = -2
-LATEST: Final = -1
-
-LEADER_RETRY_MS: Final = 50
-"""Wait when the leader has not heard of its epoch yet: the controller is telling it now."""
 
 THROTTLED_RETRY_S: Final = 0.1
 """Wait when the quota holds back every partition that is ready."""
 
-_SOON: Final = frozenset(
-    {
-        ErrorCode.NOT_LEADER_OR_FOLLOWER,
-        ErrorCode.UNKNOWN_LEADER_EPOCH,
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-    }
-)
+
+Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
+"""Starts a coroutine as a task that its broker owns."""
 
 
-@dataclass(slots=True)
-class _Followed:
-    """A partition, where it is fetched from next, and that as the request says it."""
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A fetch under way, and the states of the partitions that it was made from."""
 
-    partition: Partition
-    state: FetchState
-    asked: FetchPartition
-    refusal: int = ErrorCode.NONE
-    """The leader's last word, so that a refusal is logged once and not at each retry."""
+    requested: dict[TopicPartition, FetchState]
+    answer: asyncio.Future[FetchResponse | NetError]
+    task: asyncio.Task[None]
 
 
 class Fetcher:
     """Fetches partitions from one leader, all of them in each request."""
 
-    def __init__(self, leader: Broker, channel: BrokerChannel, replicas: ReplicaManager) -> None:
+    def __init__(
+        self, leader: Broker, channel: BrokerChannel, replicas: ReplicaManager, spawn: Spawn
+    ) -> None:
+        self._spawn = spawn
         self._leader = leader
         self._channel = channel
         self._replicas = replicas
-        self._followed: dict[TopicPartition, _Followed] = {}
+        self._followed: dict[TopicPartition, FollowedPartition] = {}
         self._wake = asyncio.Event()
+        self._sent: _Sent | None = None
         self._is_waiting = False
         """Whether an answer is awaited that nobody has given up."""
 
@@ -94,24 +71,15 @@ class Fetcher:
         return not self._followed
 
     def add(self, partition: Partition) -> None:
-        """Fetch from the end of the partition's log, in its present leader epoch.
-
-        A replica in the ISR begins as one without lag: a throttle must not hold back what acks=all
-        waits for (Kafka's does, until the first answer in the new epoch).
-        """
-        end = partition.log.log_end_offset
-        state = FetchState(
-            leader_epoch=partition.leader_epoch,
-            fetch_offset=end,
-            last_fetched_epoch=_last_epoch(partition),
-            lag=0 if partition.is_in_sync else None,
-        )
+        """Fetch the partition too, in its present leader epoch."""
         # The leader holds an answer back while nothing is new; a partition that is just beginning
         # does not wait for that (up to ``replica.fetch.wait.max.ms``).
         if self._is_waiting and not any(other.state.lag for other in self._followed.values()):
             self._is_waiting = False
             self._channel.interrupt()
-        self._followed[partition.name] = _Followed(partition, state, self._asked(partition, state))
+        self._followed[partition.name] = FollowedPartition(
+            self._replicas, partition, self._leader.broker_id
+        )
         self._wake.set()
 
     def remove(self, name: TopicPartition) -> None:
@@ -134,12 +102,16 @@ class Fetcher:
         try:
             while True:
                 self._wake.clear()
-                ready = self._ready()
-                if ready:
-                    await self._fetch(ready)
-                else:
-                    await self._pause()
+                if self._sent is None:
+                    ready = self._ready()
+                    if not ready:
+                        await self._pause()
+                        continue
+                    self._ask(ready, {name: self._followed[name].asked for name in ready})
+                await self._receive()
         finally:
+            if self._sent is not None:
+                self._sent.task.cancel()
             await self._channel.close()
 
     def _ready(self) -> dict[TopicPartition, FetchState]:
@@ -168,50 +140,78 @@ class Fetcher:
         except TimeoutError:
             return
 
-    async def _fetch(self, requested: dict[TopicPartition, FetchState]) -> None:
-        config = self._replicas.config
-        self._is_waiting = True
+    def _ask(
+        self,
+        requested: dict[TopicPartition, FetchState],
+        asked: Mapping[TopicPartition, FetchPartition],
+    ) -> None:
+        answer: asyncio.Future[FetchResponse | NetError] = asyncio.Future()
+        request = fetch_request(self._replicas, asked)
+        self._sent = _Sent(requested, answer, self._spawn(self._exchange(request, answer)))
+
+    async def _exchange(
+        self, request: FetchRequest, answer: "asyncio.Future[FetchResponse | NetError]"
+    ) -> None:
+        """Set the answer, or why there is none, unless nobody waits for it any more."""
+        outcome: FetchResponse | NetError
         try:
-            response = await self._channel.request(self._request(requested), FETCH_VERSION)
+            outcome = await self._channel.request(request, FETCH_VERSION)
         except NetError as error:
-            if self._is_waiting:
-                log.info("fetch from broker %d: %s", self._leader.broker_id, error)
-                self._delay(requested, config.replica_fetch_backoff_ms)
+            outcome = error
+        if not answer.done():
+            answer.set_result(outcome)
+
+    async def _receive(self) -> None:
+        """Wait for the answer to what was sent, and take it."""
+        sent = self._sent
+        assert sent is not None
+        requested = sent.requested
+        self._is_waiting = True
+        response = await sent.answer
+        was_given_up, self._is_waiting = not self._is_waiting, False
+        self._sent = None
+        if isinstance(response, NetError):
+            if not was_given_up:
+                log.info("fetch from broker %d: %s", self._leader.broker_id, response)
+                self._delay(requested)
             return
-        finally:
-            self._is_waiting = False
-        assert isinstance(response, FetchResponse)
         if response.error_code != ErrorCode.NONE:
-            self._delay(requested, config.replica_fetch_backoff_ms)
+            self._delay(requested)
             return
-        out_of_range = self._take_all(response, requested)
+        out_of_range, fetched = self._sort(response, requested)
+        throttle = self._replicas.throttles.follower
+        is_throttled = any(throttle.covers(part.partition.name) for part in fetched)
+        if not out_of_range and not is_throttled and may_ask_on(fetched):
+            await self._ask_on(fetched)
+        self._append_all(fetched)
         for name in out_of_range:
             await self._find_range(name, requested[name])
 
-    def _request(self, requested: dict[TopicPartition, FetchState]) -> FetchRequest:
-        by_topic: dict[str, list[FetchPartition]] = {}
-        for name in requested:
-            by_topic.setdefault(name.topic, []).append(self._followed[name].asked)
-        config = self._replicas.config
-        return FetchRequest(
-            replica_id=self._replicas.identity.broker_id,
-            max_wait_ms=config.replica_fetch_wait_max_ms,
-            min_bytes=config.replica_fetch_min_bytes,
-            max_bytes=config.replica_fetch_response_max_bytes,
-            topics=tuple(
-                FetchTopic(topic=topic, partitions=tuple(partitions))
-                for topic, partitions in by_topic.items()
-            ),
-        )
+    async def _ask_on(self, fetched: Sequence[FetchedRecords]) -> None:
+        """Send the next fetch as it will be once ``fetched`` is appended."""
+        states = self._ready()
+        asked = {name: self._followed[name].asked for name in states}
+        for part in fetched:
+            name = part.partition.name
+            if name in states:
+                states[name] = part.state_after()
+                asked[name] = asked_for(self._replicas, part.partition, states[name])
+        self._ask(states, asked)
+        # One turn of the loop hands the request to the transport, the next one to the socket.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
 
     # -- answers --------------------------------------------------------------------------------
 
-    def _take_all(
+    def _sort(
         self, response: FetchResponse, requested: dict[TopicPartition, FetchState]
-    ) -> list[TopicPartition]:
-        """Take an answer; return the partitions that were out of the leader's range."""
+    ) -> tuple[list[TopicPartition], list[FetchedRecords]]:
+        """Take all of an answer but its records.
+
+        Returns the partitions that were out of the leader's range, and the records.
+        """
         out_of_range = []
-        received = 0
+        fetched = []
         for topic in response.responses:
             for data in topic.partitions:
                 name = TopicPartition(topic.topic, data.partition_index)
@@ -221,171 +221,51 @@ class Fetcher:
                 if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
                     out_of_range.append(name)
                 elif data.error_code != ErrorCode.NONE:
-                    self._refused(followed, data.error_code)
-                else:
-                    followed.refusal = ErrorCode.NONE
-                    received += self._take(followed, data)
+                    followed.refused(data.error_code)
+                elif (part := followed.take(data)) is not None:
+                    fetched.append(part)
+        return out_of_range, fetched
+
+    def _append_all(self, fetched: Sequence[FetchedRecords]) -> None:
+        received = 0
+        for part in fetched:
+            name = part.partition.name
+            followed = self._current(name, part.requested)
+            if followed is None:
+                continue
+            received += followed.append(part)
+            # Partitions with records go last, so that a full answer does not starve the others.
+            self._followed[name] = self._followed.pop(name)
         if received:
             self._replicas.metrics.replication_bytes_in.inc(received)
-        # Partitions with records go last, so that a full answer does not starve the others.
-        for topic in response.responses:
-            for data in topic.partitions:
-                name = TopicPartition(topic.topic, data.partition_index)
-                if data.records and name in self._followed:
-                    self._followed[name] = self._followed.pop(name)
-        return out_of_range
 
-    def _current(self, name: TopicPartition, requested: FetchState | None) -> _Followed | None:
+    def _current(
+        self, name: TopicPartition, requested: FetchState | None
+    ) -> FollowedPartition | None:
         """Return the partition if it is still as it was when the request was made."""
         followed = self._followed.get(name)
         if followed is None or requested is None or not followed.state.matches(requested):
             return None
         return followed
 
-    def _take(self, followed: _Followed, data: PartitionData) -> int:
-        """Truncate or append as the leader says; return the bytes appended."""
-        partition = followed.partition
-        try:
-            if data.diverging_epoch.end_offset >= 0:
-                self._truncate(
-                    followed,
-                    EpochEnd(
-                        epoch=data.diverging_epoch.epoch,
-                        end_offset=data.diverging_epoch.end_offset,
-                    ),
-                )
-                return 0
-            size = len(data.records) if data.records else 0
-            if data.records:
-                partition.log.append_as_follower(
-                    memoryview(data.records), now_ms=self._replicas.wall_clock_ms()
-                )
-            partition.take_leader_offsets(data.high_watermark, data.log_start_offset)
-        except (StorageError, RecordsError) as error:
-            if isinstance(error, LogFailed):
-                self._replicas.storage_failed(error)
-            log.error("%s: fetched records are not taken: %s", partition.name, error)  # noqa: TRY400
-            self._delay_one(followed, self._replicas.config.replica_fetch_backoff_ms)
-            return 0
-        self._replicas.throttles.follower_received(partition.name, size)
-        self._move(
-            followed,
-            followed.state.after_append(
-                partition.log.log_end_offset, _last_epoch(partition), data.high_watermark
-            ),
-        )
-        return size
-
-    def _truncate(self, followed: _Followed, diverging: EpochEnd) -> None:
-        partition = followed.partition
-        end = partition.log.log_end_offset
-        offset = truncation_offset(partition.log.leader_epochs, end, diverging)
-        log.info("%s: truncated from %d to %d, %s", partition.name, end, offset, diverging)
-        partition.truncate(offset)
-        self._move(
-            followed,
-            followed.state.after_truncation(partition.log.log_end_offset, _last_epoch(partition)),
-        )
-
-    def _refused(self, followed: _Followed, code: int) -> None:
-        if code != followed.refusal:
-            log.info(
-                "%s: broker %d refused the fetch in epoch %d: error %d",
-                followed.partition.name,
-                self._leader.broker_id,
-                followed.state.leader_epoch,
-                code,
-            )
-            followed.refusal = code
-        self._delay_one(
-            followed,
-            LEADER_RETRY_MS if code in _SOON else self._replicas.config.replica_fetch_backoff_ms,
-        )
-
-    # -- out of range ---------------------------------------------------------------------------
-
     async def _find_range(self, name: TopicPartition, requested: FetchState) -> None:
         """Get back into the leader's range after OFFSET_OUT_OF_RANGE."""
+        replica_id = self._replicas.identity.broker_id
         try:
-            end = await self._leader_offset(name, requested.leader_epoch, LATEST)
-            start = await self._leader_offset(name, requested.leader_epoch, EARLIEST)
+            found = await leader_range(self._channel, replica_id, name, requested.leader_epoch)
         except NetError as error:
             log.info("offsets from broker %d: %s", self._leader.broker_id, error)
-            end = start = None
+            found = None
         followed = self._current(name, requested)
         if followed is None:
             return
-        if end is None or start is None:
-            self._delay_one(followed, self._replicas.config.replica_fetch_backoff_ms)
-            return
-        partition = followed.partition
-        action = after_out_of_range(start, end, partition.log.log_end_offset)
-        log.info("%s: out of the leader's range %d..%d: %s", name, start, end, action)
-        try:
-            if action.truncate_to is not None:
-                partition.truncate(action.truncate_to)
-            elif action.restart_at is not None:
-                partition.restart_at(action.restart_at)
-        except StorageError as error:
-            log.error("%s: %s", name, error)  # noqa: TRY400
-            self._delay_one(followed, self._replicas.config.replica_fetch_backoff_ms)
-            return
-        self._move(
-            followed,
-            followed.state.after_truncation(partition.log.log_end_offset, _last_epoch(partition)),
-        )
-        if action == OutOfRangeAction():
-            # The range has moved meanwhile, or the leader's epochs do not reach back: ask anew,
-            # but not at once.
-            self._delay_one(followed, self._replicas.config.replica_fetch_backoff_ms)
+        if found is None:
+            followed.delay()
+        else:
+            followed.take_range(*found)
 
-    async def _leader_offset(
-        self, name: TopicPartition, leader_epoch: int, timestamp: int
-    ) -> int | None:
-        partition = ListOffsetsPartition(
-            partition_index=name.partition, current_leader_epoch=leader_epoch, timestamp=timestamp
-        )
-        response = await self._channel.request(
-            ListOffsetsRequest(
-                replica_id=self._replicas.identity.broker_id,
-                topics=(ListOffsetsTopic(name=name.topic, partitions=(partition,)),),
-            ),
-            LIST_OFFSETS_VERSION,
-        )
-        for topic in response.topics:
-            for answer in topic.partitions:
-                if answer.error_code == ErrorCode.NONE:
-                    return int(answer.offset)
-        return None
-
-    # -- states ---------------------------------------------------------------------------------
-
-    def _move(self, followed: _Followed, state: FetchState) -> None:
-        # Equal positions are asked for in the same words: an idle partition costs nothing here.
-        if not state.matches(followed.state):
-            followed.asked = self._asked(followed.partition, state)
-        followed.state = state
-
-    def _asked(self, partition: Partition, state: FetchState) -> FetchPartition:
-        return FetchPartition(
-            partition=partition.name.partition,
-            current_leader_epoch=state.leader_epoch,
-            fetch_offset=state.fetch_offset,
-            last_fetched_epoch=state.last_fetched_epoch,
-            log_start_offset=partition.log.log_start_offset,
-            partition_max_bytes=self._replicas.config.replica_fetch_max_bytes,
-        )
-
-    def _delay(self, requested: dict[TopicPartition, FetchState], backoff_ms: int) -> None:
+    def _delay(self, requested: dict[TopicPartition, FetchState]) -> None:
         for name, state in requested.items():
             followed = self._current(name, state)
             if followed is not None:
-                self._delay_one(followed, backoff_ms)
-
-    def _delay_one(self, followed: _Followed, backoff_ms: int) -> None:
-        followed.state = followed.state.delayed(self._replicas.clock(), backoff_ms)
-
-
-def _last_epoch(partition: Partition) -> int:
-    """Return the epoch of the last record; an epoch begun without records says nothing."""
-    return partition.log.leader_epochs.epoch_at(partition.log.log_end_offset - 1)
+                followed.delay()

@@ -2,10 +2,9 @@
 
 import asyncio
 import zlib
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable
 
-from ballast.broker.fetcher import Fetcher
+from ballast.broker.fetcher import Fetcher, Spawn
 from ballast.broker.partition import Partition
 from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import TopicPartition
@@ -20,7 +19,7 @@ class Fetchers:
     def __init__(
         self,
         make: Callable[[Broker], Fetcher],
-        spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
+        spawn: Spawn,
         slots: int,
     ) -> None:
         self._make = make

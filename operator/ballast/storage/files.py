@@ -9,6 +9,7 @@ for a link between check and use is refused as well.
 """
 
 import errno
+import mmap
 import os
 import re
 import stat
@@ -24,12 +25,23 @@ _SAFE_NAME = re.compile(r"[a-zA-Z0-9._-]{1,255}")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY_SUFFIX = ".tmp"
 
+MAPPED_FROM_BYTES = 128 * 1024
+"""Smaller parts are sooner copied than mapped."""
+
 
 class File(Protocol):
     """One open file. Every method raises `DiskError`."""
 
     def pread(self, size: int, position: int) -> bytes:
         """Return up to ``size`` bytes from ``position``; fewer only at the end of the file."""
+        ...
+
+    def view(self, size: int, position: int) -> bytes | memoryview:
+        """Return what `pread` does, for sending: a large part is not copied.
+
+        Such a part is the file itself: it changes with the file, and to send what was cut off
+        meanwhile fails (``EFAULT``).
+        """
         ...
 
     def pwrite(self, data: Buffer, position: int) -> None:
@@ -269,6 +281,21 @@ class RealFile:
             return self._read_rest(data, size, position)
         except OSError as error:
             raise DiskError("read", self._path, error) from error
+
+    def view(self, size: int, position: int) -> bytes | memoryview:
+        """Return what `pread` does, for sending: a large part is not copied."""
+        if size < MAPPED_FROM_BYTES:
+            return self.pread(size, position)
+        before = position % mmap.ALLOCATIONGRANULARITY
+        try:
+            mapped = mmap.mmap(
+                self._descriptor, before + size, prot=mmap.PROT_READ, offset=position - before
+            )
+        except ValueError:  # The file is shorter than that.
+            return self.pread(size, position)
+        except OSError as error:
+            raise DiskError("map", self._path, error) from error
+        return memoryview(mapped)[before:]
 
     def pwrite(self, data: Buffer, position: int) -> None:
         """Write all of ``data`` at ``position``."""

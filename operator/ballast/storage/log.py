@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from ballast.model.ids import TopicPartition
-from ballast.protocol.records import assign_offset, check_batches
+from ballast.protocol.records import BatchHeader, assign_offset, check_batches
 from ballast.replication.leader_epochs import LeaderEpochCache
 from ballast.replication.producer_state import ProducerStates
 from ballast.storage.appends import AppendInfo, epochs_begun, find_duplicate, must_roll
@@ -144,15 +144,23 @@ class Log:
                 self.producers.record(header, base_offset, now_ms)
         return info
 
-    def append_as_follower(self, records: memoryview, *, now_ms: int | None = None) -> AppendInfo:
+    def append_as_follower(
+        self,
+        records: memoryview,
+        *,
+        batches: Sequence[tuple[int, BatchHeader]] | None = None,
+        now_ms: int | None = None,
+    ) -> AppendInfo:
         """Append what the leader's log holds, offsets and epochs as they are.
 
-        The batches must continue at the log's end. ``now_ms`` is when a producer was last heard of.
+        The batches must continue at the log's end. ``batches`` is what `check_fetched` returned
+        for ``records``, if that was asked. ``now_ms`` is when a producer was last heard of.
         Raises `RecordsError`, `UnexpectedOffset`, `StaleLeaderEpoch` and
         `LogFailed`; nothing is appended then.
         """
         self._check_usable()
-        batches = check_batches(records, INT_MAX, from_producer=False)
+        if batches is None:
+            batches = check_fetched(records)
         if not batches:
             end = self.log_end_offset
             return AppendInfo(end, end - 1, -1, self.log_start_offset, False, 0, 0)
@@ -177,11 +185,12 @@ class Log:
         max_bytes: int,
         upper_offset: int | None = None,
         at_least_one_batch: bool = True,
-    ) -> bytes:
+    ) -> bytes | memoryview:
         """Return whole batches from the one that holds ``offset`` on, as they lie in the file.
 
         At most ``max_bytes``, unless the first batch alone is larger and ``at_least_one_batch``;
         no batch with an offset at or above ``upper_offset``; never beyond the end of a segment.
+        A large answer is a view of the file, for sending (`File.view`).
         Raises `OffsetOutOfRange` outside the log, `CorruptLog` for headers that make no sense.
         """
         if not self.log_start_offset <= offset <= self.log_end_offset:
@@ -353,6 +362,11 @@ class Log:
             data = encode_epochs(self.leader_epochs.entries)
             self._files.write_whole(f"{self.directory}/{LEADER_EPOCHS}", data)
             self._epochs_saved = True
+
+
+def check_fetched(records: memoryview) -> list[tuple[int, BatchHeader]]:
+    """Return position and header of every batch that a leader sent; raises `RecordsError`."""
+    return check_batches(records, INT_MAX, from_producer=False)
 
 
 def _ignore() -> None:

@@ -224,8 +224,11 @@ class Segment:
 
     def read(
         self, offset: int, upper_offset: int, max_bytes: int, *, at_least_one_batch: bool
-    ) -> bytes:
-        """Return whole batches from the one that holds ``offset``, below ``upper_offset``."""
+    ) -> bytes | memoryview:
+        """Return whole batches from the one that holds ``offset``, below ``upper_offset``.
+
+        For sending: a large answer is a view of the file (`File.view`).
+        """
         start = self.position_of(offset)
         if self.end_offset is not None and upper_offset >= self.end_offset:
             end = self.size
@@ -239,7 +242,7 @@ class Segment:
                 if not at_least_one_batch:
                     return b""
                 end = start + next(self.scan(start))[1].size
-        data = self._open().pread(end - start, start)
+        data = self._open().view(end - start, start)
         if len(data) != end - start:
             raise CorruptLog(f"{self.path} is shorter than it was")
         return data
@@ -299,8 +302,12 @@ class Segment:
                 self._files.remove(path)
 
     def _boundary_below(self, start: int, limit: int) -> int:
-        first = max(start, self.offset_index.position_at_or_below(limit))
-        for position, header in self.scan(first):
+        """Return where the last batch ends that ends at or below ``limit``, or ``start``."""
+        _, first = next(self.scan(start))
+        if 2 * first.size <= limit - start:
+            # Many small batches: the index leads near to the last one.
+            start = max(start, self.offset_index.position_at_or_below(limit))
+        for position, header in self.scan(start):
             if position + header.size > limit:
                 self.remember(header.base_offset, position)
                 return position

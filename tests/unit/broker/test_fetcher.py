@@ -1,15 +1,21 @@
 """Following a leader: divergence, ranges, epochs, throttles."""
 
 import asyncio
+from typing import Any
+
+import pytest
 
 from ballast.model.ids import TopicPartition
 from ballast.replication.quota import ThrottledReplicas
+from ballast.storage.appends import AppendInfo
+from ballast.storage.errors import UnexpectedOffset
+from ballast.storage.log import Log
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
 
 def content(cluster: Cluster, broker_id: int, name: TopicPartition = P0) -> bytes:
     log = cluster.brokers[broker_id].replicas.partitions[name].log
-    return log.read(log.log_start_offset, max_bytes=1 << 20)
+    return bytes(log.read(log.log_start_offset, max_bytes=1 << 20))
 
 
 def test_a_deposed_leader_truncates_what_only_it_has() -> None:
@@ -168,3 +174,30 @@ def test_a_partition_that_begins_does_not_wait_for_an_answer_that_is_held_back()
         assert asyncio.get_running_loop().time() - began < 0.3
 
     simulate(main, replica_fetch_wait_max_ms="5000")
+
+
+def test_what_was_asked_for_before_an_append_that_fails_is_not_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1, 2)
+        await cluster.lead(P0, 1, [1])
+        for _ in range(20):
+            await cluster.produce(1, P0, batch(bytes(10_000)))
+        append = Log.append_as_follower
+        ends = []
+
+        def fail_once(log: Log, records: memoryview, **options: Any) -> AppendInfo:
+            ends.append(log.log_end_offset)
+            if len(ends) == 5:
+                raise UnexpectedOffset("once")
+            return append(log, records, **options)
+
+        monkeypatch.setattr(Log, "append_as_follower", fail_once)
+        await cluster.lead(P0, 1, [1, 2], isr=[1])
+        await cluster.until(lambda: set(cluster.state(P0).isr) == {1, 2})
+        # The answer to what was asked for meanwhile begins behind the gap.
+        assert ends == [0, 1, 2, 3, 4, 4, *range(5, 20)]
+        assert content(cluster, 1) == content(cluster, 2)
+
+    simulate(main, replica_fetch_max_bytes="5000")

@@ -75,7 +75,7 @@ def reopened(
     )
 
 
-def headers(data: bytes) -> list[BatchHeader]:
+def headers(data: bytes | memoryview) -> list[BatchHeader]:
     """Return the headers of the batches in what a read returned, which must be whole."""
     found = [header for _, header in iter_batches(data)]
     assert sum(header.size for header in found) == len(data)

@@ -1,6 +1,7 @@
 """The door to the disk: the same behaviour of the real one and of the fake; nothing outside."""
 
 import os
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from ballast.model.ids import TopicPartition
 from ballast.storage.errors import DiskError, UnsafePath
-from ballast.storage.files import Files, RealFiles
+from ballast.storage.files import MAPPED_FROM_BYTES, Files, RealFiles
 from ballast.storage.log_dirs import LogDirs
 from tests.fakes.disk import FakeDisk
 from tests.unit.storage.samples import CONFIG, PARTITION, append, batch, contents
@@ -52,6 +53,35 @@ def test_reading_and_writing(door: tuple[Files, str]) -> None:
     assert files.exists(f"{root}/t-0/a")
     assert not files.exists(f"{root}/t-0/b")
     assert not files.exists(f"{root}/t-9/b")
+
+
+@pytest.mark.parametrize("size", [5, MAPPED_FROM_BYTES, 3 * MAPPED_FROM_BYTES])
+@pytest.mark.parametrize("position", [0, 1, 5000])
+def test_a_view_shows_what_is_there(door: tuple[Files, str], size: int, position: int) -> None:
+    files, root = door
+    files.make_directory(f"{root}/t-0")
+    content = Random(size).randbytes(position + size)
+    file = files.open(f"{root}/t-0/a", create=True)
+    file.pwrite(content, 0)
+    view = file.view(size, position)
+    assert view == content[position:]
+    assert file.view(size + 1, position) == content[position:]
+    file.close()
+    files.remove(f"{root}/t-0/a")
+    assert view == content[position:]
+
+
+def test_what_was_cut_off_under_a_view_cannot_be_sent(tmp_path: Path) -> None:
+    root = str(tmp_path)
+    files = RealFiles([root])
+    file = files.open(f"{root}/a", create=True)
+    file.pwrite(bytes(4 * MAPPED_FROM_BYTES), 0)
+    view = file.view(2 * MAPPED_FROM_BYTES, 2 * MAPPED_FROM_BYTES)
+    file.truncate(MAPPED_FROM_BYTES)
+    sender, receiver = socket.socketpair()
+    with sender, receiver, pytest.raises(OSError, match="Bad address"):
+        sender.send(view)
+    files.close()
 
 
 def test_names(door: tuple[Files, str]) -> None:

@@ -1,0 +1,57 @@
+"""The words of a follower's fetch: what it asks of its leader, and how much of it at once."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from ballast.broker.partition import Partition
+from ballast.broker.replica_manager import ReplicaManager
+from ballast.broker.settings import INT_MAX
+from ballast.model.ids import TopicPartition
+from ballast.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from ballast.replication.follower import FetchState
+
+CATCH_UP_FACTOR: Final = 2
+"""How many times ``replica.fetch.max.bytes`` a replica asks for that is behind and not throttled.
+
+The round trip between two answers is what bounds catching up. A throttled replica asks for no more
+than Kafka's would: a throttle is no finer than one answer.
+"""
+
+
+def asked_for(replicas: ReplicaManager, partition: Partition, state: FetchState) -> FetchPartition:
+    """Return one partition's part of a fetch in ``state``."""
+    return FetchPartition(
+        partition=partition.name.partition,
+        current_leader_epoch=state.leader_epoch,
+        fetch_offset=state.fetch_offset,
+        last_fetched_epoch=state.last_fetched_epoch,
+        log_start_offset=partition.log.log_start_offset,
+        partition_max_bytes=max_bytes(replicas, partition.name, state),
+    )
+
+
+def max_bytes(replicas: ReplicaManager, name: TopicPartition, state: FetchState) -> int:
+    """Return how many bytes of a partition to ask for."""
+    usual = replicas.config.replica_fetch_max_bytes
+    if state.lag == 0 or replicas.throttles.follower.covers(name):
+        return usual
+    return min(CATCH_UP_FACTOR * usual, INT_MAX)
+
+
+def fetch_request(
+    replicas: ReplicaManager, asked: Mapping[TopicPartition, FetchPartition]
+) -> FetchRequest:
+    """Return a fetch of partitions, in their order."""
+    by_topic: dict[str, list[FetchPartition]] = {}
+    for name, partition in asked.items():
+        by_topic.setdefault(name.topic, []).append(partition)
+    return FetchRequest(
+        replica_id=replicas.identity.broker_id,
+        max_wait_ms=replicas.config.replica_fetch_wait_max_ms,
+        min_bytes=replicas.config.replica_fetch_min_bytes,
+        max_bytes=replicas.config.replica_fetch_response_max_bytes,
+        topics=tuple(
+            FetchTopic(topic=topic, partitions=tuple(partitions))
+            for topic, partitions in by_topic.items()
+        ),
+    )
