@@ -35,6 +35,8 @@ class CommandBatch:
         self._channels = channels
         self._leader_and_isr: dict[int, dict[TopicPartition, bool]] = {}
         self._metadata_brokers: set[int] = set()
+        self._tell_all = False
+        """Whether every broker is told of the batch's partitions, whoever lives when it is sent."""
         self._metadata_partitions: set[TopicPartition] = set()
         self._stop_replica: dict[int, dict[TopicPartition, StopReplicaEntry]] = {}
 
@@ -43,9 +45,12 @@ class CommandBatch:
     ) -> None:
         """Tell brokers to lead or follow a partition, and every broker how it is led."""
         for broker_id in broker_ids:
-            entries = self._leader_and_isr.setdefault(broker_id, {})
+            entries = self._leader_and_isr.get(broker_id)
+            if entries is None:
+                entries = self._leader_and_isr[broker_id] = {}
             entries[topic_partition] = is_new or entries.get(topic_partition, False)
-        self.add_update_metadata(self._context.live_or_shutting_down, (topic_partition,))
+        self._tell_all = True
+        self._metadata_partitions.add(topic_partition)
 
     def add_update_metadata(
         self, broker_ids: Iterable[int], partitions: Iterable[TopicPartition] = ()
@@ -107,8 +112,10 @@ class CommandBatch:
             if tp in context.leadership
         )
         topic_ids = context.topic_ids(entry.topic_partition.topic for entry in entries)
-        live_brokers = tuple(context.brokers[b] for b in context.live_or_shutting_down)
-        for broker_id in self._registered(self._metadata_brokers):
+        live_or_dying = context.live_or_shutting_down
+        live_brokers = tuple(context.brokers[b] for b in live_or_dying)
+        told = live_or_dying if self._tell_all else self._registered(self._metadata_brokers)
+        for broker_id in told:
             self._channels.send(
                 broker_id,
                 UpdateMetadataCommand(
@@ -153,12 +160,13 @@ class CommandBatch:
         if self._context.is_queued_for_deletion(topic_partition):
             leadership = replace(leadership, leader=LEADER_DURING_DELETE)
         replicas = self._context.assignment(topic_partition).replicas
-        online = self._context.online_replicas(topic_partition)
+        online = self._context.online_among(topic_partition, replicas)
+        offline = [r for r in replicas if r not in online] if len(online) < len(replicas) else ()
         return MetadataEntry(
             topic_partition=topic_partition,
             leader_and_isr=leadership,
             replicas=replicas,
-            offline_replicas=tuple(r for r in replicas if r not in online),
+            offline_replicas=tuple(offline),
         )
 
     def _stop_epoch(self, topic_partition: TopicPartition) -> int:

@@ -5,7 +5,7 @@ store first; none of them keeps knowledge of its own.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 from uuid import UUID
@@ -87,14 +87,19 @@ class ControllerContext:
 
     def online_replicas(self, topic_partition: TopicPartition) -> frozenset[int]:
         """Return the brokers that hold the partition and could lead it."""
-        live = [
-            broker_id
-            for broker_id in self.assignment(topic_partition).replicas
-            if broker_id in self.brokers and broker_id not in self.shutting_down
-        ]
+        return frozenset(
+            self.online_among(topic_partition, self.assignment(topic_partition).replicas)
+        )
+
+    def online_among(
+        self, topic_partition: TopicPartition, replicas: Sequence[int]
+    ) -> Sequence[int]:
+        """Return those of a partition's replicas that could lead it, in their order."""
+        brokers, stopping = self.brokers, self.shutting_down
+        live = [r for r in replicas if r in brokers and r not in stopping]
         if self.offline_dir_replicas:
-            live = [b for b in live if Replica(topic_partition, b) not in self.offline_dir_replicas]
-        return frozenset(live)
+            live = [r for r in live if Replica(topic_partition, r) not in self.offline_dir_replicas]
+        return live
 
     # Topics and assignments
 

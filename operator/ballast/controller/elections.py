@@ -82,4 +82,10 @@ def elect_for_controlled_shutdown(
 
 def _first(replicas: Sequence[int], *conditions: Collection[int]) -> int | None:
     """Return the first replica that is in all the collections."""
-    return next((r for r in replicas if all(r in allowed for allowed in conditions)), None)
+    for replica in replicas:
+        for allowed in conditions:
+            if replica not in allowed:
+                break
+        else:
+            return replica
+    return None

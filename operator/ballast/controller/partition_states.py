@@ -168,7 +168,8 @@ class PartitionStateMachine:
     ) -> Elected | None:
         context = self._context
         assignment = context.assignment(topic_partition)
-        replicas, live = assignment.replicas, context.online_replicas(topic_partition)
+        replicas = assignment.replicas
+        live = context.online_among(topic_partition, replicas)
         match strategy:
             case ElectionStrategy.OFFLINE:
                 return elect_offline(replicas, isr, live)
@@ -180,7 +181,7 @@ class PartitionStateMachine:
                 return elect_preferred(replicas, isr, live)
             case ElectionStrategy.CONTROLLED_SHUTDOWN:
                 return elect_for_controlled_shutdown(
-                    replicas, isr, live | context.shutting_down, context.shutting_down
+                    replicas, isr, {*live, *context.shutting_down}, context.shutting_down
                 )
 
     async def _where_unclean_is_allowed(
