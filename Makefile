@@ -50,6 +50,9 @@ $(VENV)/bin/python:
 locks:
 	uv pip compile pyproject.toml --generate-hashes --universal --python-version 3.11 \
 	  --no-emit-index-url --no-header --no-annotate -q -o requirements/base.txt
+	uv pip compile pyproject.toml --extra operator -c requirements/base.txt --generate-hashes \
+	  --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate -q \
+	  -o requirements/operator.txt
 	uv pip compile pyproject.toml --extra demo -c requirements/base.txt --generate-hashes --universal \
 	  --python-version 3.11 --no-emit-index-url --no-header --no-annotate -q -o requirements/demo.txt
 	uv pip compile pyproject.toml --extra dev --extra demo -c requirements/base.txt --generate-hashes \

@@ -1,0 +1,68 @@
+"""The kinds of objects that the operator deals with, and how one object is named."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+Document = dict[str, Any]
+"""An object as the API server has it: JSON, camelCase."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One kind, as the API's paths name it."""
+
+    group: str
+    """Empty for the core group."""
+    version: str
+    plural: str
+    kind: str
+    is_namespaced: bool = True
+
+    @property
+    def api_version(self) -> str:
+        """``apiVersion`` of its objects."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ObjectKey:
+    """One object of a known kind; the kind's plural keeps keys of different kinds apart."""
+
+    plural: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.plural}/{self.namespace}/{self.name}"
+
+
+GROUP: Final = "ballast.dev"
+VERSION: Final = "v1alpha1"
+FIELD_MANAGER: Final = "ballast-operator"
+
+PARTITION_REASSIGNMENTS: Final = Resource(
+    group=GROUP, version=VERSION, plural="partitionreassignments", kind="PartitionReassignment"
+)
+BROKER_SETS: Final = Resource(group=GROUP, version=VERSION, plural="brokersets", kind="BrokerSet")
+
+PODS: Final = Resource(group="", version="v1", plural="pods", kind="Pod")
+NODES: Final = Resource(group="", version="v1", plural="nodes", kind="Node", is_namespaced=False)
+CONFIG_MAPS: Final = Resource(group="", version="v1", plural="configmaps", kind="ConfigMap")
+SERVICES: Final = Resource(group="", version="v1", plural="services", kind="Service")
+SERVICE_ACCOUNTS: Final = Resource(
+    group="", version="v1", plural="serviceaccounts", kind="ServiceAccount"
+)
+PERSISTENT_VOLUME_CLAIMS: Final = Resource(
+    group="", version="v1", plural="persistentvolumeclaims", kind="PersistentVolumeClaim"
+)
+EVENTS: Final = Resource(group="events.k8s.io", version="v1", plural="events", kind="Event")
+STATEFUL_SETS: Final = Resource(
+    group="apps", version="v1", plural="statefulsets", kind="StatefulSet"
+)
+POD_DISRUPTION_BUDGETS: Final = Resource(
+    group="policy", version="v1", plural="poddisruptionbudgets", kind="PodDisruptionBudget"
+)
+NETWORK_POLICIES: Final = Resource(
+    group="networking.k8s.io", version="v1", plural="networkpolicies", kind="NetworkPolicy"
+)
+LEASES: Final = Resource(group="coordination.k8s.io", version="v1", plural="leases", kind="Lease")
