@@ -1,0 +1,66 @@
+# Targets: "ballast" is the operator and the broker; "ballast-spark" adds Java and PySpark, for plans
+# of large clusters and for the chart's ZooKeeper, whose jars PySpark brings.
+#
+#   docker build --target ballast -t ballast:dev .
+#   docker build --target ballast-spark -t ballast-spark:dev .
+#
+# Everything installed is pinned by hash in requirements/. A later stage never holds what only an
+# earlier one needs: no compiler, no pip.
+ARG PYTHON_IMAGE=python:3.11-slim-bookworm
+ARG JAVA_IMAGE=eclipse-temurin:17-jre
+
+FROM ${PYTHON_IMAGE} AS tools
+WORKDIR /source
+COPY requirements/build.txt requirements/
+RUN python -m venv /tools \
+    && /tools/bin/pip install --no-cache-dir --require-hashes --only-binary :all: -r requirements/build.txt
+# The environment that the images run; pip stays outside of it.
+RUN python -m venv --without-pip /opt/ballast
+
+FROM tools AS packages
+COPY requirements/operator.txt requirements/
+RUN /tools/bin/pip --python /opt/ballast/bin/python install --no-cache-dir --require-hashes \
+    --only-binary :all: -r requirements/operator.txt
+
+FROM packages AS spark-packages
+COPY requirements/spark.txt requirements/
+# pyspark is published as source: its setup copies files, with the setuptools of the stage "tools".
+RUN PYTHONPATH=$(/tools/bin/python -c 'import site; print(site.getsitepackages()[0])') \
+    /tools/bin/pip --python /opt/ballast/bin/python install --no-cache-dir --require-hashes \
+    --no-build-isolation --no-compile -r requirements/spark.txt
+
+FROM tools AS program
+COPY pyproject.toml README.md ./
+COPY operator operator
+RUN /tools/bin/pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheels . \
+    && /tools/bin/pip --python /opt/ballast/bin/python install --no-deps --no-index \
+    --prefix /program /wheels/*.whl
+
+FROM ${JAVA_IMAGE} AS java
+# Links are followed, so that the folder stands on its own.
+RUN mkdir /java && cp -rL "$JAVA_HOME"/. /java
+
+FROM ${PYTHON_IMAGE} AS base
+RUN python -m pip uninstall --yes --quiet pip setuptools wheel \
+    && groupadd --gid 10001 ballast \
+    && useradd --uid 10001 --gid 10001 --home-dir /tmp --no-create-home --shell /usr/sbin/nologin ballast
+ENV PATH=/opt/ballast/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+USER 10001:10001
+WORKDIR /tmp
+ENTRYPOINT ["ballast"]
+
+FROM base AS ballast
+LABEL org.opencontainers.image.title="ballast" \
+    org.opencontainers.image.description="Operator and Kafka-protocol broker" \
+    org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=packages /opt/ballast /opt/ballast
+COPY --from=program /program /opt/ballast
+
+FROM base AS ballast-spark
+LABEL org.opencontainers.image.title="ballast-spark" \
+    org.opencontainers.image.description="Ballast with PySpark, and ZooKeeper's jars" \
+    org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=java /java /opt/java
+COPY --from=spark-packages /opt/ballast /opt/ballast
+COPY --from=program /program /opt/ballast
+ENV JAVA_HOME=/opt/java PATH=/opt/java/bin:$PATH
