@@ -1,0 +1,37 @@
+"""What a tender of one object is given: the ways to the API, to clusters, to other tenders."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from ballast.kube.metrics import OperatorMetrics
+from ballast.kube.ports import KubernetesApi
+from ballast.kube.wakes import Wakes
+from ballast.reassign.ports import Clock, ClusterAdmin
+
+
+class ClosableAdmin(ClusterAdmin, Protocol):
+    """Kafka's admin API over connections of its own; whoever asked for it closes it."""
+
+    async def close(self) -> None:
+        """Close every connection."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorContext:
+    """Shared by all tenders. Everything in it belongs to the event loop of the tenders."""
+
+    api: KubernetesApi
+    wakes: Wakes
+    clock: Clock
+    admin_for: Callable[[str], ClosableAdmin]
+    """From bootstrap servers (``host:port[,…]``); raises `ValueError` when they are none."""
+    metrics: OperatorMetrics
+    identity: str
+    """The operator's pod."""
+    namespace: str
+    """The operator's own namespace."""
+    broker_image: str
+    """The image of brokers whose BrokerSet names none: the operator's own."""
+    cluster_domain: str
+    """The cluster's DNS domain: cluster.local."""

@@ -1,0 +1,184 @@
+"""What the operator shows to Prometheus about the objects it tends.
+
+Tenders tell what they last wrote as status; series are made of that at each scrape. Labels are
+bounded: no series is about one partition, and at most `MAX_OBJECTS` objects of a kind have series
+of their own.
+"""
+
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import accumulate, islice
+from typing import Any, Final
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+
+from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, ObjectKey, Resource
+
+MAX_OBJECTS: Final = 1_000
+BUCKETS_S: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0)
+
+Status = Mapping[str, Any]
+
+_OBJECT = ("namespace", "name")
+_SUMMARIES: Final = ((PARTITION_REASSIGNMENTS, "Succeeded"), (BROKER_SETS, "Ready"))
+"""Each kind, and the condition whose reason is its state in one word."""
+
+
+class OperatorMetrics:
+    """The last state of each object, and what became of looking at them. Safe in any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._statuses: dict[ObjectKey, Status] = {}
+        self._results: Counter[tuple[str, str]] = Counter()
+        self._durations: dict[str, list[int]] = {}
+        """By kind: how many looks fell in each bucket; the last one has no upper bound."""
+        self._seconds: Counter[str] = Counter()
+
+    def saw(self, key: ObjectKey, status: Status) -> None:
+        """Show an object's status from now on; it must not be changed afterwards."""
+        with self._lock:
+            self._statuses[key] = status
+
+    def forget(self, key: ObjectKey) -> None:
+        """Show nothing of the object any more: it is gone."""
+        with self._lock:
+            self._statuses.pop(key, None)
+
+    def reconciled(self, kind: str, result: str, duration_s: float) -> None:
+        """Count one look at an object; ``result`` is one of few words: ``ok``, ``error``."""
+        with self._lock:
+            self._results[kind, result] += 1
+            buckets = self._durations.setdefault(kind, [0] * (len(BUCKETS_S) + 1))
+            buckets[bisect_left(BUCKETS_S, duration_s)] += 1
+            self._seconds[kind] += duration_s  # type: ignore[assignment]  # a sum of floats
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics as they are now."""
+        with self._lock:
+            statuses = dict(self._statuses)
+            results = dict(self._results)
+            durations = {kind: list(buckets) for kind, buckets in self._durations.items()}
+            seconds = dict(self._seconds)
+        yield _reconciliations(results)
+        yield _reconciliation_durations(durations, seconds)
+        yield _resources(statuses)
+        yield from _reassignments(dict(_of_kind(statuses, PARTITION_REASSIGNMENTS)))
+        yield from _broker_sets(dict(_of_kind(statuses, BROKER_SETS)))
+
+
+def _of_kind(
+    statuses: Mapping[ObjectKey, Status], resource: Resource
+) -> Iterator[tuple[ObjectKey, Status]]:
+    found = ((key, statuses[key]) for key in sorted(statuses) if key.plural == resource.plural)
+    return islice(found, MAX_OBJECTS)
+
+
+def _reconciliations(results: Mapping[tuple[str, str], int]) -> Metric:
+    family = CounterMetricFamily(
+        "ballast_reconciliations", "Looks at objects.", labels=["kind", "result"]
+    )
+    for labels in sorted(results):
+        family.add_metric(labels, results[labels])
+    return family
+
+
+def _reconciliation_durations(
+    durations: Mapping[str, list[int]], seconds: Mapping[str, float]
+) -> Metric:
+    family = HistogramMetricFamily(
+        "ballast_reconciliation_duration_seconds", "Length of looks at objects.", labels=["kind"]
+    )
+    bounds = [*map(str, BUCKETS_S), "+Inf"]
+    for kind, buckets in sorted(durations.items()):
+        family.add_metric(
+            [kind], list(zip(bounds, accumulate(buckets), strict=True)), seconds[kind]
+        )
+    return family
+
+
+def _resources(statuses: Mapping[ObjectKey, Status]) -> Metric:
+    family = GaugeMetricFamily(
+        "ballast_resources", "Objects, by their state.", labels=["kind", "state"]
+    )
+    for resource, summary in _SUMMARIES:
+        states = Counter(
+            _reason(status, summary)
+            for key, status in statuses.items()
+            if key.plural == resource.plural
+        )
+        for state in sorted(states):
+            family.add_metric([resource.kind, state], states[state])
+    return family
+
+
+def _reason(status: Status, condition_type: str) -> str:
+    for condition in status.get("conditions", ()):
+        if condition["type"] == condition_type:
+            return str(condition["reason"])
+    return "Unknown"
+
+
+def _reassignments(statuses: Mapping[ObjectKey, Status]) -> Iterator[Metric]:
+    partitions = GaugeMetricFamily(
+        "ballast_reassignment_partitions",
+        "Partitions of a reassignment, by state.",
+        labels=[*_OBJECT, "state"],
+    )
+    remaining = GaugeMetricFamily(
+        "ballast_reassignment_bytes_remaining", "Bytes still to be copied.", labels=_OBJECT
+    )
+    moved = CounterMetricFamily(
+        "ballast_reassignment_bytes_moved", "Bytes copied so far.", labels=_OBJECT
+    )
+    throttle = GaugeMetricFamily(
+        "ballast_throttle_bytes_per_second",
+        "Throttle that a reassignment has set on a broker.",
+        labels=[*_OBJECT, "broker"],
+    )
+    for key, status in statuses.items():
+        labels = [key.namespace, key.name]
+        progress = status.get("progress", {})
+        for state, count in progress.get("partitions", {}).items():
+            partitions.add_metric([*labels, state], count)
+        if "bytesRemaining" in progress:
+            remaining.add_metric(labels, progress["bytesRemaining"])
+        if "bytesMoved" in progress:
+            moved.add_metric(labels, progress["bytesMoved"])
+        rate = status.get("throttle", {}).get("appliedBytesPerSecond")
+        for broker_id in status["throttle"].get("brokerIds", ()) if rate is not None else ():
+            throttle.add_metric([*labels, str(broker_id)], rate)
+    yield from (partitions, remaining, moved, throttle)
+
+
+def _broker_sets(statuses: Mapping[ObjectKey, Status]) -> Iterator[Metric]:
+    counts = {
+        field: GaugeMetricFamily(f"ballast_partitions_{name}", text, labels=_OBJECT)
+        for field, name, text in (
+            ("underReplicated", "underreplicated", "Partitions with a replica out of sync."),
+            ("underMinISR", "under_min_isr", "Partitions with fewer in sync than they need."),
+            ("leaderless", "offline", "Partitions without a leader."),
+            ("reassigning", "reassigning", "Partitions being reassigned."),
+        )
+    }
+    brokers = GaugeMetricFamily(
+        "ballast_broker_state",
+        "1 for the state that a broker is in.",
+        labels=[*_OBJECT, "broker", "state"],
+    )
+    for key, status in statuses.items():
+        labels = [key.namespace, key.name]
+        for field, family in counts.items():
+            count = status.get("partitions", {}).get(field)
+            if count is not None:
+                family.add_metric(labels, count)
+        for broker in status.get("brokers", ()):
+            brokers.add_metric([*labels, str(broker["id"]), str(broker["state"])], 1)
+    yield from (*counts.values(), brokers)
