@@ -4,8 +4,11 @@ A command's module is imported when it is called, so that a broker carries no de
 """
 
 import importlib
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -30,6 +33,25 @@ def _call(command: str, **options: Any) -> None:
     """Run ``ballast.commands.<command>.main`` and exit with what it returns."""
     module = importlib.import_module(f"ballast.commands.{command}")
     raise typer.Exit(module.main(**options))
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """End with 0 at SIGTERM or SIGINT, until the process has its own way to stop.
+
+    The kernel drops a signal to process 1 of a container that has no handler for it: one sent
+    while modules are still imported would be lost, and the process killed later.
+    """
+
+    def end(*_: object) -> NoReturn:
+        raise SystemExit(0)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @app.command()
@@ -113,9 +135,13 @@ def reassign(
 def broker(
     properties: Annotated[Path | None, typer.Argument(help="A properties file.")] = None,
     override: Override = None,
+    pod: Annotated[
+        bool, typer.Option("--pod", help="Take id, addresses and rack from the pod of a BrokerSet.")
+    ] = False,
 ) -> None:
     """Run one broker; its configuration has Kafka's names."""
-    _call("broker", properties=properties, overrides=tuple(override or ()))
+    with _stoppable():
+        _call("broker", properties=properties, overrides=tuple(override or ()), pod=pod)
 
 
 @app.command()
@@ -124,7 +150,8 @@ def controller(
     override: Override = None,
 ) -> None:
     """Run one controller candidate; its configuration has Kafka's names."""
-    _call("controller", properties=properties, overrides=tuple(override or ()))
+    with _stoppable():
+        _call("controller", properties=properties, overrides=tuple(override or ()))
 
 
 @app.command()
@@ -136,6 +163,26 @@ def demo(
 ) -> None:
     """Move every partition off a broker while a client writes and the controller is killed."""
     _call("demo", directory=directory, base_port=base_port)
+
+
+@app.command()
+def zookeeper(
+    data_dir: Annotated[Path, typer.Option(help="Where its data is.")],
+    client_port: Annotated[int, typer.Option(min=1, max=65535)] = 2181,
+    server: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HOST:PORT:PORT", help="A member of the ensemble; one option each."),
+    ] = None,
+    heap_percentage: Annotated[int, typer.Option(min=10, max=90, help="Of the memory limit.")] = 60,
+) -> None:
+    """Run one ZooKeeper server, from the jars that PySpark brings; needs Java."""
+    _call(
+        "zookeeper",
+        data_dir=data_dir,
+        client_port=client_port,
+        servers=tuple(server or ()),
+        heap_percentage=heap_percentage,
+    )
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import asyncio
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -69,14 +70,17 @@ def command(
     ]
 
 
-def find_jars() -> list[Path]:
-    """Return ZooKeeper's jars; raises `JavaMissing`. pyspark is located, not imported."""
+def find_jars(patterns: Sequence[str] = JARS) -> list[Path]:
+    """Return a jar for each pattern, of ZooKeeper's by default; raises `JavaMissing`.
+
+    pyspark is located, not imported.
+    """
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise JavaMissing("ZooKeeper's jars come with pyspark: install ballast[demo]")
     folder = Path(spec.origin).parent / "jars"
     found = []
-    for pattern in JARS:
+    for pattern in patterns:
         matches = sorted(folder.glob(f"{pattern}.jar"))
         if not matches:
             raise JavaMissing(f"no {pattern}.jar in {folder}")
