@@ -1,4 +1,5 @@
 import re
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ OPTIONS = {
         *("--reassignment-json-file", "--throttle", "--additional", "--preserve-throttles"),
         "--timeout",
     ],
-    "broker": ["--override"],
+    "broker": ["--override", "--pod"],
     "controller": ["--override"],
     "demo": ["--dir", "--base-port"],
 }
@@ -142,17 +143,37 @@ def test_reassign_passes_its_options_on(called: Callable[[str], list[dict[str, A
     ]
 
 
-@pytest.mark.parametrize("command", ["broker", "controller"])
+@pytest.mark.parametrize(("command", "more"), [("broker", {"pod": False}), ("controller", {})])
 def test_a_process_takes_a_file_and_overrides(
-    called: Callable[[str], list[dict[str, Any]]], command: str
+    called: Callable[[str], list[dict[str, Any]]], command: str, more: dict[str, Any]
 ) -> None:
     calls = called(command)
     assert run(command)[0] == 7
     assert run(command, "server.properties", "--override", "a=b=c")[0] == 7
     assert calls == [
-        {"properties": None, "overrides": ()},
-        {"properties": Path("server.properties"), "overrides": ("a=b=c",)},
+        {"properties": None, "overrides": (), **more},
+        {"properties": Path("server.properties"), "overrides": ("a=b=c",), **more},
     ]
+
+
+def test_a_broker_may_ask_its_pod(called: Callable[[str], list[dict[str, Any]]]) -> None:
+    calls = called("broker")
+    assert run("broker", "--pod", "server.properties")[0] == 7
+    assert calls == [{"properties": Path("server.properties"), "overrides": (), "pod": True}]
+
+
+@pytest.mark.parametrize("command", ["broker", "controller"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_process_that_has_no_handler_yet_ends_well(
+    monkeypatch: pytest.MonkeyPatch, command: str, number: signal.Signals
+) -> None:
+    """As process 1 it would not be told of the signal at all."""
+    before = signal.getsignal(number)
+    module = ModuleType(command)
+    module.__dict__["main"] = lambda **_: signal.raise_signal(number)
+    monkeypatch.setitem(sys.modules, f"ballast.commands.{command}", module)
+    assert run(command) == (0, "")
+    assert signal.getsignal(number) is before
 
 
 def test_demo_takes_a_folder_and_a_port(called: Callable[[str], list[dict[str, Any]]]) -> None:

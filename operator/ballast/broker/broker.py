@@ -156,7 +156,12 @@ class Broker:
 
     async def _start(self) -> None:
         parts, config = self.parts, self.config
-        await self.registration.connect()
+        if config.http_listener is not None:
+            # First, so that whoever looks is told why the broker is not ready.
+            await self.http.start(*config.http_listener)
+        await self.registration.connect_within(
+            (config.zookeeper_connection_timeout_ms or config.zookeeper_session_timeout_ms) / 1000
+        )
         try:
             parts.replicas.log_dirs.load_all(parts.identity.cluster_id)
         except (WrongLogDir, NoUsableLogDir) as error:
@@ -164,8 +169,6 @@ class Broker:
         parts.replicas.load_high_watermarks()
         self._spawn(parts.controller.run())
         await self.server.bind(config.listeners[0].host, config.listeners[0].port)
-        if config.http_listener is not None:
-            await self.http.start(*config.http_listener)
         registered = RegisteredBroker(
             broker_id=config.broker_id, endpoints=(self.endpoint(),), rack=config.rack
         )

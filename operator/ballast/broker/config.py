@@ -54,6 +54,14 @@ class BrokerConfig:
         "How long ZooKeeper waits for a silent broker before it counts as dead.",
         parse=POSITIVE,
     )
+    zookeeper_connection_timeout_ms: int | None = setting(
+        "zookeeper.connection.timeout.ms",
+        ConfigType.INT,
+        None,
+        "How long a broker that starts waits for ZooKeeper; one session's timeout by default.",
+        parse=POSITIVE,
+        optional=True,
+    )
     listeners: tuple[Endpoint, ...] = setting(
         "listeners",
         ConfigType.STRING,
@@ -257,6 +265,13 @@ class BrokerConfig:
         ConfigType.LONG,
         "5000",
         "Wait between two such attempts.",
+        parse=LONG,
+    )
+    controlled_shutdown_timeout_ms: int = setting(
+        "ballast.controlled.shutdown.timeout.ms",
+        ConfigType.LONG,
+        "90000",
+        "How long handing leadership over may take in all; then the broker stops without.",
         parse=LONG,
     )
     leader_throttled_rate: int = setting(

@@ -22,9 +22,21 @@ TIMEOUT_MS = 30_000
 async def hand_over(config: BrokerConfig, identity: Identity, controller: ControllerLink) -> bool:
     """Ask the controller to move what is led here; return whether all of it was moved.
 
-    Tried ``controlled.shutdown.max.retries`` times, and not at all by a broker that is not
-    registered: the controller has moved everything already.
+    Tried ``controlled.shutdown.max.retries`` times within
+    ``ballast.controlled.shutdown.timeout.ms``, so that logs are closed in order before a container
+    is killed; not at all by a broker that is not registered: all was moved already.
     """
+    try:
+        async with asyncio.timeout(config.controlled_shutdown_timeout_ms / 1000):
+            if await _hand_over(config, identity, controller):
+                return True
+    except TimeoutError:
+        log.info("controlled shutdown: no time is left")
+    log.warning("controlled shutdown did not succeed; the controller will notice the end")
+    return False
+
+
+async def _hand_over(config: BrokerConfig, identity: Identity, controller: ControllerLink) -> bool:
     for attempt in range(config.controlled_shutdown_max_retries):
         if not identity.is_registered:
             return False
@@ -47,5 +59,4 @@ async def hand_over(config: BrokerConfig, identity: Identity, controller: Contro
             answer.error_code,
             len(answer.remaining_partitions),
         )
-    log.warning("controlled shutdown did not succeed; the controller will notice the end")
     return False

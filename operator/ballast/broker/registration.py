@@ -21,7 +21,7 @@ from ballast.broker.session import Session
 from ballast.model.brokers import Broker
 from ballast.zk.broker_store import BrokerStore
 from ballast.zk.client import ClientFactory, SessionEvent, ZooKeeperClient
-from ballast.zk.errors import ZooKeeperError
+from ballast.zk.errors import ConnectionLoss, ZooKeeperError
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +73,21 @@ class Registration:
         self._store = store
         self._session.opened(store)
         self._controller.look_again()
+
+    async def connect_within(self, timeout_s: float) -> None:
+        """Do what `connect` does; a ZooKeeper that does not answer is tried again for so long."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_s
+        while True:
+            try:
+                await self.connect()
+            except ConnectionLoss as error:
+                if loop.time() + RETRY_S >= deadline:
+                    raise
+                log.warning("ZooKeeper is tried again: %s", error)
+                await asyncio.sleep(RETRY_S)
+            else:
+                return
 
     async def register(
         self, broker: Broker, watcher: ConfigWatcher, topics: Collection[str]

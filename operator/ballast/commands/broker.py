@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ballast.broker.broker import Broker
 from ballast.broker.config import BrokerConfig
+from ballast.commands import pod as pods
 from ballast.commands.clock import wall_clock_ms
 from ballast.commands.process import run_process, stop_signals, unless_stopped
 from ballast.storage.files import RealFiles
@@ -15,9 +16,13 @@ from ballast.zk.kazoo_client import KazooZooKeeperClient
 log = logging.getLogger(__name__)
 
 
-def main(*, properties: Path | None, overrides: Sequence[str]) -> int:
-    """Run the broker; 0 after a stop, 1 after a failure, 2 for a bad configuration."""
-    return run_process("broker", BrokerConfig.from_properties, _run, properties, overrides)
+def main(*, properties: Path | None, overrides: Sequence[str], pod: bool = False) -> int:
+    """Run the broker; 0 after a stop, 1 after a failure, 2 for a bad configuration.
+
+    ``pod`` takes from the environment what tells the pods of a BrokerSet apart.
+    """
+    configure = pods.configure if pod else BrokerConfig.from_properties
+    return run_process("broker", configure, _run, properties, overrides)
 
 
 async def _run(config: BrokerConfig) -> None:

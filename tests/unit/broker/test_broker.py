@@ -153,6 +153,32 @@ def test_without_zookeeper_a_broker_does_not_start() -> None:
     simulate(main)
 
 
+def test_health_is_told_before_zookeeper_answers() -> None:
+    """A probe learns why the broker is not ready; the broker is not restarted for it."""
+
+    async def ask(cluster: Cluster, path: bytes) -> bytes:
+        reader = asyncio.StreamReader(loop=cluster.loop)
+        transport, _ = await cluster.loop.create_connection(
+            lambda: asyncio.StreamReaderProtocol(reader, loop=cluster.loop), "broker-1", 8080
+        )
+        transport.write(b"GET " + path + b" HTTP/1.1\r\n\r\n")
+        answer = await reader.read()
+        return answer.split(b" ")[1] + b" " + answer.rpartition(b"\r\n")[2]
+
+    async def main(cluster: Cluster) -> None:
+        cluster.zookeeper.stop()
+        async with asyncio.TaskGroup() as tasks:
+            starting = tasks.create_task(cluster.start(1))
+            await asyncio.sleep(5)
+            assert await ask(cluster, b"/healthz") == b"200 ok\n"
+            assert await ask(cluster, b"/readyz") == b"503 not registered with ZooKeeper\n"
+            cluster.zookeeper.start()
+            await starting
+        assert await ask(cluster, b"/readyz") == b"200 ok\n"
+
+    simulate(main, ballast_http_listener="broker-1:8080", zookeeper_connection_timeout_ms="600000")
+
+
 def test_a_disk_that_takes_no_writes_ends_the_broker() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)

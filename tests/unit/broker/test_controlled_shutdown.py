@@ -50,6 +50,23 @@ def test_a_broker_that_may_not_go_goes_after_its_retries(
     simulate(main, controlled_shutdown_max_retries="3")
 
 
+def test_it_ends_in_time_for_the_logs_to_be_closed() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.elect(lambda _request, _version: ControlledShutdownResponse(error_code=77))
+        began = cluster.loop.now
+        await cluster.stop(1)
+        assert len(cluster.forwarded) == 2
+        assert cluster.loop.now - began < 12
+        assert cluster.zookeeper.data("/brokers/ids/1") is None
+
+    simulate(
+        main,
+        controlled_shutdown_max_retries="9",
+        ballast_controlled_shutdown_timeout_ms="8000",
+    )
+
+
 def test_it_can_be_switched_off() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)

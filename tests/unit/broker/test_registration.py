@@ -1,3 +1,6 @@
+import pytest
+
+from ballast.zk.errors import ConnectionLoss
 from ballast.znodes import broker_ids
 from tests.unit.broker.cluster import Cluster, simulate
 
@@ -21,6 +24,27 @@ def test_all_brokers_are_of_one_cluster() -> None:
         assert len(ids) == 1
 
     simulate(main)
+
+
+def test_a_zookeeper_that_comes_later_is_waited_for() -> None:
+    async def main(cluster: Cluster) -> None:
+        cluster.zookeeper.stop()
+        cluster.loop.call_later(100, cluster.zookeeper.start)
+        await cluster.start(1)
+        assert cluster.brokers[1].parts.identity.is_registered
+        assert 100 <= cluster.loop.now < 120
+
+    simulate(main, zookeeper_connection_timeout_ms="300000")
+
+
+def test_it_is_not_waited_for_longer_than_allowed() -> None:
+    async def main(cluster: Cluster) -> None:
+        cluster.zookeeper.stop()
+        with pytest.raises(ConnectionLoss):
+            await cluster.start(1)
+        assert 42 < cluster.loop.now < 80
+
+    simulate(main, zookeeper_connection_timeout_ms="60000")
 
 
 def test_sessions_that_keep_expiring_are_replaced() -> None:

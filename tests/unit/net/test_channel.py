@@ -1,6 +1,7 @@
 """A channel against a peer, in virtual time."""
 
 import asyncio
+import socket
 from collections.abc import Callable, Coroutine
 from itertools import pairwise
 from typing import Any
@@ -83,6 +84,32 @@ def test_requests_are_pipelined_within_the_bound() -> None:
         assert 28 < loop.time() < 29
 
     against(scenario, {ApiKey.METADATA: answer}, ChannelOptions(max_in_flight=3))
+
+
+def test_each_connect_asks_for_the_name_again() -> None:
+    """A pod that was just started again has no address for a moment, and then another one."""
+
+    async def scenario(loop: SimulatedLoop, channel: BrokerChannel, _: ScriptedBroker) -> None:
+        await asyncio.sleep(1)
+        asked: list[str] = []
+        connect = loop.network.connect
+
+        async def resolve(factory: Any, target: str, port: int) -> Any:
+            asked.append(target)
+            if len(asked) < 3:
+                raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+            return await connect(factory, target, port)
+
+        loop.network.connect = resolve  # type: ignore[method-assign]
+        for _attempt in range(2):
+            with pytest.raises(ConnectFailed, match=r"b:9092: .*Name or service not known"):
+                await channel.request(MetadataRequest(topics=()))
+        assert await channel.request(MetadataRequest(topics=())) == _metadata(MetadataRequest())
+        channel.interrupt()
+        await channel.request(MetadataRequest(topics=()))
+        assert asked == ["b"] * 4
+
+    against(scenario)
 
 
 def test_a_request_that_times_out_ends_the_connection() -> None:
