@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-from ballast.reassign.errors import ManifestError, ManifestRejected
+from ballast.model.fields import FieldError
+from ballast.reassign.errors import ManifestRejected
 from ballast.reassign.manifest import PlanFile, parse_manifest, read_plan_file
 from ballast.reassign.spec import ReassignmentSpec
 
@@ -78,7 +79,7 @@ def _words(error: yaml.YAMLError) -> str:
 
 
 def _rejected(reason: str, path: str = "(document)") -> ManifestRejected:
-    return ManifestRejected([ManifestError(path=path, reason=reason)])
+    return ManifestRejected([FieldError(path=path, reason=reason)])
 
 
 _Stamp = tuple[int, int, int]

@@ -9,8 +9,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from ballast.reassign.conditions import Condition, ConditionStatus, ConditionType
-from ballast.reassign.quantity import format_bytes
+from ballast.model.conditions import Condition, ConditionStatus
+from ballast.model.quantity import format_bytes
+from ballast.reassign.conditions import ConditionType
 from ballast.reassign.status import Status
 
 _COLOURS = {
@@ -192,7 +193,7 @@ def _conditions(conditions: list[Condition]) -> Table:
     table = Table.grid(padding=(0, 2))
     for condition in conditions:
         table.add_row(
-            condition.type.value,
+            str(condition.type),
             Text(condition.status.value, style=_COLOURS[condition.status]),
             condition.reason,
             Text(condition.message, overflow="ellipsis", no_wrap=True),

@@ -6,9 +6,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ballast.model.fields import MAX_ERRORS, FieldError
 from ballast.model.ids import TopicPartition
-from ballast.reassign.errors import ManifestError
-from ballast.reassign.fields import MAX_ERRORS
 from ballast.reassign.memory import Memory
 from ballast.reassign.plan import Plan
 from ballast.reassign.progress import bytes_to_move
@@ -26,7 +25,7 @@ class Problem:
 
     kind: str
     """Reason of the condition ``Accepted``."""
-    error: ManifestError
+    error: FieldError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +84,7 @@ def _problems_of(
 
 
 def _problem(kind: str, path: str, reason: str) -> Problem:
-    return Problem(kind=kind, error=ManifestError(path=path, reason=reason))
+    return Problem(kind=kind, error=FieldError(path=path, reason=reason))
 
 
 def plan_now(spec: ReassignmentSpec, observed: Observed) -> Plan:

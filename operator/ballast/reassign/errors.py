@@ -1,20 +1,8 @@
 """What can go wrong with a reassignment before anything is touched."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ManifestError:
-    """One thing that is wrong with a manifest."""
-
-    path: str
-    """Where, as a field path: ``spec.plan.assignments[3].replicas[1]``."""
-    reason: str
-    """What, as a sentence without a full stop."""
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.reason}"
+from ballast.model.fields import FieldError
 
 
 class ReassignError(Exception):
@@ -24,7 +12,7 @@ class ReassignError(Exception):
 class ManifestRejected(ReassignError):
     """A manifest that cannot be executed; nothing has been touched."""
 
-    def __init__(self, errors: Sequence[ManifestError]) -> None:
+    def __init__(self, errors: Sequence[FieldError]) -> None:
         super().__init__("; ".join(str(error) for error in errors))
         self.errors = tuple(errors)
 

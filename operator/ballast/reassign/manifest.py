@@ -7,10 +7,10 @@ the command line a plan may also name a file with Kafka's reassignment JSON (``p
 import re
 from dataclasses import dataclass
 
+from ballast.model.fields import MAX_INT, Errors, FieldError, Reader, join, show, type_name
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import InvalidTopicName, check_topic_name
-from ballast.reassign.errors import ManifestError, ManifestRejected, ReassignmentFileRejected
-from ballast.reassign.fields import MAX_INT, Errors, Reader, join, show, type_name
+from ballast.reassign.errors import ManifestRejected, ReassignmentFileRejected
 from ballast.reassign.kafka_json import (
     ANY_LOG_DIR,
     ProposedPartition,
@@ -112,7 +112,7 @@ def read_plan_file(text: str) -> Assignments:
         proposed = parse_reassignment_json(text)
         targets = check_executable(proposed)
     except ReassignmentFileRejected as error:
-        raise ManifestRejected([ManifestError(path=path, reason=str(error))]) from error
+        raise ManifestRejected([FieldError(path=path, reason=str(error))]) from error
     errors = Errors()
     if len(proposed) > MAX_FILE_ASSIGNMENTS:
         errors.add(path, f"must have at most {MAX_FILE_ASSIGNMENTS} partitions")

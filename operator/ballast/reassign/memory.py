@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ballast.reassign.conditions import Condition, LifecycleState, conditions_from_documents
+from ballast.model.conditions import Condition
+from ballast.reassign.conditions import LifecycleState, conditions_from_documents
 from ballast.reassign.errors import MemoryRejected, PlanRejected
 from ballast.reassign.plan import PLAN_FORMAT, Plan
 from ballast.reassign.throttles import Values

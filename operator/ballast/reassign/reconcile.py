@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from ballast.model.conditions import Condition
 from ballast.model.ids import TopicPartition
-from ballast.reassign.conditions import Condition, ConditionType, LifecycleState
+from ballast.reassign.conditions import ConditionType, LifecycleState
 from ballast.reassign.decide import decide, throttling_of
 from ballast.reassign.errors import MemoryRejected
 from ballast.reassign.memory import Intent, Memory
@@ -107,7 +108,7 @@ class Reconciler:
             self._memory = None if document is None else Memory.from_document(document)
             self._is_recalled = True
             if self._memory is not None:
-                self._conditions = {c.type: c for c in self._memory.conditions}
+                self._conditions = {ConditionType(c.type): c for c in self._memory.conditions}
         memory = self._memory
         if memory is None:
             return

@@ -3,15 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ballast.reassign.conditions import (
-    FINAL_STATUS,
-    Condition,
-    ConditionStatus,
-    ConditionType,
-    Finding,
-    LifecycleState,
-    updated,
-)
+from ballast.model.conditions import Condition, ConditionStatus, Finding
+from ballast.reassign.conditions import FINAL_STATUS, ConditionType, LifecycleState, updated
 from ballast.reassign.memory import Intent, Memory
 from ballast.reassign.progress import MoveState, Progress, bytes_to_move, leader_size, measure
 from ballast.reassign.spec import ApprovalPolicy, ReassignmentSpec

@@ -4,16 +4,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ballast.reassign.conditions import (
-    FINAL_STATUS,
-    Condition,
-    ConditionType,
-    LifecycleState,
-    timestamp,
-)
+from ballast.model.conditions import Condition, timestamp
+from ballast.model.quantity import format_bytes
+from ballast.reassign.conditions import FINAL_STATUS, ConditionType, LifecycleState
 from ballast.reassign.plan import PLAN_FORMAT
 from ballast.reassign.progress import Progress, eta
-from ballast.reassign.quantity import format_bytes
 
 MAX_FAILURES = 20
 _MAX_FAILURE_MESSAGE = 120

@@ -12,7 +12,8 @@ from ballast.commands.progress_view import (
     picture,
     view_for,
 )
-from ballast.reassign.conditions import ConditionStatus, ConditionType, Finding, updated
+from ballast.model.conditions import ConditionStatus, Finding
+from ballast.reassign.conditions import ConditionType, updated
 from ballast.reassign.progress import Progress
 from ballast.reassign.status import BrokerProgress, Failure, Status
 

@@ -1,8 +1,8 @@
 from dataclasses import replace
 
+from ballast.model.fields import MAX_ERRORS
 from ballast.model.ids import TopicPartition
 from ballast.reassign.acceptance import plan_now, problems, unapproved
-from ballast.reassign.fields import MAX_ERRORS
 from ballast.reassign.spec import Approval, ApprovalPolicy
 from tests.unit.reassign.worlds import (
     ORIGINS,

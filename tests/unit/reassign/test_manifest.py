@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ballast.model.fields import MAX_ERRORS, FieldError
 from ballast.model.ids import TopicPartition
-from ballast.reassign.errors import ManifestError, ManifestRejected
-from ballast.reassign.fields import MAX_ERRORS
+from ballast.reassign.errors import ManifestRejected
 from ballast.reassign.manifest import PlanFile, parse_manifest, read_plan_file
 from ballast.reassign.spec import ApprovalPolicy, Assignments, DesiredState, MoveOrder, OnStalled
 
@@ -206,7 +206,7 @@ PATHS = [
 def test_hostile_fields_give_typed_errors_only(path: str, value: object) -> None:
     hostile = document()
     put(path, value)(hostile)
-    found: Sequence[ManifestError] = ()
+    found: Sequence[FieldError] = ()
     try:
         parse_manifest(hostile)
     except ManifestRejected as rejected:

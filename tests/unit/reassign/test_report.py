@@ -4,9 +4,10 @@ from dataclasses import replace
 import pytest
 
 from ballast.model.assignments import ReplicaAssignment
+from ballast.model.conditions import Condition
+from ballast.model.fields import FieldError
 from ballast.reassign.acceptance import Problem
-from ballast.reassign.conditions import Condition, ConditionType, LifecycleState, updated
-from ballast.reassign.errors import ManifestError
+from ballast.reassign.conditions import ConditionType, LifecycleState, updated
 from ballast.reassign.memory import Memory
 from ballast.reassign.ports import RequestError
 from ballast.reassign.report import Moment, report, unavailable
@@ -17,7 +18,7 @@ from ballast.reassign.throttling import Throttling
 from ballast.reassign.world import Hints, Observed
 from tests.unit.reassign.worlds import PLAN, T0, T1, memory, observed, partition, spec, world
 
-PROBLEM = Problem(kind="UnknownBroker", error=ManifestError(path="p", reason="r"))
+PROBLEM = Problem(kind="UnknownBroker", error=FieldError(path="p", reason="r"))
 MOVING = Wait(state=LifecycleState.EXECUTING, reason="Moving")
 SIZES = {(T0, 1): 100, (T0, 4): 40, (T1, 3): 60}
 

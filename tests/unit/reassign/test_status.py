@@ -1,6 +1,7 @@
 import json
 
-from ballast.reassign.conditions import ConditionStatus, ConditionType, Finding, updated
+from ballast.model.conditions import ConditionStatus, Finding
+from ballast.reassign.conditions import ConditionType, updated
 from ballast.reassign.progress import Progress
 from ballast.reassign.status import Failure, PlanStatus, Status, ThrottleStatus
 

@@ -5,11 +5,11 @@ reading finds all errors. Everything it accepts has exactly the type asked for.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-from ballast.reassign.errors import ManifestError
-from ballast.reassign.quantity import parse_quantity
+from ballast.model.quantity import parse_quantity
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 MAX_ERRORS = 50
@@ -17,11 +17,24 @@ MAX_ERRORS = 50
 MAX_INT = 2**31 - 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldError:
+    """One thing that is wrong with a document."""
+
+    path: str
+    """Where, as a field path: ``spec.plan.assignments[3].replicas[1]``."""
+    reason: str
+    """What, as a sentence without a full stop."""
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
 class Errors:
     """The errors found so far, bounded."""
 
     def __init__(self) -> None:
-        self.found: list[ManifestError] = []
+        self.found: list[FieldError] = []
 
     @property
     def is_full(self) -> bool:
@@ -31,7 +44,7 @@ class Errors:
     def add(self, path: str, reason: str) -> None:
         """Note one error."""
         if not self.is_full:
-            self.found.append(ManifestError(path=path, reason=reason))
+            self.found.append(FieldError(path=path, reason=reason))
 
 
 class Reader:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ballast.reassign.quantity import MAX_QUANTITY, format_bytes, parse_quantity
+from ballast.model.quantity import MAX_QUANTITY, format_bytes, parse_quantity
 
 
 @pytest.mark.parametrize(

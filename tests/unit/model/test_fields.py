@@ -2,7 +2,7 @@ from enum import StrEnum
 
 import pytest
 
-from ballast.reassign.fields import MAX_ERRORS, Errors, Reader, join, show, type_name
+from ballast.model.fields import MAX_ERRORS, Errors, Reader, join, show, type_name
 
 
 class Colour(StrEnum):
