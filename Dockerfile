@@ -37,8 +37,8 @@ RUN /tools/bin/pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /
     --prefix /program /wheels/*.whl
 
 FROM ${JAVA_IMAGE} AS java
-# Links are followed, so that the folder stands on its own.
-RUN mkdir /java && cp -rL "$JAVA_HOME"/. /java
+# Links are followed, so that the folder stands on its own; some lead to manuals that are not there.
+RUN mkdir /java && { cp -rL "$JAVA_HOME"/. /java 2>/dev/null || true; } && /java/bin/java -version
 
 FROM ${PYTHON_IMAGE} AS base
 RUN python -m pip uninstall --yes --quiet pip setuptools wheel \

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 from ballast.embedded.errors import JavaMissing
 from ballast.embedded.zookeeper import find_jars, find_java
@@ -56,7 +56,8 @@ def main(
     config = data_dir / "zoo.cfg"
     config.write_text(configuration(data_dir, client_port=client_port, servers=servers))
     (data_dir / "myid").write_text(f"{my_id}\n")
-    _become(command(java, jars, config, heap_percentage=heap_percentage))
+    os.execv(java, command(java, jars, config, heap_percentage=heap_percentage))  # noqa: S606
+    raise AssertionError("exec does not return")
 
 
 def member_id(pod_name: str, members: int) -> int:
@@ -106,7 +107,3 @@ def command(java: str, jars: Sequence[Path], config: Path, *, heap_percentage: i
         MAIN_CLASS,
         str(config),
     ]
-
-
-def _become(arguments: Sequence[str]) -> NoReturn:
-    os.execv(arguments[0], arguments)  # noqa: S606 - no shell is wanted
