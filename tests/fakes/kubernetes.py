@@ -132,11 +132,16 @@ class FakeKubernetes:
         ]
 
     async def watch(
-        self, resource: Resource, namespace: str | None, *, labels: str | None = None
+        self,
+        resource: Resource,
+        namespace: str | None,
+        *,
+        labels: str | None = None,
+        is_metadata_only: bool = False,
     ) -> AsyncIterator[Change]:
         """Yield what is there, then SYNCED, then what changes, for ever."""
         self._called("watch", resource, namespace, "")
-        watcher = Watcher(resource, namespace, labels)
+        watcher = Watcher(resource, namespace, labels, is_metadata_only)
         watcher.begin(self._objects[resource].values())
         self._watchers[watcher] = None
         try:
@@ -358,9 +363,8 @@ class FakeKubernetes:
 
     def _tell(self, resource: Resource, kind: ChangeType, document: Document) -> None:
         for watcher in self._watchers:
-            if watcher.resource == resource and watcher.cares_for(document):
-                change = Change(type=kind, document=copy.deepcopy(document))
-                watcher.changes.put_nowait(change)
+            if watcher.resource == resource:
+                watcher.tell(kind, document)
 
 
 def _check_preconditions(old: Document, metadata: Mapping[str, Any]) -> None:

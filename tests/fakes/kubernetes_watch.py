@@ -10,25 +10,33 @@ from tests.fakes.kubernetes_objects import selects
 
 
 class Watcher:
-    """One watch: what it has still to tell."""
+    """What one watch has still to tell."""
 
-    def __init__(self, resource: Resource, namespace: str | None, labels: str | None) -> None:
+    def __init__(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        labels: str | None,
+        is_metadata_only: bool,
+    ) -> None:
         self.resource = resource
         self.changes: asyncio.Queue[Change] = asyncio.Queue()
         self._namespace = namespace
         self._labels = labels
-
-    def cares_for(self, document: Document) -> bool:
-        """Whether the object is one of those watched."""
-        return is_selected(document, self._namespace, self._labels)
+        self._is_metadata_only = is_metadata_only
 
     def begin(self, documents: Iterable[Document]) -> None:
         """Tell everything that is there."""
         for document in documents:
-            if self.cares_for(document):
-                listed = Change(type=ChangeType.LISTED, document=copy.deepcopy(document))
-                self.changes.put_nowait(listed)
+            self.tell(ChangeType.LISTED, document)
         self.changes.put_nowait(Change(type=ChangeType.SYNCED, document={}))
+
+    def tell(self, kind: ChangeType, document: Document) -> None:
+        """Tell of one object, if it is one of those watched."""
+        if not is_selected(document, self._namespace, self._labels):
+            return
+        told = {"metadata": document["metadata"]} if self._is_metadata_only else document
+        self.changes.put_nowait(Change(type=kind, document=copy.deepcopy(told)))
 
 
 def is_selected(document: Document, namespace: str | None, labels: str | None) -> bool:

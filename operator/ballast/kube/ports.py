@@ -37,8 +37,9 @@ class Change:
 
 
 class KubernetesApi(Protocol):
-    """Reads and writes objects. Every method may raise `ApiRefused` (and its kinds) and
-    `ApiUnavailable`; ``namespace`` is None for kinds without one and for all namespaces.
+    """Reads and writes objects. Every method may raise `ApiRefused` or `ApiUnavailable`.
+
+    ``namespace`` is None for kinds without one, and for all namespaces.
     """
 
     async def get(self, resource: Resource, namespace: str | None, name: str) -> Document:
@@ -55,9 +56,18 @@ class KubernetesApi(Protocol):
         """Return all objects that match the selectors, read page by page."""
 
     def watch(
-        self, resource: Resource, namespace: str | None, *, labels: str | None = None
+        self,
+        resource: Resource,
+        namespace: str | None,
+        *,
+        labels: str | None = None,
+        is_metadata_only: bool = False,
     ) -> AsyncIterator[Change]:
-        """Yield what is there, then SYNCED, then what changes; begins again by itself, for ever."""
+        """Yield what is there, then SYNCED, then what changes; begins again by itself, for ever.
+
+        What was LISTED once and not the next time has been deleted in between. With
+        ``is_metadata_only`` the documents have nothing but their metadata.
+        """
 
     async def create(
         self, resource: Resource, namespace: str | None, document: Mapping[str, Any]
