@@ -11,8 +11,15 @@ import yaml
 
 from ballast.model.fields import FieldError
 from ballast.reassign.errors import ManifestRejected
-from ballast.reassign.manifest import PlanFile, parse_manifest, read_plan_file
-from ballast.reassign.spec import ReassignmentSpec
+from ballast.reassign.manifest import parse_manifest
+from ballast.reassign.plan_manifest import (
+    PlanConfigMap,
+    PlanFile,
+    PlanSource,
+    PlanToGenerate,
+    read_kafka_plan,
+)
+from ballast.reassign.spec import Assignments, ReassignmentSpec
 
 MAX_MANIFEST_BYTES = 1024 * 1024
 MAX_PLAN_FILE_BYTES = 64 * 1024 * 1024
@@ -102,10 +109,7 @@ class ManifestFile:
         """
         self._stamp = self._stat()
         manifest = parse_manifest(load_yaml(_read_text(self.path, MAX_MANIFEST_BYTES)))
-        plan = manifest.plan
-        if isinstance(plan, PlanFile):
-            text = _read_text(self.path.parent / plan.path, MAX_PLAN_FILE_BYTES, "spec.plan.file")
-            plan = read_plan_file(text)
+        plan = self._assignments(manifest.plan)
         spec = manifest.spec(plan, max(1, self.generation))
         if self._last is None or spec != self._last:
             self._check_edit(spec)
@@ -124,6 +128,24 @@ class ManifestFile:
             return None
         spec = self.read()
         return None if spec is before else spec
+
+    def _assignments(self, plan: PlanSource) -> Assignments:
+        match plan:
+            case PlanFile(path=path):
+                text = _read_text(self.path.parent / path, MAX_PLAN_FILE_BYTES, "spec.plan.file")
+                return read_kafka_plan(text)
+            case PlanConfigMap():
+                raise _rejected(
+                    "needs Kubernetes: give the plan as assignments or as a file",
+                    "spec.plan.configMapRef",
+                )
+            case PlanToGenerate():
+                raise _rejected(
+                    "is not available yet: give the plan as assignments or as a file",
+                    "spec.plan.generate",
+                )
+            case Assignments():
+                return plan
 
     def _check_edit(self, spec: ReassignmentSpec) -> None:
         last = self._last

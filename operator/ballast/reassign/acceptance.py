@@ -92,6 +92,12 @@ def plan_now(spec: ReassignmentSpec, observed: Observed) -> Plan:
     return Plan.of(spec.targets, {tp: observed.origin(tp) for tp in spec.targets})
 
 
+def stated_plan(spec: ReassignmentSpec) -> Plan | None:
+    """Return the plan that the spec states with its origins, or None when it names targets only."""
+    origins = spec.assignments.origins
+    return None if origins is None else Plan.of(spec.targets, origins)
+
+
 def unapproved(
     spec: ReassignmentSpec, memory: Memory, current: Plan, observed: Observed
 ) -> Unapproved | None:
@@ -104,7 +110,8 @@ def unapproved(
     digest = memory.plan.digest
     if approval.plan_digest is not None and approval.plan_digest != digest:
         return Unapproved(reason="DigestMismatch", message=f"the plan's digest is {digest}")
-    if approval.plan_digest is not None and current != memory.plan:
+    is_pinned = approval.plan_digest is not None or spec.assignments.origins is not None
+    if is_pinned and current != memory.plan:
         return Unapproved(
             reason="PlanStale",
             message="replicas have changed since the plan was made: make a new reassignment",

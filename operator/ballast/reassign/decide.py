@@ -10,6 +10,7 @@ Order of a reassignment, each line waiting for the one before:
 6. throttle values are put back as they were
 7. assignment, in-sync replicas and throttles are verified; the outcome is saved
 
+Line 2 waits until others of the same cluster have ended (`queueing`): two throttles never meet.
 Pausing stops 4 from submitting. Cancelling cancels what is pending and goes to 6. Rolling back does
 3 to 7 with the inverse plan. Since every line is decided from the cluster as it is, a run that was
 killed between any two effects is continued by running again.
@@ -17,11 +18,18 @@ killed between any two effects is continued by running again.
 
 from dataclasses import replace
 
-from ballast.reassign.acceptance import plan_now, problems, unapproved
+from ballast.reassign.acceptance import Problem, plan_now, problems, stated_plan, unapproved
 from ballast.reassign.conditions import LifecycleState
 from ballast.reassign.memory import INTENT_RANK, Intent, Memory
 from ballast.reassign.progress import MoveState
-from ballast.reassign.spec import DesiredState, OnStalled, WhenUnderMinIsr
+from ballast.reassign.queueing import QueuePlace
+from ballast.reassign.spec import (
+    DeletionPolicy,
+    DesiredState,
+    OnStalled,
+    Settings,
+    WhenUnderMinIsr,
+)
 from ballast.reassign.steps import (
     ApplyThrottle,
     CancelActive,
@@ -44,24 +52,35 @@ from ballast.reassign.throttling import (
     wanted_change,
 )
 from ballast.reassign.verification import electable, mismatches
-from ballast.reassign.world import World
+from ballast.reassign.world import Hints, World
 
+_NAMED = 3
+"""So many of those before in the queue are named in a message."""
 _WANTED_INTENT = {
     DesiredState.RUNNING: Intent.EXECUTE,
     DesiredState.PAUSED: Intent.EXECUTE,
     DesiredState.CANCELLED: Intent.CANCEL,
     DesiredState.ROLLED_BACK: Intent.ROLL_BACK,
 }
+_DELETION_INTENT = {
+    DeletionPolicy.CANCEL: Intent.ABANDON,
+    DeletionPolicy.ROLL_BACK: Intent.ROLL_BACK,
+    DeletionPolicy.ORPHAN: Intent.LEAVE,
+}
 _ACTIVE_STATE = {
     Intent.EXECUTE: LifecycleState.EXECUTING,
     Intent.CANCEL: LifecycleState.CANCELLING,
     Intent.ROLL_BACK: LifecycleState.ROLLING_BACK,
+    Intent.ABANDON: LifecycleState.CANCELLING,
+    Intent.LEAVE: LifecycleState.CANCELLING,
 }
 _CLOSING_STATE = {**_ACTIVE_STATE, Intent.EXECUTE: LifecycleState.VERIFYING}
 _OUTCOME = {
     Intent.EXECUTE: LifecycleState.COMPLETED,
     Intent.CANCEL: LifecycleState.CANCELLED,
     Intent.ROLL_BACK: LifecycleState.ROLLED_BACK,
+    Intent.ABANDON: LifecycleState.CANCELLED,
+    Intent.LEAVE: LifecycleState.CANCELLED,
 }
 
 
@@ -70,48 +89,80 @@ def decide(world: World) -> Step:
     memory = world.memory
     if memory is None or (memory.start_time_ms is None and memory.outcome is None):
         return _before_start(world, memory)
-    wanted = _WANTED_INTENT[world.spec.settings.desired_state]
+    wanted = _wanted_intent(world.spec.settings)
     goes_further = INTENT_RANK[wanted] > INTENT_RANK[memory.intent]
     if memory.outcome is not None:
-        # Rolling back undoes a reassignment that has ended; cancelling it has nothing to cancel.
-        if goes_further and wanted is Intent.ROLL_BACK and memory.start_time_ms is not None:
-            return SaveMemory(
-                memory=replace(memory, intent=wanted, outcome=None, completion_time_ms=None)
-            )
-        return Done(outcome=memory.outcome)
+        return _after_the_end(world, memory, memory.outcome)
     if goes_further:
         return SaveMemory(memory=replace(memory, intent=wanted))
     return _under_way(world, memory, survey(memory, world.observed, world.hints))
 
 
+def _wanted_intent(settings: Settings) -> Intent:
+    if settings.is_deleted:
+        return _DELETION_INTENT[settings.deletion_policy]
+    return _WANTED_INTENT[settings.desired_state]
+
+
+def _after_the_end(world: World, memory: Memory, outcome: LifecycleState) -> Step:
+    """Return the step once it has ended: rolling back undoes that, cancelling has no object."""
+    settings = world.spec.settings
+    if (
+        settings.is_deleted
+        or settings.desired_state is not DesiredState.ROLLED_BACK
+        or INTENT_RANK[memory.intent] >= INTENT_RANK[Intent.ROLL_BACK]
+        or memory.start_time_ms is None
+    ):
+        return Done(outcome=outcome)
+    if not world.place.has_turn:
+        return _wait_for_turn(world.place)
+    return SaveMemory(
+        memory=replace(memory, intent=Intent.ROLL_BACK, outcome=None, completion_time_ms=None)
+    )
+
+
 def throttling_of(world: World, memory: Memory, seen: Survey) -> Throttling:
     """Return the throttle that should be in force now."""
-    moves = () if memory.intent is Intent.CANCEL else seen.unfinished
+    moves = seen.unfinished if memory.intent.submits_moves else ()
     return Throttling.of(world.spec.settings.execution.throttle_bytes_per_second, moves)
 
 
 def _before_start(world: World, memory: Memory | None) -> Step:  # noqa: PLR0911  (a list of rules)
-    found = problems(world.spec, world.observed)
-    if found and world.hints.problems_persist:
-        return Refuse(problems=found)
-    if found:
-        return Wait(state=LifecycleState.PENDING, reason=found[0].kind, message=str(found[0].error))
-    current = plan_now(world.spec, world.observed)
-    if memory is None:
-        return SaveMemory(memory=Memory(name=world.spec.name, plan=current))
     settings = world.spec.settings
+    if settings.is_deleted:
+        return Done(outcome=LifecycleState.CANCELLED)
+    found = problems(world.spec, world.observed)
+    if found:
+        return _contradiction(found, world.hints)
+    current = plan_now(world.spec, world.observed)
+    plan = stated_plan(world.spec) or current
+    if memory is None:
+        return SaveMemory(memory=Memory(name=world.spec.name, plan=plan))
     intent = _WANTED_INTENT[settings.desired_state]
     if intent is not Intent.EXECUTE:
         return Finish(outcome=_OUTCOME[intent])
-    if current != memory.plan and settings.approval.plan_digest != memory.plan.digest:
-        return SaveMemory(memory=replace(memory, plan=current))
+    if plan != memory.plan and settings.approval.plan_digest != memory.plan.digest:
+        return SaveMemory(memory=replace(memory, plan=plan))
     refusal = unapproved(world.spec, memory, current, world.observed)
     if refusal is not None:
         return Wait(
             state=LifecycleState.AWAITING_APPROVAL, reason=refusal.reason, message=refusal.message
         )
-    if settings.desired_state is DesiredState.PAUSED:
+    return _once_approved(world, memory)
+
+
+def _contradiction(found: tuple[Problem, ...], hints: Hints) -> Step:
+    """Return what to do about a cluster that contradicts the spec: brokers may only be behind."""
+    if hints.problems_persist:
+        return Refuse(problems=found)
+    return Wait(state=LifecycleState.PENDING, reason=found[0].kind, message=str(found[0].error))
+
+
+def _once_approved(world: World, memory: Memory) -> Step:
+    if world.spec.settings.desired_state is DesiredState.PAUSED:
         return Wait(state=LifecycleState.PAUSED, reason="Paused")
+    if not world.place.has_turn:
+        return _wait_for_turn(world.place)
     foreign = foreign_moves(memory.plan, world.observed)
     if foreign:
         return _wait_for_foreign(LifecycleState.QUEUED, len(foreign), str(foreign[0]))
@@ -119,18 +170,18 @@ def _before_start(world: World, memory: Memory | None) -> Step:  # noqa: PLR0911
 
 
 def _under_way(world: World, memory: Memory, seen: Survey) -> Step:  # noqa: PLR0911  (a list)
-    if memory.intent is Intent.CANCEL and seen.ours:
+    if memory.intent in (Intent.CANCEL, Intent.ABANDON) and seen.ours:
         return CancelActive(partitions=seen.ours)
     throttling = throttling_of(world, memory, seen)
     with_values = remembered(memory, throttling, world.observed)
     if with_values is not None:
         return SaveMemory(memory=with_values)
     change = wanted_change(memory, throttling, world.observed)
-    if memory.intent is not Intent.CANCEL and seen.unfinished:
+    if memory.intent.submits_moves and seen.unfinished:
         if change:
             return ApplyThrottle(change=change)
         return _submit_or_wait(world, memory, seen, throttling)
-    if memory.intent is not Intent.CANCEL and world.spec.settings.elect_preferred_leaders:
+    if memory.intent.submits_moves and world.spec.settings.elect_preferred_leaders:
         partitions = electable(seen, world.observed)
         if partitions:
             limit = world.spec.settings.execution.max_concurrent_leader_changes
@@ -189,13 +240,20 @@ def _verify(world: World, memory: Memory, seen: Survey) -> Step:
         return Wait(
             state=state, reason="ThrottleDebt", message=f"throttle not restored: {', '.join(owed)}"
         )
-    wrong = () if memory.intent is Intent.CANCEL else mismatches(world.spec, seen, world.observed)
+    wrong = mismatches(world.spec, seen, world.observed) if memory.intent.submits_moves else ()
     if wrong:
         return Wait(state=state, reason="Verifying", message=", ".join(wrong))
     outcome = _OUTCOME[memory.intent]
-    if memory.intent is not Intent.CANCEL and seen.within(MoveState.FAILED):
+    if memory.intent.submits_moves and seen.within(MoveState.FAILED):
         outcome = LifecycleState.FAILED
     return Finish(outcome=outcome)
+
+
+def _wait_for_turn(place: QueuePlace) -> Wait:
+    names = ", ".join(place.blocked_by[:_NAMED])
+    more = len(place.blocked_by) - _NAMED
+    message = f"behind {names}" + (f" and {more} more" if more > 0 else "")
+    return Wait(state=LifecycleState.QUEUED, reason="Queued", message=message)
 
 
 def _wait_for_foreign(state: LifecycleState, count: int, first: str) -> Wait:

@@ -1,26 +1,20 @@
 """A PartitionReassignment manifest, from a decoded document to a checked value.
 
-The schema is that of the custom resource: ``ballast.dev/v1alpha1``, unknown fields refused. For
-the command line a plan may also name a file with Kafka's reassignment JSON (``plan.file``).
+The schema is that of the custom resource: ``ballast.dev/v1alpha1``, unknown fields refused. One
+manifest serves on Kubernetes and on the command line; each refuses the plans that it cannot fetch.
 """
 
 import re
 from dataclasses import dataclass
 
-from ballast.model.fields import MAX_INT, Errors, FieldError, Reader, join, show, type_name
-from ballast.model.ids import TopicPartition
-from ballast.model.topics import InvalidTopicName, check_topic_name
-from ballast.reassign.errors import ManifestRejected, ReassignmentFileRejected
-from ballast.reassign.kafka_json import (
-    ANY_LOG_DIR,
-    ProposedPartition,
-    check_executable,
-    parse_reassignment_json,
-)
+from ballast.model.fields import Errors, Reader
+from ballast.reassign.errors import ManifestRejected
+from ballast.reassign.plan_manifest import PlanSource, read_plan
 from ballast.reassign.spec import (
     Approval,
     ApprovalPolicy,
     Assignments,
+    DeletionPolicy,
     DesiredState,
     Execution,
     OnStalled,
@@ -31,26 +25,9 @@ from ballast.reassign.spec import (
 
 API_VERSION = "ballast.dev/v1alpha1"
 KIND = "PartitionReassignment"
-MAX_INLINE_ASSIGNMENTS = 500
-MAX_FILE_ASSIGNMENTS = 200_000
-MAX_REPLICAS = 32
 MIN_THROTTLE_BYTES_PER_SECOND = 1024
-_PLAN = "spec.plan"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-_DELETION_POLICIES = ("Cancel", "RollBack", "Orphan")
-_NOT_AVAILABLE = {
-    "generate": "is not available yet: give the plan as assignments or as a file",
-    "configMapRef": "needs Kubernetes: give the plan as assignments or as a file",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanFile:
-    """A plan in another file: Kafka's JSON."""
-
-    path: str
-    """As written: relative to the manifest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +36,9 @@ class Manifest:
 
     name: str
     settings: Settings
-    plan: Assignments | PlanFile
+    plan: PlanSource
+    broker_set: str | None = None
+    """``spec.brokerSetRef.name``: whose partitions are moved; the command line needs none."""
 
     def spec(self, assignments: Assignments, generation: int) -> ReassignmentSpec:
         """Return the spec once the plan's assignments are at hand."""
@@ -96,35 +75,13 @@ def parse_manifest(document: object) -> Manifest:
         ),
     )
     settings = _read_settings(spec)
-    plan = _read_plan(spec)
+    broker_set = spec.nested("brokerSetRef", ("name",)).string(
+        "name", required=spec.has("brokerSetRef")
+    )
+    plan = read_plan(spec)
     if errors.found or plan is None:
         raise ManifestRejected(errors.found)
-    return Manifest(name=name, settings=settings, plan=plan)
-
-
-def read_plan_file(text: str) -> Assignments:
-    """Return the assignments in Kafka's reassignment JSON, named by ``spec.plan.file``.
-
-    Raises `ManifestRejected`.
-    """
-    path = f"{_PLAN}.file"
-    try:
-        proposed = parse_reassignment_json(text)
-        targets = check_executable(proposed)
-    except ReassignmentFileRejected as error:
-        raise ManifestRejected([FieldError(path=path, reason=str(error))]) from error
-    errors = Errors()
-    if len(proposed) > MAX_FILE_ASSIGNMENTS:
-        errors.add(path, f"must have at most {MAX_FILE_ASSIGNMENTS} partitions")
-    paths = {}
-    for index, entry in enumerate(proposed):
-        paths[entry.topic_partition] = f"{path}: partitions[{index}]"
-        _check_proposed(entry, paths[entry.topic_partition], errors)
-        if errors.is_full:
-            break
-    if errors.found:
-        raise ManifestRejected(errors.found)
-    return Assignments(targets=targets, paths=paths)
+    return Manifest(name=name, settings=settings, plan=plan, broker_set=broker_set)
 
 
 def _expect(root: Reader, name: str, wanted: str) -> None:
@@ -151,23 +108,19 @@ def _read_name(root: Reader) -> str:
 
 
 def _read_settings(spec: Reader) -> Settings:
-    _check_kubernetes_fields(spec)
     verification = spec.nested("verification", ("electPreferredLeaders",))
     return Settings(
         approval=_read_approval(spec),
         desired_state=spec.choice("desiredState", DesiredState.RUNNING),
         execution=_read_execution(spec),
         elect_preferred_leaders=verification.boolean("electPreferredLeaders", default=True),
+        deletion_policy=spec.choice("deletionPolicy", DeletionPolicy.CANCEL),
+        ttl_seconds_after_finished=(
+            spec.integer("ttlSecondsAfterFinished", 0)
+            if spec.has("ttlSecondsAfterFinished")
+            else None
+        ),
     )
-
-
-def _check_kubernetes_fields(spec: Reader) -> None:
-    """Check what matters on Kubernetes only: one manifest serves there and here."""
-    if spec.has("brokerSetRef"):
-        spec.nested("brokerSetRef", ("name",)).string("name", required=True)
-    if spec.has("deletionPolicy") and spec.raw("deletionPolicy") not in _DELETION_POLICIES:
-        spec.refuse("deletionPolicy", f"must be one of {', '.join(_DELETION_POLICIES)}")
-    spec.integer("ttlSecondsAfterFinished", 0)
 
 
 def _read_approval(spec: Reader) -> Approval:
@@ -227,95 +180,3 @@ def _read_execution(spec: Reader) -> Execution:
         ),
         on_stalled=execution.choice("onStalled", OnStalled.PAUSE),
     )
-
-
-def _read_plan(spec: Reader) -> Assignments | PlanFile | None:
-    members = ("assignments", "file", *_NOT_AVAILABLE)
-    plan = _nested_required(spec, "plan", members)
-    given = [member for member in members if plan.has(member)]
-    if spec.has("plan") and len(given) != 1:
-        spec.refuse("plan", f"must have exactly one of {', '.join(members)}")
-        return None
-    for member in given:
-        if member in _NOT_AVAILABLE:
-            plan.refuse(member, _NOT_AVAILABLE[member])
-    if plan.has("file"):
-        path = plan.string("file", max_length=4096, required=True)
-        return None if path is None else PlanFile(path=path)
-    return _read_assignments(plan) if plan.has("assignments") else None
-
-
-def _read_assignments(plan: Reader) -> Assignments:
-    targets: dict[TopicPartition, tuple[int, ...]] = {}
-    paths: dict[TopicPartition, str] = {}
-    items = plan.sequence("assignments", min_items=1, max_items=MAX_INLINE_ASSIGNMENTS)
-    for index, item in enumerate(items):
-        path = f"{plan.path}.assignments[{index}]"
-        entry = Reader(item, path, plan.errors, ("topic", "partition", "replicas", "logDirs"))
-        read = _read_assignment(entry)
-        if read is None:
-            continue
-        tp, replicas = read
-        if tp in targets:
-            plan.errors.add(path, f"partition {tp} is already in {paths[tp]}")
-            continue
-        targets[tp], paths[tp] = replicas, path
-    return Assignments(targets=targets, paths=paths)
-
-
-def _read_assignment(entry: Reader) -> tuple[TopicPartition, tuple[int, ...]] | None:
-    topic = entry.string("topic", max_length=MAX_INT, required=True)
-    if topic is not None:
-        _check_topic(topic, join(entry.path, "topic"), entry.errors)
-    if not entry.has("partition"):
-        entry.refuse("partition", "is required")
-    partition = entry.integer("partition", 0)
-    replicas = entry.sequence("replicas", min_items=1, max_items=MAX_REPLICAS)
-    good = _check_replicas(replicas, join(entry.path, "replicas"), entry.errors)
-    if entry.has("logDirs"):
-        _check_log_dirs(entry.sequence("logDirs", max_items=MAX_REPLICAS), len(replicas), entry)
-    return None if topic is None or not good else (TopicPartition(topic, partition), good)
-
-
-def _check_topic(topic: str, path: str, errors: Errors) -> None:
-    try:
-        check_topic_name(topic)
-    except InvalidTopicName as error:
-        errors.add(path, show(str(error)) if len(topic) < 30 else "is not a legal topic name")
-
-
-def _check_replicas(replicas: object, path: str, errors: Errors) -> tuple[int, ...]:
-    seen: list[int] = []
-    for index, replica in enumerate(replicas if isinstance(replicas, list | tuple) else ()):
-        where = f"{path}[{index}]"
-        if isinstance(replica, bool) or not isinstance(replica, int):
-            errors.add(where, f"must be a broker id, not {type_name(replica)}")
-        elif not 0 <= replica <= MAX_INT:
-            errors.add(where, f"must be between 0 and {MAX_INT}")
-        elif replica in seen:
-            errors.add(where, f"broker {replica} is already in the list")
-        else:
-            seen.append(replica)
-    return tuple(seen)
-
-
-def _check_log_dirs(log_dirs: object, replica_count: int, entry: Reader) -> None:
-    given = log_dirs if isinstance(log_dirs, list | tuple) else ()
-    if len(given) != replica_count:
-        entry.refuse("logDirs", f"must have as many items as replicas: {replica_count}")
-    for index, log_dir in enumerate(given):
-        if log_dir != ANY_LOG_DIR:
-            entry.refuse(
-                f"logDirs[{index}]", "log directories other than any are not available yet"
-            )
-
-
-def _check_proposed(entry: ProposedPartition, path: str, errors: Errors) -> None:
-    _check_topic(entry.topic_partition.topic, f"{path}.topic", errors)
-    if entry.topic_partition.partition < 0:
-        errors.add(f"{path}.partition", "must not be negative")
-    if len(entry.replicas) > MAX_REPLICAS:
-        errors.add(f"{path}.replicas", f"must have at most {MAX_REPLICAS} items")
-    _check_replicas(entry.replicas, f"{path}.replicas", errors)
-    if any(log_dir != ANY_LOG_DIR for log_dir in entry.log_dirs):
-        errors.add(f"{path}.log_dirs", "log directories other than any are not available yet")

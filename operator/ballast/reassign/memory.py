@@ -23,6 +23,15 @@ class Intent(StrEnum):
     EXECUTE = "Execute"
     CANCEL = "Cancel"
     ROLL_BACK = "RollBack"
+    ABANDON = "Abandon"
+    """The object is being deleted: what is in flight is taken back, whichever way it goes."""
+    LEAVE = "Leave"
+    """The object is being deleted: what is in flight is left to the cluster."""
+
+    @property
+    def submits_moves(self) -> bool:
+        """Whether moves are still to be begun."""
+        return self in (Intent.EXECUTE, Intent.ROLL_BACK)
 
 
 INTENT_RANK: Mapping[Intent, int] = {intent: rank for rank, intent in enumerate(Intent)}

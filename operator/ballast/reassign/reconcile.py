@@ -25,6 +25,7 @@ from ballast.reassign.ports import (
     StateStore,
 )
 from ballast.reassign.progress import MoveState, measure
+from ballast.reassign.queueing import QueuePlace
 from ballast.reassign.recent import Recent
 from ballast.reassign.report import Moment, report, unavailable
 from ballast.reassign.spec import DesiredState, ReassignmentSpec
@@ -44,7 +45,7 @@ from ballast.reassign.steps import (
 )
 from ballast.reassign.survey import Survey, survey
 from ballast.reassign.throttling import ThrottleChange, Throttling
-from ballast.reassign.world import World
+from ballast.reassign.world import MY_TURN, World
 
 MIN_RETRY_SECONDS = 0.5
 MAX_RETRY_SECONDS = 10.0
@@ -73,7 +74,9 @@ class Reconciler:
         store: StateStore,
         clock: Clock,
         poll_interval_seconds: float = 1.0,
+        conditions: Mapping[ConditionType, Condition] | None = None,
     ) -> None:
+        """``conditions`` are those last reported, for their transition times."""
         self._admin = admin
         self._store = store
         self._clock = clock
@@ -82,19 +85,21 @@ class Reconciler:
         self._recent = Recent()
         self._memory: Memory | None = None
         self._is_recalled = False
-        self._conditions: Mapping[ConditionType, Condition] = {}
+        self._conditions: Mapping[ConditionType, Condition] = conditions or {}
         self._last: Status | None = None
         self._outages = 0
 
-    async def visit(self, spec: ReassignmentSpec) -> Visit:
+    async def visit(self, spec: ReassignmentSpec, place: QueuePlace = MY_TURN) -> Visit:
         """Take the next step towards ``spec`` and report.
 
-        Raises `MemoryRejected` when the store holds the state of another reassignment. A cluster
-        that does not answer is reported, and tried again later.
+        ``place`` is that among the reassignments of the same cluster. Raises `MemoryRejected` when
+        the store holds the state of another reassignment. A cluster that does not answer is
+        reported, and tried again later. After any other error that a port raises, what is
+        remembered is not known: make a new `Reconciler`.
         """
-        await self._recall(spec)
+        _check(await self.recall(), spec)
         try:
-            world = await self._observe(spec)
+            world = await self._observe(spec, place)
             step = decide(world)
             acted = await self._act(step)
         except ClusterUnavailable as error:
@@ -102,25 +107,20 @@ class Reconciler:
         self._outages = 0
         return self._record(replace(world, memory=self._memory), step, acted)
 
-    async def _recall(self, spec: ReassignmentSpec) -> None:
+    async def recall(self) -> Memory | None:
+        """Return what is remembered; it is read from the store once.
+
+        Raises `MemoryRejected` when it cannot be read.
+        """
         if not self._is_recalled:
             document = await self._store.load()
             self._memory = None if document is None else Memory.from_document(document)
             self._is_recalled = True
-            if self._memory is not None:
+            if self._memory is not None and self._memory.conditions:
                 self._conditions = {ConditionType(c.type): c for c in self._memory.conditions}
-        memory = self._memory
-        if memory is None:
-            return
-        if memory.name != spec.name:
-            raise MemoryRejected(f"the saved state belongs to {memory.name}, not to {spec.name}")
-        if memory.plan.targets != spec.targets:
-            raise MemoryRejected(
-                f"the saved state belongs to another plan: {memory.plan.digest} of "
-                f"{len(memory.plan.moves)} partitions"
-            )
+        return self._memory
 
-    async def _observe(self, spec: ReassignmentSpec) -> World:
+    async def _observe(self, spec: ReassignmentSpec, place: QueuePlace) -> World:
         now = self._clock.now()
         observed = await self._observer.observe(spec, self._memory, now)
         self._recent.note_visible(spec.targets, observed, now)
@@ -130,6 +130,7 @@ class Reconciler:
             observed=observed,
             hints=self._recent.hints(now, spec.settings.execution.progress_deadline_seconds),
             now_ms=self._clock.wall_ms(),
+            place=place,
         )
 
     async def _act(self, step: Step) -> bool:
@@ -270,6 +271,18 @@ class Reconciler:
             conditions=conditions,
         )
         return Visit(status=status, delay_seconds=delay)
+
+
+def _check(memory: Memory | None, spec: ReassignmentSpec) -> None:
+    if memory is None:
+        return
+    if memory.name != spec.name:
+        raise MemoryRejected(f"the saved state belongs to {memory.name}, not to {spec.name}")
+    if memory.plan.targets != spec.targets:
+        raise MemoryRejected(
+            f"the saved state belongs to another plan: {memory.plan.digest} of "
+            f"{len(memory.plan.moves)} partitions"
+        )
 
 
 def _throttled_moves(seen: Survey, throttling: Throttling) -> frozenset[TopicPartition]:

@@ -7,6 +7,7 @@ from ballast.model.conditions import Condition, ConditionStatus, Finding
 from ballast.reassign.conditions import FINAL_STATUS, ConditionType, LifecycleState, updated
 from ballast.reassign.memory import Intent, Memory
 from ballast.reassign.progress import MoveState, Progress, bytes_to_move, leader_size, measure
+from ballast.reassign.queueing import QueuePlace
 from ballast.reassign.spec import ApprovalPolicy, ReassignmentSpec
 from ballast.reassign.status import (
     MAX_FAILURES,
@@ -28,6 +29,8 @@ _ACTIVE = {
     Intent.EXECUTE: LifecycleState.EXECUTING,
     Intent.CANCEL: LifecycleState.CANCELLING,
     Intent.ROLL_BACK: LifecycleState.ROLLING_BACK,
+    Intent.ABANDON: LifecycleState.CANCELLING,
+    Intent.LEAVE: LifecycleState.CANCELLING,
 }
 
 
@@ -79,6 +82,7 @@ def report(moment: Moment) -> Status:
         start_time_ms=memory.start_time_ms,
         completion_time_ms=memory.completion_time_ms,
         brokers=_broker_progress(world, seen),
+        place=_place(moment),
     )
 
 
@@ -246,6 +250,12 @@ def _plan_status(world: World, memory: Memory) -> PlanStatus:
         leader_changes=plan.leader_changes,
         bytes_to_move=bytes_to_move(plan.moves, world.observed.sizes, world.observed.leaders),
     )
+
+
+def _place(moment: Moment) -> QueuePlace | None:
+    step = moment.step
+    is_queued = isinstance(step, Wait) and step.state is LifecycleState.QUEUED
+    return moment.world.place if is_queued else None
 
 
 def _batch(spec: ReassignmentSpec, progress: Progress) -> tuple[int, int]:

@@ -46,6 +46,20 @@ class OnStalled(StrEnum):
     CONTINUE = "Continue"
 
 
+class DeletionPolicy(StrEnum):
+    """``spec.deletionPolicy``: what is done before a reassignment that has not ended is deleted.
+
+    Each takes the throttle back; `ORPHAN` does not wait for brokers that do not answer.
+    """
+
+    CANCEL = "Cancel"
+    """What is in flight is taken back."""
+    ROLL_BACK = "RollBack"
+    """Everything is brought back."""
+    ORPHAN = "Orphan"
+    """What is in flight is left to the cluster."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
     """Who may say that a plan runs."""
@@ -81,6 +95,13 @@ class Settings:
     desired_state: DesiredState = DesiredState.RUNNING
     execution: Execution = field(default_factory=Execution)
     elect_preferred_leaders: bool = True
+    deletion_policy: DeletionPolicy = DeletionPolicy.CANCEL
+    is_deleted: bool = False
+    """The object is being deleted: ``deletion_policy`` says what is wanted, no longer
+    ``desired_state``.
+    """
+    ttl_seconds_after_finished: int | None = None
+    """None = the object stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +111,8 @@ class Assignments:
     targets: Mapping[TopicPartition, tuple[int, ...]]
     paths: Mapping[TopicPartition, str] = field(default_factory=dict)
     """Field path of each entry, for messages."""
+    origins: Mapping[TopicPartition, tuple[int, ...]] | None = None
+    """Where each partition must be when the plan begins, if the plan says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

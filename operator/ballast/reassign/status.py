@@ -9,8 +9,10 @@ from ballast.model.quantity import format_bytes
 from ballast.reassign.conditions import FINAL_STATUS, ConditionType, LifecycleState
 from ballast.reassign.plan import PLAN_FORMAT
 from ballast.reassign.progress import Progress, eta
+from ballast.reassign.queueing import QueuePlace
 
 MAX_FAILURES = 20
+_MAX_BROKER_IDS = 500
 _MAX_FAILURE_MESSAGE = 120
 _MAX_FAILURES_BYTES = 2048
 
@@ -50,7 +52,7 @@ class ThrottleStatus:
     def to_document(self) -> dict[str, object]:
         """Return ``status.throttle``."""
         document: dict[str, object] = {
-            "brokerIds": list(self.broker_ids),
+            "brokerIds": list(self.broker_ids[:_MAX_BROKER_IDS]),
             "restored": self.restored,
         }
         if self.applied_bytes_per_second is not None:
@@ -105,6 +107,8 @@ class Status:
     start_time_ms: int | None = None
     completion_time_ms: int | None = None
     brokers: Sequence[BrokerProgress] = field(default_factory=tuple)
+    place: QueuePlace | None = None
+    """In the queue, while it waits there."""
 
     @property
     def state(self) -> LifecycleState:
@@ -135,6 +139,8 @@ class Status:
             document["progress"] = self._progress_document(self.progress)
         if self.batch is not None:
             document["batch"] = {"index": self.batch[0], "total": self.batch[1]}
+        if self.place is not None:
+            document["queue"] = self.place.to_document()
         if self.throttle is not None:
             document["throttle"] = self.throttle.to_document()
         document["failures"] = _bounded(failure.to_document() for failure in self.failures)

@@ -40,7 +40,8 @@ def survey(memory: Memory, observed: Observed, hints: Hints) -> Survey:
     """Return where ``memory``'s plan stands."""
     rolling_back = memory.intent is Intent.ROLL_BACK
     goal = memory.plan.inverse() if rolling_back else memory.plan
-    ours, foreign = _whose(memory.plan, rolling_back, observed)
+    either_way = memory.intent in (Intent.ROLL_BACK, Intent.ABANDON, Intent.LEAVE)
+    ours, foreign = _whose(memory.plan, either_way, observed)
     return Survey(
         goal=goal,
         states={
@@ -64,7 +65,7 @@ def foreign_moves(plan: Plan, observed: Observed) -> tuple[TopicPartition, ...]:
 
 
 def _whose(
-    plan: Plan, rolling_back: bool, observed: Observed
+    plan: Plan, either_way: bool, observed: Observed
 ) -> tuple[tuple[TopicPartition, ...], tuple[TopicPartition, ...]]:
     moves = {move.topic_partition: move for move in plan.moves}
     ours: list[TopicPartition] = []
@@ -72,7 +73,7 @@ def _whose(
     for tp in sorted(observed.pending):
         move = moves.get(tp)
         target = observed.pending[tp].target_replicas
-        if move is not None and (target == move.target or (rolling_back and target == move.origin)):
+        if move is not None and (target == move.target or (either_way and target == move.origin)):
             ours.append(tp)
         else:
             foreign.append(tp)

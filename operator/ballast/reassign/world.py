@@ -8,9 +8,11 @@ from ballast.model.ids import TopicPartition
 from ballast.reassign.memory import Memory
 from ballast.reassign.ports import ClusterView, RequestError
 from ballast.reassign.progress import Sizes
+from ballast.reassign.queueing import QueuePlace
 from ballast.reassign.spec import ReassignmentSpec
 
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
+MY_TURN = QueuePlace(position=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,3 +93,5 @@ class World:
     hints: Hints
     now_ms: int
     """Wall clock."""
+    place: QueuePlace = MY_TURN
+    """Among the reassignments of the same cluster."""

@@ -9,12 +9,15 @@ from ballast.reassign.conditions import LifecycleState
 from ballast.reassign.decide import decide, throttling_of
 from ballast.reassign.memory import Intent, Memory
 from ballast.reassign.plan import Plan
+from ballast.reassign.queueing import QueuePlace
 from ballast.reassign.spec import (
     Approval,
     ApprovalPolicy,
+    DeletionPolicy,
     DesiredState,
     Execution,
     OnStalled,
+    ReassignmentSpec,
     WhenUnderMinIsr,
 )
 from ballast.reassign.steps import (
@@ -114,6 +117,108 @@ class TestBeforeTheStart:
             ("Paused", "Paused"),
             ("Queued", "ForeignReassignment"),
         ]
+
+
+class TestInTheQueue:
+    BEHIND = QueuePlace(position=4, blocked_by=("a", "b", "c", "d"))
+
+    def test_it_waits_for_its_turn_before_it_begins(self) -> None:
+        step = decide(replace(world(remembered=FRESH), place=self.BEHIND))
+        assert step == Wait(
+            state=LifecycleState.QUEUED, reason="Queued", message="behind a, b, c and 1 more"
+        )
+
+    def test_what_has_begun_waits_for_nobody(self) -> None:
+        step = decide(replace(world(remembered=memory()), place=self.BEHIND))
+        assert isinstance(step, SubmitBatch)
+
+    def test_who_is_not_approved_does_not_ask_for_a_turn(self) -> None:
+        wanted = spec(approval=Approval(policy=ApprovalPolicy.MANUAL))
+        step = decide(replace(world(wanted=wanted, remembered=FRESH), place=self.BEHIND))
+        assert isinstance(step, Wait)
+        assert step.reason == "AwaitingApproval"
+
+    def test_undoing_what_has_ended_waits_as_well(self) -> None:
+        over = ended(LifecycleState.COMPLETED)
+        asking = world(observed(*DONE), wanted=spec(ROLLED_BACK), remembered=over)
+        step = decide(replace(asking, place=self.BEHIND))
+        assert isinstance(step, Wait)
+        assert step.state is LifecycleState.QUEUED
+        assert isinstance(decide(asking), SaveMemory)
+
+
+class TestAPlanWithOrigins:
+    STATED = replace(
+        spec(), assignments=replace(spec().assignments, origins={T0: (1, 2), T1: (3, 2)})
+    )
+    MOVED = observed(partition(T0, 1, 3), partition(T1, 3, 2))
+
+    def test_it_is_saved_as_stated(self) -> None:
+        assert decide(world(self.MOVED, wanted=self.STATED)) == SaveMemory(memory=FRESH)
+
+    def test_it_begins_where_it_says(self) -> None:
+        step = decide(world(wanted=self.STATED, remembered=FRESH))
+        assert isinstance(step, SaveMemory)
+        assert step.memory.start_time_ms is not None
+
+    def test_it_is_stale_elsewhere_and_never_made_anew(self) -> None:
+        step = decide(world(self.MOVED, wanted=self.STATED, remembered=FRESH))
+        assert isinstance(step, Wait)
+        assert (step.state, step.reason) == (LifecycleState.AWAITING_APPROVAL, "PlanStale")
+
+
+def deleted(policy: DeletionPolicy) -> ReassignmentSpec:
+    settings = replace(spec().settings, is_deleted=True, deletion_policy=policy)
+    return replace(spec(), settings=settings)
+
+
+class TestBeingDeleted:
+    def test_what_has_not_begun_has_nothing_to_clean(self) -> None:
+        impossible = replace(
+            deleted(DeletionPolicy.CANCEL), assignments=spec(targets={T0: (1, 9)}).assignments
+        )
+        for remembered in (None, FRESH):
+            step = decide(world(wanted=impossible, remembered=remembered))
+            assert step == Done(outcome=LifecycleState.CANCELLED)
+
+    @pytest.mark.parametrize("policy", DeletionPolicy)
+    def test_what_has_ended_stays_as_it_ended(self, policy: DeletionPolicy) -> None:
+        over = ended(LifecycleState.COMPLETED)
+        step = decide(world(observed(*DONE), wanted=deleted(policy), remembered=over))
+        assert step == Done(outcome=LifecycleState.COMPLETED)
+
+    @pytest.mark.parametrize(
+        ("policy", "intent"),
+        [
+            (DeletionPolicy.CANCEL, Intent.ABANDON),
+            (DeletionPolicy.ROLL_BACK, Intent.ROLL_BACK),
+            (DeletionPolicy.ORPHAN, Intent.LEAVE),
+        ],
+    )
+    def test_the_policy_becomes_the_intent(self, policy: DeletionPolicy, intent: Intent) -> None:
+        step = decide(world(wanted=deleted(policy), remembered=memory()))
+        assert step == SaveMemory(memory=memory(intent))
+
+    @pytest.mark.parametrize(
+        "pending", [FORWARD, ReplicaAssignment.of(1, 4).reassign_to((1, 2))], ids=["on", "back"]
+    )
+    def test_cancelling_takes_back_what_goes_either_way(self, pending: ReplicaAssignment) -> None:
+        seen = observed(pending={T0: pending})
+        step = decide(
+            world(seen, wanted=deleted(DeletionPolicy.CANCEL), remembered=memory(Intent.ABANDON))
+        )
+        assert step == CancelActive(partitions=(T0,))
+
+    def test_an_orphan_only_gives_the_throttle_back(self) -> None:
+        seen = replace(THROTTLED, pending={T0: FORWARD})
+        left = replace(KNOWING, intent=Intent.LEAVE)
+        step = decide(world(seen, wanted=deleted(DeletionPolicy.ORPHAN), remembered=left))
+        assert isinstance(step, RestoreThrottle)
+        calm = replace(observed(), pending={T0: FORWARD})
+        step = decide(
+            world(calm, wanted=deleted(DeletionPolicy.ORPHAN), remembered=memory(Intent.LEAVE))
+        )
+        assert step == Finish(outcome=LifecycleState.CANCELLED)
 
 
 class TestUnderWay:

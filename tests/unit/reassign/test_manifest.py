@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from ballast.model.fields import MAX_ERRORS, FieldError
 from ballast.model.ids import TopicPartition
 from ballast.reassign.errors import ManifestRejected
-from ballast.reassign.manifest import PlanFile, parse_manifest, read_plan_file
-from ballast.reassign.spec import ApprovalPolicy, Assignments, DesiredState, MoveOrder, OnStalled
+from ballast.reassign.manifest import parse_manifest
+from ballast.reassign.plan_manifest import PlanConfigMap, PlanFile, PlanToGenerate
+from ballast.reassign.spec import (
+    ApprovalPolicy,
+    Assignments,
+    DeletionPolicy,
+    DesiredState,
+    MoveOrder,
+    OnStalled,
+)
 
 Edit = Callable[[dict[str, Any]], None]
 
@@ -73,6 +81,30 @@ def test_a_whole_manifest_is_read() -> None:
     assert spec.generation == 3
 
 
+def test_what_matters_on_kubernetes_is_read() -> None:
+    manifest = parse_manifest(document())
+    assert manifest.broker_set == "prod"
+    assert manifest.settings.deletion_policy is DeletionPolicy.ORPHAN
+    assert manifest.settings.ttl_seconds_after_finished == 604800
+    bare = parse_manifest({**document(), "spec": {"plan": {"file": "x"}}})
+    assert bare.broker_set is None
+    assert bare.settings.deletion_policy is DeletionPolicy.CANCEL
+    assert bare.settings.ttl_seconds_after_finished is None
+
+
+@pytest.mark.parametrize(
+    ("plan", "source"),
+    [
+        ({"file": "p.json"}, PlanFile(path="p.json")),
+        ({"configMapRef": {"name": "p"}}, PlanConfigMap(name="p")),
+        ({"configMapRef": {"name": "p", "key": "k"}}, PlanConfigMap(name="p", key="k")),
+        ({"generate": {"strategy": "Rebalance"}}, PlanToGenerate(strategy="Rebalance")),
+    ],
+)
+def test_a_plan_may_be_elsewhere(plan: dict[str, Any], source: object) -> None:
+    assert parse_manifest({**document(), "spec": {"plan": plan}}).plan == source
+
+
 def test_a_small_manifest_has_defaults() -> None:
     small = document()
     small["spec"] = {"plan": {"file": "plan.json"}}
@@ -124,8 +156,12 @@ A = "spec.plan.assignments"
         (put("spec.plan", {}), "spec.plan: must have exactly one of assignments, file, "),
         (put("spec.plan.file", "x"), "spec.plan: must have exactly one of assignments, file, "),
         (put("spec.plan", {"file": 5}), "spec.plan.file: must be a string, not an integer"),
-        (put("spec.plan", {"generate": {}}), "spec.plan.generate: is not available yet"),
-        (put("spec.plan", {"configMapRef": {}}), "spec.plan.configMapRef: needs Kubernetes"),
+        (put("spec.plan", {"configMapRef": {}}), "spec.plan.configMapRef.name: is required"),
+        (
+            put("spec.plan", {"configMapRef": {"name": "x", "namespace": "y"}}),
+            "spec.plan.configMapRef.namespace: unknown field",
+        ),
+        (put("spec.ttlSecondsAfterFinished", -1), "spec.ttlSecondsAfterFinished: must be between"),
         (put(A, []), f"{A}: must have 1 to 500 items, not 0"),
         (put(A, [{}] * 100_000), f"{A}: must have 1 to 500 items, not 100000"),
         (put(f"{A}.0", 7), f"{A}[0]: must be a mapping, not an integer"),
@@ -212,40 +248,3 @@ def test_hostile_fields_give_typed_errors_only(path: str, value: object) -> None
     except ManifestRejected as rejected:
         found = rejected.errors
     assert all(error.path and len(str(error)) < 400 for error in found)
-
-
-def test_a_plan_file_is_kafkas_json() -> None:
-    assignments = read_plan_file(
-        '{"version":1,"partitions":[{"topic":"t","partition":3,"replicas":[1,2]}]}'
-    )
-    assert assignments.targets == {TopicPartition("t", 3): (1, 2)}
-    assert assignments.paths == {TopicPartition("t", 3): "spec.plan.file: partitions[0]"}
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "spec.plan.file: The input string is not a valid JSON"),
-        ('{"partitions":[]}', "spec.plan.file: Partition reassignment list cannot be empty"),
-        (
-            '{"partitions":[{"topic":"../t","partition":0,"replicas":[1]}]}',
-            "spec.plan.file: partitions[0].topic: Topic name",
-        ),
-        (
-            '{"partitions":[{"topic":"t","partition":-1,"replicas":[1]}]}',
-            "spec.plan.file: partitions[0].partition: must not be negative",
-        ),
-        (
-            '{"partitions":[{"topic":"t","partition":0,"replicas":[-1]}]}',
-            "spec.plan.file: partitions[0].replicas[0]: must be between 0 and",
-        ),
-        (
-            '{"partitions":[{"topic":"t","partition":0,"replicas":[1],"log_dirs":["/d"]}]}',
-            "spec.plan.file: partitions[0].log_dirs: log directories other than any",
-        ),
-    ],
-)
-def test_a_bad_plan_file_is_refused(text: str, reason: str) -> None:
-    with pytest.raises(ManifestRejected) as caught:
-        read_plan_file(text)
-    assert str(caught.value.errors[0]).startswith(reason)

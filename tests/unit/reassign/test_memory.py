@@ -30,6 +30,8 @@ def test_intents_only_ever_go_further() -> None:
         Intent.EXECUTE,
         Intent.CANCEL,
         Intent.ROLL_BACK,
+        Intent.ABANDON,
+        Intent.LEAVE,
     ]
 
 

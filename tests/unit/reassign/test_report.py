@@ -10,6 +10,7 @@ from ballast.reassign.acceptance import Problem
 from ballast.reassign.conditions import ConditionType, LifecycleState, updated
 from ballast.reassign.memory import Memory
 from ballast.reassign.ports import RequestError
+from ballast.reassign.queueing import QueuePlace
 from ballast.reassign.report import Moment, report, unavailable
 from ballast.reassign.spec import Approval, ApprovalPolicy
 from ballast.reassign.status import Status
@@ -170,3 +171,18 @@ def test_an_outage_changes_nothing_but_progressing() -> None:
     changed = [kind for kind in ConditionType if after[kind] != before[kind]]
     assert changed == [PROGRESSING]
     assert after[PROGRESSING].reason == "ControllerUnavailable"
+
+
+def test_the_place_in_the_queue_is_shown_while_it_waits_there() -> None:
+    place = QueuePlace(position=2, blocked_by=("a", "b"))
+    moment = Moment(
+        world=replace(world(remembered=memory(started=False)), place=place),
+        step=Wait(state=LifecycleState.QUEUED, reason="Queued", message="behind a, b"),
+        throttling=None,
+        bytes_per_second=0.0,
+        conditions={},
+    )
+    status = report(moment)
+    assert status.to_document()["queue"] == {"position": 2, "blockedBy": ["a", "b"]}
+    assert reasons(status, PROGRESSING, SUCCEEDED) == ["False Queued", "Unknown Queued"]
+    assert report(replace(moment, step=MOVING)).place is None
