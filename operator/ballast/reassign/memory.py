@@ -71,7 +71,7 @@ class Memory:
                 "digest": self.plan.digest,
                 "lines": list(self.plan.lines()),
             },
-            "rollback": {"digest": self.plan.inverse().digest},
+            "rollback": {"digest": self.plan.rollback_digest},
             "startTimeMs": self.start_time_ms,
             "topicThrottles": {t: dict(v) for t, v in sorted(self.topic_throttles.items())},
             "brokerThrottles": {str(b): dict(v) for b, v in sorted(self.broker_throttles.items())},

@@ -1,11 +1,10 @@
 """One line of ``ballast-plan/v1``: up to 1000 partitions of one topic, as columns.
 
-A line is compact JSON: ``{"topic":"t","partitions":[0,1],"from":[[1,2],[2,3]],"to":[[2,3],[3,1]]}``,
-partitions ascending. A topic with more partitions in the plan takes several lines, each but its last
-with exactly 1000: so one plan has one text, and no line is longer than a chunk may be.
+``{"topic":"t","partitions":[0,1],"from":[[1,2],[2,3]],"to":[[2,3],[3,1]]}``: compact JSON,
+partitions ascending. A topic with more partitions in the plan takes several lines, each but its
+last with exactly 1000: so one plan has one text, and no line is longer than a chunk may be.
 """
 
-from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
@@ -17,6 +16,8 @@ MAX_PARTITIONS_PER_LINE = 1000
 MAX_REPLICAS_PER_PARTITION = 32
 MAX_LINE_BYTES = 750_000
 """1000 partitions from 32 replicas to 32 others, every number of ten digits, still fit."""
+
+_MAX_REASON = 200
 
 _Id = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 _Replicas = Annotated[
@@ -49,7 +50,7 @@ class PlanLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         try:
             read = _DECODER.decode(line)
         except msgspec.DecodeError as error:
-            raise PlanRejected(f"not a line of a plan: {error}") from error
+            raise PlanRejected(f"not a line of a plan: {str(error)[:_MAX_REASON]}") from error
         read.check()
         if read.encode() != line:
             raise PlanRejected("a line of the plan is not in canonical form")
@@ -73,31 +74,35 @@ class PlanLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 if len(set(replicas)) != len(replicas):
                     raise PlanRejected(f"replicas of a plan are not different: {list(replicas)}")
 
-    def check_follows(self, before: "PlanLine") -> None:
-        """Raise `PlanRejected` unless this line may stand right after ``before``."""
-        if self.topic < before.topic:
-            raise PlanRejected(f"topic {self.topic} of a plan stands after {before.topic}")
-        if self.topic > before.topic:
-            return
-        if self.partitions[0] <= before.partitions[-1]:
-            raise PlanRejected(
-                f"partition {self.partitions[0]} of a plan stands after {before.partitions[-1]}"
-            )
-        if len(before.partitions) != MAX_PARTITIONS_PER_LINE:
-            raise PlanRejected(f"topic {self.topic} of a plan is cut into too many lines")
-
 
 _DECODER = msgspec.json.Decoder(PlanLine)
 
 
-def check_order(lines: Iterable[PlanLine]) -> Iterable[PlanLine]:
-    """Yield the lines; raise `PlanRejected`, with its number, at the first that is out of order."""
-    before: PlanLine | None = None
-    for number, line in enumerate(lines, start=1):
-        if before is not None:
-            try:
-                line.check_follows(before)
-            except PlanRejected as error:
-                raise PlanRejected(f"line {number}: {error}") from error
-        before = line
-        yield line
+class LineReader:
+    """Decodes the lines of one plan, one after the other, and checks that they are in order."""
+
+    def __init__(self) -> None:
+        self._topic = ""
+        self._partition = -1
+        self._is_full = True
+
+    def read(self, text: bytes) -> PlanLine:
+        """Return the next line. Raises `PlanRejected`."""
+        line = PlanLine.decode(text)
+        self.follow(line)
+        return line
+
+    def follow(self, line: PlanLine) -> None:
+        """Raise `PlanRejected` unless ``line`` may stand after those before it."""
+        if line.topic < self._topic:
+            raise PlanRejected(f"topic {line.topic} of a plan stands after {self._topic}")
+        if line.topic == self._topic:
+            if line.partitions[0] <= self._partition:
+                raise PlanRejected(
+                    f"partition {line.partitions[0]} of a plan stands after {self._partition}"
+                )
+            if not self._is_full:
+                raise PlanRejected(f"topic {line.topic} of a plan is cut into too many lines")
+        self._topic = line.topic
+        self._partition = line.partitions[-1]
+        self._is_full = len(line.partitions) == MAX_PARTITIONS_PER_LINE

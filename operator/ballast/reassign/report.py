@@ -244,7 +244,7 @@ def _plan_status(world: World, memory: Memory) -> PlanStatus:
     plan = memory.plan
     return PlanStatus(
         digest=plan.digest,
-        rollback_digest=plan.inverse().digest,
+        rollback_digest=plan.rollback_digest,
         partitions=len(plan.moves),
         replica_moves=plan.replica_moves,
         leader_changes=plan.leader_changes,

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from ballast.model.ids import TopicPartition
 from ballast.reassign.errors import PlanRejected
-from ballast.reassign.plan import Plan
+from ballast.reassign.plan import Plan, moves_of
+from ballast.reassign.plan_lines import PlanLine
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 A2 = TopicPartition("a", 2)
@@ -39,6 +40,26 @@ def test_counts() -> None:
     assert PLAN.moves[1].adding == (3,)
     assert PLAN.moves[1].removing == (1,)
     assert not PLAN.moves[2].adding
+
+
+def test_a_big_topic_takes_lines_of_a_thousand() -> None:
+    """And their digest is the same wherever the plan comes from."""
+    whole = {TopicPartition("t", partition): (1, 2) for partition in range(0, 5002, 2)}
+    plan = Plan.of({**whole, TopicPartition("u", 0): (3,)}, {**whole, TopicPartition("u", 0): (4,)})
+    lines = [PlanLine.decode(line.encode()) for line in plan.lines()]
+    assert [(line.topic, line.partitions[0], len(line.partitions)) for line in lines] == [
+        ("t", 0, 1000),
+        ("t", 2000, 1000),
+        ("t", 4000, 501),
+        ("u", 0, 1),
+    ]
+    assert tuple(move for line in lines for move in moves_of(line)) == plan.moves
+    assert Plan.of_lines(lines).digest == plan.digest
+
+
+@given(plans)
+def test_the_rollback_digest_is_that_of_the_inverse(plan: Plan) -> None:
+    assert plan.rollback_digest == plan.inverse().digest
 
 
 @given(plans)
@@ -79,5 +100,5 @@ def test_different_plans_have_different_digests(one: Plan, other: Plan) -> None:
     ],
 )
 def test_only_the_canonical_form_is_read(line: str) -> None:
-    with pytest.raises(PlanRejected):
-        Plan.from_lines([line])
+    with pytest.raises(PlanRejected, match="line 2: "):
+        Plan.from_lines(['{"topic":"a","partitions":[2],"from":[[1]],"to":[[1]]}', line])
