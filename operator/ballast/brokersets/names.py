@@ -1,0 +1,107 @@
+"""What a broker set's objects are called, and where a broker's pod has what."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+CLIENT_PORT: Final = 9092
+HTTP_PORT: Final = 8080
+CONFIG_DIRECTORY: Final = "/etc/ballast/config"
+RACKS_DIRECTORY: Final = "/etc/ballast/racks"
+DATA_DIRECTORY: Final = "/var/lib/ballast"
+LOG_DIRECTORY: Final = "/var/lib/ballast/data"
+PROPERTIES_FILE: Final = "server.properties"
+DATA_VOLUME: Final = "data"
+
+GATE: Final = "ballast.dev/in-sync"
+"""The readiness gate: a condition of the pod that the operator sets."""
+
+SET_LABEL: Final = "ballast.dev/broker-set"
+PURPOSE_LABEL: Final = "ballast.dev/purpose"
+"""On a reassignment that belongs to a set: what it is for."""
+BROKER_IDS_ANNOTATION: Final = "ballast.dev/broker-ids"
+"""On such a reassignment: the brokers that it empties or fills, comma separated."""
+WITHDRAWN_ANNOTATION: Final = "ballast.dev/withdrawn"
+"""On such a reassignment: it is not wanted any more, and is deleted when it has ended."""
+DIGEST_ANNOTATION: Final = "ballast.dev/applied-digest"
+"""On everything made from a spec: what was last applied."""
+CONFIG_ANNOTATION: Final = "ballast.dev/config-digest"
+"""On pods: the settings that only a restart changes."""
+
+
+def stateful_set(name: str) -> str:
+    """Return the name of a set's StatefulSet, disruption budget, service account and policy."""
+    return f"{name}-broker"
+
+
+def pod(name: str, ordinal: int) -> str:
+    """Return the name of a broker's pod."""
+    return f"{stateful_set(name)}-{ordinal}"
+
+
+def volume_claim(name: str, ordinal: int) -> str:
+    """Return the name of a broker's PersistentVolumeClaim."""
+    return f"{DATA_VOLUME}-{pod(name, ordinal)}"
+
+
+def brokers_service(name: str) -> str:
+    """Return the name of the headless Service that gives each broker its address."""
+    return f"{name}-brokers"
+
+
+def bootstrap_service(name: str) -> str:
+    """Return the name of the Service that clients start from."""
+    return f"{name}-bootstrap"
+
+
+def config_map(name: str) -> str:
+    """Return the name of the ConfigMap with the properties file."""
+    return f"{name}-config"
+
+
+def racks_map(name: str) -> str:
+    """Return the name of the ConfigMap from nodes to racks."""
+    return f"{name}-racks"
+
+
+def reassignment(name: str, purpose: str, broker_ids: Iterable[int], taken: Iterable[str]) -> str:
+    """Return a free name for a reassignment of some brokers: ``prod-drain-3``.
+
+    Only the first brokers are named. ``taken`` are the names in use.
+    """
+    ids = sorted(broker_ids)
+    some = "-".join(str(broker_id) for broker_id in ids[:_NAMED_BROKERS])
+    more = f"-and-{len(ids) - _NAMED_BROKERS}" if len(ids) > _NAMED_BROKERS else ""
+    base = f"{name}-{purpose}-{some}{more}"
+    used = frozenset(taken)
+    attempt, free = 1, base
+    while free in used:
+        attempt += 1
+        free = f"{base}-try-{attempt}"
+    return free
+
+
+_NAMED_BROKERS: Final = 4
+
+
+def selector_labels(name: str) -> dict[str, str]:
+    """Return the labels by which a set's pods are selected; they never change."""
+    return {
+        "app.kubernetes.io/name": "ballast",
+        "app.kubernetes.io/instance": name,
+        "app.kubernetes.io/component": "broker",
+    }
+
+
+def labels(name: str, purpose: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the labels of everything that is made for a set."""
+    return {
+        **selector_labels(name),
+        "app.kubernetes.io/managed-by": "ballast-operator",
+        SET_LABEL: name,
+        **(purpose or {}),
+    }
+
+
+def selector(name: str) -> str:
+    """Return ``status.selector``: the pods' labels as a query."""
+    return ",".join(f"{key}={value}" for key, value in selector_labels(name).items())

@@ -1,0 +1,177 @@
+"""What is seen of a broker set at one moment: Kubernetes' objects and the brokers' cluster.
+
+The values are this package's own; `ballast.kube` makes them from what it reads.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ballast.model.ids import TopicPartition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatefulSetView:
+    """The StatefulSet as it is."""
+
+    replicas: int
+    """``spec.replicas``."""
+    current_revision: str
+    update_revision: str
+    """``status.updateRevision``: a pod of another revision is old."""
+    partition: int | None
+    """``spec.updateStrategy.rollingUpdate.partition``; None when the strategy is OnDelete."""
+    storage_size: str | None
+    """Size in its volume claim template, which Kubernetes does not let change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateView:
+    """The pod's condition `ballast.dev/in-sync`."""
+
+    is_true: bool
+    reason: str
+    transition_ms: int
+    """When it last changed, wall clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodView:
+    """One pod of the set."""
+
+    name: str
+    uid: str
+    ordinal: int
+    revision: str
+    """Label ``controller-revision-hash``."""
+    node: str | None = None
+    phase: str = "Pending"
+    is_ready: bool = False
+    """Condition Ready: containers and gate."""
+    containers_ready: bool = False
+    """Condition ContainersReady: the process says by /readyz that it is registered."""
+    container_started_ms: int | None = None
+    """When the running container started, wall clock."""
+    waiting_reason: str | None = None
+    """Why it does not run: the reason of the container's waiting or last termination that keeps it
+    down (ImagePullBackOff, CrashLoopBackOff …), or Unschedulable of the condition PodScheduled."""
+    waiting_message: str = ""
+    is_terminating: bool = False
+    gate: GateView | None = None
+    """None when the condition has never been set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionState:
+    """One partition as Metadata shows it."""
+
+    leader: int
+    """-1 without a leader."""
+    replicas: tuple[int, ...]
+    """All replicas, those that a reassignment adds or removes included."""
+    isr: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """What a reassignment that is under way does to a partition."""
+
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The brokers' cluster at one moment. ``pending`` is read before ``partitions``."""
+
+    live_brokers: frozenset[int]
+    partitions: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
+    pending: Mapping[TopicPartition, Pending] = field(default_factory=dict)
+    default_min_isr: int = 1
+    """min.insync.replicas of topics that do not set their own."""
+    min_isr_by_topic: Mapping[str, int] = field(default_factory=dict)
+    """min.insync.replicas where a topic sets its own."""
+    dynamic_defaults: Mapping[str, str] | None = None
+    """Configs set on all brokers at once (entity-default); None when they could not be read."""
+    bytes_by_broker: Mapping[int, int] = field(default_factory=dict)
+    """Bytes of the logs of those brokers that were asked and answered."""
+
+    def min_isr(self, topic: str) -> int:
+        """Return min.insync.replicas of a topic."""
+        return self.min_isr_by_topic.get(topic, self.default_min_isr)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerView:
+    """The cluster's controller."""
+
+    identity: str
+    """The operator's pod, or ``broker-<id>`` of an existing cluster."""
+    epoch: int | None = None
+    elected_ms: int | None = None
+    """Wall clock."""
+
+
+class ZooKeeperState(StrEnum):
+    """The session of this set's controller candidate."""
+
+    CONNECTED = "Connected"
+    CONNECTING = "Connecting"
+    LOST = "SessionLost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeView:
+    """One broker's PersistentVolumeClaim."""
+
+    name: str
+    ordinal: int
+    requested: str
+    """``spec.resources.requests.storage``."""
+
+
+class Purpose(StrEnum):
+    """What a set's own reassignment is for: the label `ballast.dev/purpose`."""
+
+    DRAIN = "drain"
+    REBALANCE = "rebalance"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReassignmentView:
+    """A PartitionReassignment that this set has made."""
+
+    name: str
+    purpose: Purpose
+    broker_ids: frozenset[int]
+    """From the annotation `ballast.dev/broker-ids`."""
+    state: str = "Pending"
+    """The reason of its condition Succeeded."""
+    message: str = ""
+    is_final: bool = False
+    """Its condition Succeeded is True or False."""
+    completion_ms: int | None = None
+    is_withdrawn: bool = False
+    """It has the annotation `ballast.dev/withdrawn`."""
+    is_terminating: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """Everything that is seen at one moment."""
+
+    stateful_set: StatefulSetView | None = None
+    pods: tuple[PodView, ...] = ()
+    cluster: Cluster | None = None
+    """None when no broker answers."""
+    controller: ControllerView | None = None
+    zookeeper: ZooKeeperState | None = None
+    """None when this operator has no session for the set."""
+    racks: Mapping[str, str] | None = None
+    """Rack of each node that could run a broker, empty for a node without the label; None when
+    nodes could not be read: the racks that were applied then stay."""
+    volumes: tuple[VolumeView, ...] = ()
+    reassignments: tuple[ReassignmentView, ...] = ()
+    applied: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Of each object of the set that exists, by kind and name: its `ballast.dev/applied-digest`,
+    empty when it has none."""

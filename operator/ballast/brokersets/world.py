@@ -1,0 +1,41 @@
+"""What a decision is made from: wish, the world as seen, hints, and the last status."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ballast.brokersets.observed import Observed
+from ballast.brokersets.spec import BrokerSetSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the operator knows beside the set."""
+
+    image: str
+    """Image of brokers whose set names none."""
+    cluster_domain: str = "cluster.local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """What was seen in the last moments. Losing all of it costs time, never correctness."""
+
+    reapply: bool = False
+    """Apply every object again, for what others may have changed in them."""
+    plan_problem: str | None = None
+    """Why the last `CreateReassignment` could not be planned; None when it could."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """The argument of `decide`."""
+
+    spec: BrokerSetSpec
+    surroundings: Surroundings
+    observed: Observed
+    status: Mapping[str, Any] = field(default_factory=dict)
+    """``status`` as it is in the object, empty at first."""
+    hints: Hints = field(default_factory=Hints)
+    now_ms: int
+    """Wall clock."""
