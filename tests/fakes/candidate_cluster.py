@@ -73,7 +73,7 @@ class CandidateCluster:
             listen=("", CANDIDATE_PORT),
             random=random.Random(candidate_id),
             wall_clock_ms=lambda: 1_700_000_000_000,
-            options=CandidateOptions(advertised=(name, CANDIDATE_PORT), **options),
+            options=CandidateOptions(**{"advertised": (name, CANDIDATE_PORT), **options}),
         )
         self.tasks[candidate_id] = self.loop.start(self.hosts[name], candidate.run())
         return candidate

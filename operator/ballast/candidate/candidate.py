@@ -128,7 +128,8 @@ class Candidate:
     async def _run_in(self, client: ZooKeeperClient) -> None:
         """Run for controller again and again within one session; always raises."""
         assert self._server is not None
-        endpoint = self.options.advertised or (self._listen[0], self._server.port)
+        host, port = self.options.advertised or self._listen
+        endpoint = (host, port or self._server.port)
         election = Election(client, self.candidate_id, endpoint, self._wall_clock_ms)
         stirred = asyncio.Event()
         ended = False

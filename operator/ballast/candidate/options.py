@@ -12,7 +12,8 @@ class CandidateOptions:
     """Bounds and pauses of one candidate; times in seconds."""
 
     advertised: tuple[str, int] | None = None
-    """Host and port that /controller tells brokers; None = where the endpoint listens."""
+    """Host and port that /controller tells brokers; None = where the endpoint listens, and port 0 =
+    the port on which it listens."""
     max_queued: int = 50_000
     """Events and requests that wait; more events, and the controller resigns."""
     max_waiting: int = 1_000

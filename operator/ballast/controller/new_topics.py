@@ -115,12 +115,23 @@ def _place(
             f"Replication factor: {factor} larger than available brokers: {len(brokers)}.",
         )
     return place_replicas(
-        brokers,
+        _open_to_replicas(brokers, factor, options),
         partitions,
         factor,
         start_index=new_topic.start_index,
         shift=new_topic.shift,
     )
+
+
+def _open_to_replicas(
+    brokers: Sequence[Broker], replication_factor: int, options: ControllerOptions
+) -> Sequence[Broker]:
+    """Return the brokers that are not cordoned, and of the others as many as are needed."""
+    cordoned = [broker for broker in brokers if options.is_cordoned(broker.broker_id)]
+    cordoned.sort(key=lambda broker: broker.broker_id)
+    needed = max(0, replication_factor - (len(brokers) - len(cordoned)))
+    left_out = cordoned[needed:]
+    return [broker for broker in brokers if broker not in left_out]
 
 
 def _or_default(value: int, default: int) -> int:

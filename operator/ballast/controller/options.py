@@ -1,6 +1,12 @@
 """What an operator may set for the controller, under Kafka's own names."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+
+def nothing_is_cordoned(broker_id: int) -> bool:  # noqa: ARG001 - the same for every broker
+    """Leave every broker open to new replicas."""
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,3 +19,5 @@ class ControllerOptions:
     delete_topic_enable: bool = True
     unclean_leader_election_enable: bool = False
     """Whether a replica outside the ISR may lead when no member lives; a topic may override it."""
+    is_cordoned: Callable[[int], bool] = nothing_is_cordoned
+    """Whether a broker gets no replicas of new topics, because it is to go; asked each time."""

@@ -71,6 +71,18 @@ def test_one_of_two_is_elected_and_says_where_it_is(seed: int) -> None:
     with_cluster(scenario, seed)
 
 
+def test_the_port_that_is_told_may_be_the_one_listened_on() -> None:
+    async def scenario(cluster: CandidateCluster) -> None:
+        cluster.start_candidate(100, advertised=("10.0.0.7", 0))
+        await cluster.until(lambda: cluster.elected() == 100)
+        data = cluster.zookeeper.data(controller.PATH)
+        assert data is not None
+        info = controller.decode(data)
+        assert (info.host, info.port) == ("10.0.0.7", 9093)
+
+    with_cluster(scenario)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_killed_controller_is_replaced(seed: int) -> None:
     async def scenario(cluster: CandidateCluster) -> None:

@@ -16,13 +16,15 @@ from ballast.model.topics import TopicAssignment
 OPTIONS = ControllerOptions(num_partitions=2, default_replication_factor=3)
 
 
-def plan(topic: str = "t", **settings: Any) -> TopicAssignment:
+def plan(
+    topic: str = "t", *, options: ControllerOptions = OPTIONS, **settings: Any
+) -> TopicAssignment:
     endpoint = Endpoint(host="localhost", port=9092)
     return plan_topic(
         NewTopic(topic=topic, topic_id=UUID(int=1), **settings),
         existing={"taken", "a.b"},
         brokers=[Broker(broker_id=b, endpoints=(endpoint,)) for b in (3, 1, 2)],
-        options=OPTIONS,
+        options=options,
     )
 
 
@@ -38,6 +40,31 @@ def test_defaults_come_from_the_options() -> None:
 def test_start_and_shift_are_the_callers() -> None:
     planned = plan(num_partitions=1, replication_factor=2, start_index=4, shift=7)
     assert planned.partitions == {0: ReplicaAssignment.of(2, 1)}
+
+
+@pytest.mark.parametrize(
+    ("cordoned", "factor", "used"),
+    [
+        pytest.param({3}, 2, {1, 2}, id="left out"),
+        pytest.param({2, 3}, 1, {1}, id="only one is open"),
+        pytest.param({2, 3}, 2, {1, 2}, id="one more is needed: the lowest"),
+        pytest.param({1, 2, 3}, 3, {1, 2, 3}, id="all are needed"),
+        pytest.param({9}, 3, {1, 2, 3}, id="not alive"),
+    ],
+)
+def test_cordoned_brokers_are_left_out_unless_too_few_are_left(
+    cordoned: set[int], factor: int, used: set[int]
+) -> None:
+    options = ControllerOptions(is_cordoned=cordoned.__contains__)
+    planned = plan(num_partitions=6, replication_factor=factor, options=options)
+    assert {b for p in planned.partitions.values() for b in p.replicas} == used
+
+
+def test_a_client_may_place_replicas_on_a_cordoned_broker() -> None:
+    options = ControllerOptions(is_cordoned={3}.__contains__)
+    assert plan(assignment={0: (3, 1)}, options=options).partitions == {
+        0: ReplicaAssignment.of(3, 1)
+    }
 
 
 def test_manual_assignment() -> None:

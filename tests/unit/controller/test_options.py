@@ -8,3 +8,4 @@ def test_defaults() -> None:
     assert options.num_partitions == options.default_replication_factor == 1
     assert options.delete_topic_enable
     assert not options.unclean_leader_election_enable
+    assert not options.is_cordoned(1)
