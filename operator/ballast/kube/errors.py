@@ -40,3 +40,11 @@ class Expired(ApiRefused):
 
 class ApiUnavailable(KubernetesError):
     """No answer, or one that asks to come again later; nothing is known of the outcome."""
+
+
+class NoCredentials(KubernetesError):
+    """Neither a service account nor a kubeconfig says where the API server is."""
+
+
+class LeaseLost(KubernetesError):
+    """The Lease was not renewed in time: another process may act from now on."""
