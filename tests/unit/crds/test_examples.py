@@ -1,0 +1,51 @@
+"""The examples pass the schemas, and say the same to the command line."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from ballast.reassign.manifest import parse_manifest
+from tests.unit.crds.schemas import BROKER_SETS, CRDS, REASSIGNMENTS, complaints, schema_of
+
+EXAMPLES = sorted((CRDS / "examples").glob("*.yaml"))
+INVALID = CRDS.parent / "tests" / "e2e" / "invalid"
+PLURALS = {"BrokerSet": BROKER_SETS, "PartitionReassignment": REASSIGNMENTS}
+
+
+def documents() -> Iterator[Any]:
+    for path in EXAMPLES:
+        for document in yaml.safe_load_all(path.read_text()):
+            yield pytest.param(document, id=f"{path.stem}-{document['kind']}")
+
+
+@pytest.mark.parametrize("document", list(documents()))
+def test_an_example_passes_the_schema(document: dict[str, Any]) -> None:
+    if document["kind"] == "ConfigMap":
+        return
+    schema = schema_of(PLURALS[document["kind"]])
+    assert list(complaints(document, schema)) == []
+    if document["kind"] == "PartitionReassignment":
+        assert parse_manifest(document).name == document["metadata"]["name"]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_begins_with_what_it_does(path: Any) -> None:
+    lines = path.read_text().splitlines()
+    assert lines[0].startswith("# ")
+    assert any(f"-f crds/examples/{path.name}" in line for line in lines), "how to use it"
+    assert max(map(len, lines)) <= 104
+
+
+@pytest.mark.parametrize("path", sorted(INVALID.glob("**/*.yaml")), ids=lambda path: path.stem)
+def test_what_shall_be_refused_says_how(path: Any) -> None:
+    first, *rest = path.read_text().splitlines()
+    assert first.startswith("# expect: ")
+    if path.parent.name == "operator":
+        assert first.removeprefix("# expect: ").startswith("Accepted=False ")
+    assert any(line.startswith("kind: ") for line in rest)
+
+
+def test_hostile_manifests_are_many() -> None:
+    assert len(list(INVALID.glob("hostile-*.yaml"))) >= 20
