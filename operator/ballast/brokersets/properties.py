@@ -1,0 +1,39 @@
+"""The properties file that a set's pods share, and the digest of what needs a restart.
+
+Configs that running brokers take are not in it: they are set on all brokers at once, in ZooKeeper
+(`dynamic_config`). Were they in both, taking one back would bring an old value of the file to light.
+What differs from pod to pod (id, addresses, rack) is added by the broker itself.
+"""
+
+import hashlib
+
+from ballast.brokersets.spec import BrokerSetSpec
+
+_HEADER = (
+    "# Made from a BrokerSet; changes here are undone. Ids, addresses and racks come from each pod,\n"
+    "# and what Kafka can change in a running broker is set on all brokers at once.\n"
+)
+_MIN_RESERVE_SECONDS = 3
+
+
+def server_properties(spec: BrokerSetSpec) -> str:
+    """Return the file ``server.properties``."""
+    assert spec.zookeeper is not None, "an existing cluster has no properties file"
+    properties = {
+        **spec.static_config,
+        "ballast.controlled.shutdown.timeout.ms": str(_hand_over_seconds(spec) * 1000),
+        "zookeeper.connect": spec.zookeeper.connect_string,
+        "zookeeper.session.timeout.ms": str(spec.zookeeper.session_timeout_seconds * 1000),
+    }
+    return _HEADER + "".join(f"{name}={properties[name]}\n" for name in sorted(properties))
+
+
+def restart_digest(spec: BrokerSetSpec) -> str:
+    """Return a digest that changes when brokers must be restarted for a setting."""
+    return hashlib.sha256(server_properties(spec).encode()).hexdigest()
+
+
+def _hand_over_seconds(spec: BrokerSetSpec) -> int:
+    """Return how long handing leadership over may take: the rest is for closing the logs."""
+    grace = spec.grace_period_seconds
+    return grace - max(_MIN_RESERVE_SECONDS, grace // 4)
