@@ -25,5 +25,16 @@ class PlanRejected(ReassignError):
     """A stored plan is not one that `Plan` wrote."""
 
 
+class PlanChunkRejected(PlanRejected):
+    """A stored chunk of a plan is not what its index says, or not a piece of a plan."""
+
+    def __init__(self, chunk: str, reason: str, line: int | None = None) -> None:
+        where = chunk if line is None else f"{chunk}, line {line}"
+        super().__init__(f"{where}: {reason}")
+        self.chunk = chunk
+        self.line = line
+        """Which line of the chunk, from 1; None = the chunk as a whole."""
+
+
 class MemoryRejected(ReassignError):
     """What was remembered belongs to another reassignment, or cannot be read."""

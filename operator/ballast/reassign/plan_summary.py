@@ -1,0 +1,111 @@
+"""What a plan comes to, found in one pass over its lines: memory grows with topics and brokers only.
+
+A plan too large to be held as `Plan` is accepted, shown and approved by this.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ballast.reassign.errors import PlanRejected
+from ballast.reassign.plan_lines import PlanLine
+
+MAX_TOPICS = 500_000
+MAX_BROKERS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerChange:
+    """What a plan changes for one broker that it names."""
+
+    replicas_in: int = 0
+    """Replicas that it gets: each is copied onto it."""
+    replicas_out: int = 0
+    leaders_in: int = 0
+    """Partitions that it becomes the preferred leader of."""
+    leaders_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSummary:
+    """The sums of one plan."""
+
+    digest: str
+    partitions: int
+    replica_moves: int
+    """Replicas that must be copied."""
+    leader_changes: int
+    """Partitions whose preferred leader changes."""
+    topics: Mapping[str, int]
+    """By topic: how many of its partitions the plan names."""
+    brokers: Mapping[int, BrokerChange]
+    """By id: every broker that the plan names, whether or not anything changes for it."""
+
+
+class PlanSummarizer:
+    """Adds up the lines of one plan."""
+
+    def __init__(self) -> None:
+        self._replicas_in: Counter[int] = Counter()
+        self._replicas_out: Counter[int] = Counter()
+        self._leaders_in: Counter[int] = Counter()
+        self._leaders_out: Counter[int] = Counter()
+        self._named: set[int] = set()
+        self._topics: dict[str, int] = {}
+
+    @property
+    def partitions(self) -> int:
+        """Partitions named so far."""
+        return sum(self._topics.values())
+
+    @property
+    def replica_moves(self) -> int:
+        """Replicas that must be copied, as far as is known."""
+        return self._replicas_in.total()
+
+    @property
+    def leader_changes(self) -> int:
+        """Changes of preferred leaders, as far as is known."""
+        return self._leaders_in.total()
+
+    def add(self, line: PlanLine) -> None:
+        """Add one line. Raises `PlanRejected` when the plan names too many topics or brokers."""
+        self._topics[line.topic] = self._topics.get(line.topic, 0) + len(line.partitions)
+        self._named.update(*line.origins, *line.targets)
+        if len(self._topics) > MAX_TOPICS:
+            raise PlanRejected(f"the plan names more than {MAX_TOPICS} topics")
+        if len(self._named) > MAX_BROKERS:
+            raise PlanRejected(f"the plan names more than {MAX_BROKERS} brokers")
+        for origin, target in zip(line.origins, line.targets, strict=True):
+            if origin != target:
+                self._add(origin, target)
+
+    def summary(self, digest: str) -> PlanSummary:
+        """Return the sums of the plan with this digest."""
+        return PlanSummary(
+            digest=digest,
+            partitions=self.partitions,
+            replica_moves=self.replica_moves,
+            leader_changes=self.leader_changes,
+            topics=dict(self._topics),
+            brokers={
+                broker: BrokerChange(
+                    replicas_in=self._replicas_in[broker],
+                    replicas_out=self._replicas_out[broker],
+                    leaders_in=self._leaders_in[broker],
+                    leaders_out=self._leaders_out[broker],
+                )
+                for broker in sorted(self._named)
+            },
+        )
+
+    def _add(self, origin: tuple[int, ...], target: tuple[int, ...]) -> None:
+        for broker in target:
+            if broker not in origin:
+                self._replicas_in[broker] += 1
+        for broker in origin:
+            if broker not in target:
+                self._replicas_out[broker] += 1
+        if origin[0] != target[0]:
+            self._leaders_out[origin[0]] += 1
+            self._leaders_in[target[0]] += 1
