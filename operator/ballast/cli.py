@@ -185,6 +185,25 @@ def zookeeper(
     )
 
 
+@app.command()
+def uninstall(
+    namespace: Annotated[
+        list[str] | None, typer.Option(help="A namespace that was watched; one option each.")
+    ] = None,
+    all_namespaces: Annotated[bool, typer.Option("--all-namespaces")] = False,
+    operator_labels: Annotated[
+        str | None,
+        typer.Option(metavar="NAME=VALUE,…", help="Wait until its pods are gone."),
+    ] = None,
+) -> None:
+    """Take the operator's finalizers off what it tended, after the operator itself is gone."""
+    _call(
+        "uninstall",
+        namespaces=(None,) if all_namespaces else tuple(namespace or ()),
+        operator_labels=operator_labels,
+    )
+
+
 def main() -> None:
     """Run the program."""
     app()

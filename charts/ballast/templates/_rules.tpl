@@ -45,7 +45,7 @@
 {{- define "ballast.uninstallRules" -}}
 - apiGroups: [ballast.dev]
   resources: [brokersets, partitionreassignments]
-  verbs: [list, patch]
+  verbs: [get, list, patch]
 {{- end }}
 
 {{- /* Takes the weight. */ -}}

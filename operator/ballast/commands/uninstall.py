@@ -1,0 +1,52 @@
+"""``ballast uninstall``: what the chart runs after the operator was uninstalled."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+
+from ballast.commands.clock import LoopClock, wall_clock_ms
+from ballast.commands.process import EXIT_BAD_CONFIGURATION, EXIT_FAILED
+from ballast.kube.api import ApiClient
+from ballast.kube.connection import login
+from ballast.kube.errors import KubernetesError
+from ballast.kube.ports import KubernetesApi
+from ballast.kube.uninstall import OperatorPods, remove_finalizers, wait_for_end
+from ballast.net.logs import log_to
+from ballast.reassign.ports import Clock
+
+
+def main(*, namespaces: Sequence[str | None], operator_labels: str | None) -> int:
+    """Take finalizers off: 0 when none is left, 1 after a failure, 2 without a namespace.
+
+    The operator's pods are looked for in POD_NAMESPACE.
+    """
+    if not namespaces:
+        print("ballast uninstall: name a namespace, or --all-namespaces", file=sys.stderr)
+        return EXIT_BAD_CONFIGURATION
+    pods = None
+    if operator_labels is not None:
+        pods = OperatorPods(namespace=os.environ["POD_NAMESPACE"], labels=operator_labels)
+    log_to(sys.stderr)
+
+    async def connected() -> int:
+        clock = LoopClock(wall_clock_ms)
+        async with ApiClient.opened(login, clock) as api:
+            return await uninstall(api, clock, namespaces, pods)
+
+    try:
+        return asyncio.run(connected())
+    except KubernetesError as error:
+        print(f"ballast uninstall: {error}", file=sys.stderr)
+        return EXIT_FAILED
+
+
+async def uninstall(
+    api: KubernetesApi, clock: Clock, namespaces: Sequence[str | None], pods: OperatorPods | None
+) -> int:
+    """Wait for the operator's end, then take the finalizers off; return the exit code."""
+    if pods is not None and not await wait_for_end(api, clock, pods):
+        print("ballast uninstall: the operator's pods still run", file=sys.stderr)
+        return EXIT_FAILED
+    print(f"took finalizers off {await remove_finalizers(api, namespaces)} objects")
+    return 0
