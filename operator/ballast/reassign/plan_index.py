@@ -1,4 +1,4 @@
-"""The index of a ``ballast-plan/v1`` in chunks: their names, digests and sizes, and the plan's sums.
+"""The index of a plan in chunks: their names, digests and sizes, and the plan's sums.
 
 Its digest is that of `Plan`: SHA-256 of the uncompressed lines, whatever the chunks are. The index
 is written last, so whoever finds it finds the chunks.
@@ -19,7 +19,7 @@ CHUNK_KEY = "plan.gz"
 DIGEST_LABEL = "ballast.dev/plan-digest"
 
 MAX_CHUNK_BYTES = 768 * 1024
-"""Of a chunk as it is stored; base64 and metadata still leave the object below 1 MiB plus."""
+"""Of a chunk as it is stored, whoever wrote it."""
 MAX_CHUNK_TEXT_BYTES = 16 * 1024 * 1024
 MAX_PLAN_TEXT_BYTES = 512 * 1024 * 1024
 MAX_PARTITIONS = 3_000_000

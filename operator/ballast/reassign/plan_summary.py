@@ -1,5 +1,6 @@
-"""What a plan comes to, found in one pass over its lines: memory grows with topics and brokers only.
+"""What a plan comes to, found in one pass over its lines.
 
+Memory grows with topics and brokers only, and both are bounded.
 A plan too large to be held as `Plan` is accepted, shown and approved by this.
 """
 
