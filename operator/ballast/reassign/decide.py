@@ -252,7 +252,8 @@ def _verify(world: World, memory: Memory, seen: Survey) -> Step:
 def _wait_for_turn(place: QueuePlace) -> Wait:
     names = ", ".join(place.blocked_by[:_NAMED])
     more = len(place.blocked_by) - _NAMED
-    message = f"behind {names}" + (f" and {more} more" if more > 0 else "")
+    message = f"behind {names}" if names else ""
+    message += f" and {more} more" if more > 0 else ""
     return Wait(state=LifecycleState.QUEUED, reason="Queued", message=message)
 
 

@@ -1,0 +1,43 @@
+"""Where the cluster of a BrokerSet is reached: one that runs here, or one that runs elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ballast.kube.ports import KubernetesApi
+from ballast.kube.resources import BROKER_SETS, Document
+
+CLIENT_PORT: Final = 9092
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterAddress:
+    """One cluster, as its BrokerSet describes it."""
+
+    bootstrap: str
+    """``host:port[,…]``."""
+    epoch: int | None
+    """Of its controller, as the BrokerSet's status shows it; None = not known."""
+    is_deleted: bool
+    """Whether the BrokerSet is being deleted."""
+
+
+async def find_cluster(
+    api: KubernetesApi, namespace: str, name: str, cluster_domain: str
+) -> ClusterAddress:
+    """Return where a broker set's cluster is. Raises `NotFound` and other `KubernetesError`."""
+    return cluster_address(await api.get(BROKER_SETS, namespace, name), cluster_domain)
+
+
+def cluster_address(document: Document, cluster_domain: str) -> ClusterAddress:
+    """Return where the cluster of a BrokerSet is."""
+    metadata = document["metadata"]
+    spec: Mapping[str, Any] = document.get("spec") or {}
+    controller = (document.get("status") or {}).get("controller") or {}
+    epoch = controller.get("epoch")
+    host = f"{metadata['name']}-bootstrap.{metadata['namespace']}.svc.{cluster_domain}"
+    return ClusterAddress(
+        bootstrap=str(spec.get("bootstrapServers") or f"{host}:{CLIENT_PORT}"),
+        epoch=epoch if isinstance(epoch, int) else None,
+        is_deleted="deletionTimestamp" in metadata,
+    )

@@ -1,0 +1,164 @@
+"""What is done before a deleted reassignment is let go: ``spec.deletionPolicy``.
+
+Our finalizer stays on until the policy is carried out on the cluster:
+
+* Cancel: what is in flight is taken back, and the throttle with it.
+* RollBack: everything is brought back, then the throttle is taken back.
+* Orphan: the throttle is taken back where brokers answer, what is in flight is left to the cluster.
+  It never waits for long, so it is also the way out when the cluster does not answer; a throttle
+  that could not be taken back is then named in an Event.
+
+What has not begun, or has ended, is let go at once, and so is what moved in a cluster whose
+BrokerSet is gone. The policy may be edited while the object waits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ballast.kube.clusters import ClusterAddress, find_cluster
+from ballast.kube.errors import NotFound
+from ballast.kube.reassignment_object import ReassignmentObject
+from ballast.kube.reassignment_status import stalled, status_document, with_findings
+from ballast.kube.reassignment_work import POLL_SECONDS, ReassignmentWork
+from ballast.model.conditions import ConditionStatus
+from ballast.reassign.conditions import ConditionType
+from ballast.reassign.errors import ManifestRejected, MemoryRejected
+from ballast.reassign.manifest import parse_manifest
+from ballast.reassign.memory import Memory
+from ballast.reassign.reconcile import Reconciler, Visit
+from ballast.reassign.spec import Assignments, DeletionPolicy, ReassignmentSpec, Settings
+
+ORPHAN_SECONDS: Final = 10.0
+"""So long an orphan's throttle is tried to be taken back."""
+PATIENCE_SECONDS: Final = 60.0
+"""After so long a deletion that does not come on is reported as stalled."""
+RETRY_SECONDS: Final = 5.0
+ESCAPE: Final = '{"spec":{"deletionPolicy":"Orphan"}}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cleaning:
+    """What is needed to carry the policy on."""
+
+    settings: Settings
+    cluster: ClusterAddress
+    reconciler: Reconciler
+    memory: Memory
+
+
+async def clean_up(  # noqa: PLR0911  (a list of cases)
+    work: ReassignmentWork, seen: ReassignmentObject
+) -> float | None:
+    """Carry the policy on; return when to look again, None = the object is let go.
+
+    Raises `KubernetesError`.
+    """
+    if not seen.has_finalizer:
+        return None
+    if seen.is_settled:
+        return await _let_go(work, seen)
+    settings = _settings(seen)
+    try:
+        cluster = await find_cluster(
+            work.operator.api, seen.namespace, seen.broker_set, work.operator.cluster_domain
+        )
+        reconciler = await work.reconciler(seen, cluster)
+        memory = await reconciler.recall()
+    except NotFound:
+        return await _let_go(work, seen, f"BrokerSet {seen.broker_set} is gone")
+    except (MemoryRejected, ValueError) as error:
+        work.forget()
+        if settings.deletion_policy is DeletionPolicy.ORPHAN:
+            return await _let_go(work, seen, str(error))
+        return await _say_blocked(work, seen, str(error))
+    if memory is None or memory.start_time_ms is None or memory.outcome is not None:
+        return await _let_go(work, seen)
+    cleaning = _Cleaning(settings=settings, cluster=cluster, reconciler=reconciler, memory=memory)
+    return await _carry_on(work, seen, cleaning)
+
+
+async def _carry_on(
+    work: ReassignmentWork, seen: ReassignmentObject, cleaning: _Cleaning
+) -> float | None:
+    visit = await cleaning.reconciler.visit(
+        ReassignmentSpec(
+            name=seen.name,
+            generation=seen.generation,
+            # The plan is remembered: the ConfigMap it came from may be gone.
+            assignments=Assignments(targets=cleaning.memory.plan.targets),
+            settings=cleaning.settings,
+        )
+    )
+    why = _what_holds(visit)
+    if why and _gives_up(work, seen, cleaning):
+        return await _let_go(work, seen, why)
+    document = status_document(
+        visit.status,
+        epoch=cleaning.cluster.epoch or seen.controller_epoch,
+        state_objects=work.state_objects,
+    )
+    if why and _waited_seconds(work, seen) > PATIENCE_SECONDS:
+        return await _say_blocked(work, seen, why, document)
+    wait_s = await work.report(seen, document)
+    if visit.delay_seconds is None:
+        return 0.0
+    return visit.delay_seconds if wait_s is None else min(visit.delay_seconds, wait_s)
+
+
+def _what_holds(visit: Visit) -> str:
+    """Return in words why the cleaning does not come on, or nothing when it does."""
+    progressing = visit.status.conditions[ConditionType.PROGRESSING]
+    acted = visit.delay_seconds is None or visit.delay_seconds < POLL_SECONDS
+    if acted or progressing.status is ConditionStatus.TRUE:
+        return ""
+    return progressing.message or progressing.reason
+
+
+def _gives_up(work: ReassignmentWork, seen: ReassignmentObject, cleaning: _Cleaning) -> bool:
+    """Whether nothing more is to be hoped for from a cluster that does not do what we ask."""
+    if cleaning.settings.deletion_policy is DeletionPolicy.ORPHAN:
+        return _waited_seconds(work, seen) > ORPHAN_SECONDS
+    return cleaning.cluster.is_deleted
+
+
+async def _say_blocked(
+    work: ReassignmentWork,
+    seen: ReassignmentObject,
+    why: str,
+    status: Mapping[str, Any] | None = None,
+) -> float:
+    """Report that the deletion waits, and the way out."""
+    message = (
+        f"{why}; to delete it nevertheless: kubectl patch preassign {seen.name} -n "
+        f"{seen.namespace} --type merge -p '{ESCAPE}'"
+    )
+    found = stalled("DeletionBlocked", message)
+    document = with_findings(seen, found, work.operator.clock.wall_ms(), status=status)
+    await work.report(seen, document)
+    return RETRY_SECONDS
+
+
+async def _let_go(work: ReassignmentWork, seen: ReassignmentObject, why: str = "") -> float | None:
+    """Take our finalizer off; ``why`` says what may be left in the cluster."""
+    if not await work.release(seen):
+        return 0.0
+    if why:
+        message = f"{why}: moves and throttles of this reassignment may be left in the cluster"
+        await work.events.note(seen.document, "LeftBehind", message, warning=True)
+    await work.wake_others(seen)
+    return None
+
+
+def _settings(seen: ReassignmentObject) -> Settings:
+    """Return what the spec says, as far as it can be read: a bad one must not hold the object."""
+    try:
+        settings = parse_manifest(seen.manifest_document()).settings
+    except ManifestRejected:
+        settings = Settings()
+    return replace(settings, is_deleted=True)
+
+
+def _waited_seconds(work: ReassignmentWork, seen: ReassignmentObject) -> float:
+    asked_ms = seen.deletion_time_ms
+    return 0.0 if asked_ms is None else (work.operator.clock.wall_ms() - asked_ms) / 1000

@@ -1,0 +1,173 @@
+"""The live things of one reassignment while it is tended: connections, reconciler, status, Events.
+
+All of it can be thrown away at any time and made again from what the API server and the cluster
+have.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ballast.kube.clusters import ClusterAddress
+from ballast.kube.context import ClosableAdmin, OperatorContext
+from ballast.kube.errors import Invalid, NotFound
+from ballast.kube.events import EventRecorder
+from ballast.kube.ports import PatchType
+from ballast.kube.reassignment_notices import notices
+from ballast.kube.reassignment_object import CLEANUP_FINALIZER, ReassignmentObject
+from ballast.kube.reassignment_queue import others_of
+from ballast.kube.reassignment_state import ConfigMapStore, StoredObject
+from ballast.kube.reassignment_status import StatusDocument, steady
+from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, ObjectKey
+from ballast.kube.status_writer import StatusWriter
+from ballast.reassign.conditions import FINAL_STATUS, conditions_from_documents
+from ballast.reassign.reconcile import Reconciler
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS: Final = 0.5
+"""Between two looks at moves that are under way."""
+
+
+class ReassignmentWork:
+    """What one tender holds between two looks."""
+
+    def __init__(self, operator: OperatorContext, key: ObjectKey) -> None:
+        self.operator = operator
+        self.key = key
+        self.events = EventRecorder(operator.api, operator.identity, operator.clock)
+        self._uid = ""
+        self._bootstrap = ""
+        self._admin: ClosableAdmin | None = None
+        self._store: ConfigMapStore | None = None
+        self._reconciler: Reconciler | None = None
+        self._writer: StatusWriter | None = None
+        self._written: Mapping[str, Any] = {}
+
+    @property
+    def state_objects(self) -> tuple[StoredObject, ...]:
+        """The ConfigMaps that hold what is remembered."""
+        return () if self._store is None else self._store.objects
+
+    async def see(self) -> ReassignmentObject:
+        """Read the object. Raises `NotFound` when it is gone, and other `KubernetesError`."""
+        document = await self.operator.api.get(
+            PARTITION_REASSIGNMENTS, self.key.namespace, self.key.name
+        )
+        seen = ReassignmentObject(document=document)
+        if seen.uid != self._uid:
+            await self.close()
+            self._uid, self._writer = seen.uid, None
+        return seen
+
+    async def reconciler(self, seen: ReassignmentObject, cluster: ClusterAddress) -> Reconciler:
+        """Return the reconciler of the object on its cluster.
+
+        Raises `ValueError` when the cluster's address is none.
+        """
+        if cluster.bootstrap != self._bootstrap:
+            await self.close()
+        if self._admin is None:
+            self._admin = self.operator.admin_for(cluster.bootstrap)
+            self._bootstrap = cluster.bootstrap
+        if self._reconciler is None:
+            self._store = ConfigMapStore(self.operator.api, seen)
+            self._reconciler = Reconciler(
+                admin=self._admin,
+                store=self._store,
+                clock=self.operator.clock,
+                poll_interval_seconds=POLL_SECONDS,
+                conditions=seen.conditions,
+            )
+        return self._reconciler
+
+    def forget(self) -> None:
+        """Drop what is remembered here: after an error it may not be what is stored."""
+        self._reconciler = self._store = None
+
+    async def close(self) -> None:
+        """Drop everything and close the connections."""
+        self.forget()
+        admin, self._admin, self._bootstrap = self._admin, None, ""
+        if admin is not None:
+            await admin.close()
+
+    async def report(
+        self, seen: ReassignmentObject, document: StatusDocument, *, urgent: bool = False
+    ) -> float | None:
+        """Write the status if it says anything new, and tell what is worth an Event.
+
+        Returns None, or the seconds after which to report again: it was too soon. Raises
+        `KubernetesError`.
+        """
+        document = steady(document, self._written or seen.status)
+        wait_s = await self._writer_for(seen).write(document, urgent=urgent)
+        self.operator.metrics.saw(self.key, document)
+        if wait_s is not None:
+            return wait_s
+        self._written = document
+        now = conditions_from_documents(document["conditions"])
+        for notice in notices(seen.conditions, now):
+            await self.events.note(
+                seen.document, notice.reason, notice.message, warning=notice.is_warning
+            )
+        return None
+
+    def _writer_for(self, seen: ReassignmentObject) -> StatusWriter:
+        """Return the writer; a new one when somebody else has written since."""
+        is_ours = self._written.get("conditions") == seen.status.get("conditions")
+        if self._writer is None or not is_ours:
+            self._written = seen.status
+            self._writer = StatusWriter(
+                self.operator.api,
+                PARTITION_REASSIGNMENTS,
+                self.key,
+                self.operator.clock,
+                written=seen.status,
+            )
+        return self._writer
+
+    async def hold(self, seen: ReassignmentObject) -> bool:
+        """Put our finalizer on; return whether it is there now. Raises `KubernetesError`."""
+        return await self._set_finalizers(seen, [*seen.finalizers, CLEANUP_FINALIZER])
+
+    async def release(self, seen: ReassignmentObject) -> bool:
+        """Take our finalizer off; return whether it is gone now. Raises `KubernetesError`."""
+        if not seen.has_finalizer:
+            return True
+        left = [name for name in seen.finalizers if name != CLEANUP_FINALIZER]
+        return await self._set_finalizers(seen, left)
+
+    async def _set_finalizers(self, seen: ReassignmentObject, finalizers: list[str]) -> bool:
+        metadata = seen.document["metadata"]
+        patch = [
+            {
+                "op": "test",
+                "path": "/metadata/resourceVersion",
+                "value": metadata["resourceVersion"],
+            },
+            {"op": "add", "path": "/metadata/finalizers", "value": finalizers},
+        ]
+        try:
+            await self.operator.api.patch(
+                PARTITION_REASSIGNMENTS,
+                seen.namespace,
+                seen.name,
+                patch,
+                patch_type=PatchType.JSON,
+            )
+        except Invalid:
+            return False  # Somebody has changed the object meanwhile.
+        except NotFound:
+            return True
+        return True
+
+    async def wake_others(self, seen: ReassignmentObject) -> None:
+        """Let the broker set and who waits behind this one look again: it has ended.
+
+        Raises `KubernetesError`.
+        """
+        for other in await others_of(self.operator.api, seen):
+            if other.state not in FINAL_STATUS:
+                self.operator.wakes.wake(other.key)
+        self.operator.wakes.wake(ObjectKey(BROKER_SETS.plural, seen.namespace, seen.broker_set))

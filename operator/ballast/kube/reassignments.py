@@ -1,0 +1,356 @@
+"""Tending one PartitionReassignment: from its first sight to its end, and to its deletion.
+
+Each look reads the object, its broker set and its plan, lets the reconciler take one step, and
+writes what it came to. Nothing else is remembered: an operator killed anywhere is followed by one
+that looks again.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from ballast.kube import deletion
+from ballast.kube.clusters import ClusterAddress, find_cluster
+from ballast.kube.context import OperatorContext
+from ballast.kube.errors import KubernetesError, NotFound
+from ballast.kube.plan_source import LoadedPlan, PlanNotReadable, load_plan
+from ballast.kube.reassignment_object import ReassignmentObject
+from ballast.kube.reassignment_queue import Turn, Verdict, ask_for_turn
+from ballast.kube.reassignment_status import (
+    infeasible,
+    is_fenced,
+    refused,
+    stalled,
+    status_document,
+    waiting,
+    with_findings,
+)
+from ballast.kube.reassignment_work import POLL_SECONDS, ReassignmentWork
+from ballast.kube.resources import PARTITION_REASSIGNMENTS, ObjectKey
+from ballast.model.conditions import Finding
+from ballast.reassign.conditions import ConditionType, LifecycleState
+from ballast.reassign.errors import ManifestRejected, MemoryRejected
+from ballast.reassign.manifest import Manifest, parse_manifest
+from ballast.reassign.memory import Memory
+from ballast.reassign.plan_manifest import PlanConfigMap, PlanFile, PlanToGenerate
+from ballast.reassign.queueing import NOT_QUEUED, QueuePlace
+from ballast.reassign.reconcile import Reconciler, Visit
+from ballast.reassign.spec import Assignments, DesiredState, ReassignmentSpec
+from ballast.reassign.world import MY_TURN
+
+log = logging.getLogger(__name__)
+
+AT_ONCE: Final = 0.0
+REST_SECONDS: Final = 600.0
+"""Between two looks at what has ended, and nothing woke us for."""
+MISSING_SECONDS: Final = 10.0
+"""Between two looks for a broker set or a plan that is not there."""
+CALM_SECONDS: Final = 15.0
+"""Between two looks at what waits for a person or for others."""
+FOREIGN_SECONDS: Final = 2.0
+"""Between two looks at what waits for moves in flight, ours or others'."""
+FENCE_SECONDS: Final = 60.0
+"""So long a later incarnation is believed to be alive after we began to see its epoch."""
+PLAN_SECONDS: Final = 30.0
+"""Between two readings of a plan that somebody may change."""
+MAX_BACK_OFF_SECONDS: Final = 60.0
+_CALM: Final = frozenset(
+    {LifecycleState.AWAITING_APPROVAL, LifecycleState.QUEUED, LifecycleState.PAUSED}
+)
+
+
+async def tend(operator: OperatorContext, key: ObjectKey, stopped: Callable[[], bool]) -> None:
+    """Carry one reassignment on until it is gone, let go by its deletion, or ``stopped``.
+
+    ``stopped`` is for the process: a deleted object is cleaned up first, see `kube.deletion`.
+    Raises nothing but CancelledError.
+    """
+    tender = Tender(operator, key)
+    try:
+        while not stopped():
+            delay_s = await tender.look()
+            if delay_s is None:
+                operator.metrics.forget(key)
+                return
+            if delay_s > 0:
+                await operator.wakes.wait(key, delay_s)
+    finally:
+        await tender.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """What one look has found so far."""
+
+    seen: ReassignmentObject
+    manifest: Manifest
+    cluster: ClusterAddress
+    reconciler: Reconciler
+    memory: Memory | None
+    plan: LoadedPlan
+
+    @property
+    def spec(self) -> ReassignmentSpec:
+        """The spec with its plan."""
+        return self.manifest.spec(self.plan.assignments, self.seen.generation)
+
+    @property
+    def epoch(self) -> int | None:
+        """To be written: never lower than what is there."""
+        known = self.cluster.epoch
+        return self.seen.controller_epoch if known is None else known
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it is under way, so that it need not ask for its turn."""
+        memory = self.memory
+        return memory is not None and memory.start_time_ms is not None and memory.outcome is None
+
+
+class Tender:
+    """One reassignment's loop, look by look."""
+
+    def __init__(self, operator: OperatorContext, key: ObjectKey) -> None:
+        self._operator = operator
+        self._work = ReassignmentWork(operator, key)
+        self._failures = 0
+        self._fenced_since: float | None = None
+        self._plan: tuple[str, float, LoadedPlan] | None = None
+        """The uid it belongs to, when it was read, and what it was."""
+
+    async def close(self) -> None:
+        """Close what is open."""
+        await self._work.close()
+
+    async def look(self) -> float | None:
+        """Take the next step; return after how many seconds to look again, None = never."""
+        clock = self._operator.clock
+        began = clock.now()
+        try:
+            delay_s = await self._look()
+        except KubernetesError as error:
+            log.warning("%s: %s", self._work.key, error)
+            return self._back_off(clock.now() - began)
+        except Exception:
+            # A fault of ours with one object must not end the others.
+            log.exception("%s: the look has failed", self._work.key)
+            return self._back_off(clock.now() - began)
+        self._failures = 0
+        self._count("ok", clock.now() - began)
+        return delay_s
+
+    def _back_off(self, duration_s: float) -> float:
+        """Forget what may be wrong; return how long to wait."""
+        self._work.forget()
+        self._failures += 1
+        self._count("error", duration_s)
+        return float(min(MAX_BACK_OFF_SECONDS, 0.25 * 2 ** min(self._failures, 10)))
+
+    def _count(self, result: str, duration_s: float) -> None:
+        self._operator.metrics.reconciled(PARTITION_REASSIGNMENTS.kind, result, duration_s)
+
+    async def _look(self) -> float | None:  # noqa: PLR0911  (a list of cases)
+        try:
+            seen = await self._work.see()
+        except NotFound:
+            return None
+        if seen.is_deleted:
+            return await deletion.clean_up(self._work, seen)
+        if seen.is_settled:
+            return await self._rest(seen)
+        try:
+            manifest = parse_manifest(seen.manifest_document())
+            if isinstance(manifest.plan, PlanToGenerate | PlanFile):
+                return await self._refuse(seen, infeasible(_NOT_GENERATED))
+        except ManifestRejected as error:
+            return await self._refuse(seen, refused("PlanUnreadable", str(error)))
+        try:
+            return await self._tend(seen, manifest)
+        except PlanNotReadable as error:
+            found = waiting(seen, "PlanUnreadable", str(error), accepted=False)
+            return await self._say(seen, found, MISSING_SECONDS)
+        except MemoryRejected as error:
+            self._work.forget()
+            return await self._say(seen, stalled("StateUnreadable", str(error)), CALM_SECONDS)
+
+    async def _tend(self, seen: ReassignmentObject, manifest: Manifest) -> float:
+        operator = self._operator
+        name = manifest.broker_set or ""
+        try:
+            cluster = await find_cluster(
+                operator.api, seen.namespace, name, operator.cluster_domain
+            )
+            reconciler = await self._work.reconciler(seen, cluster)
+        except NotFound:
+            message = f"spec.brokerSetRef.name: there is no BrokerSet {name}"
+            found = waiting(seen, "BrokerSetNotFound", message, accepted=False)
+            return await self._say(seen, found, MISSING_SECONDS)
+        except ValueError as error:
+            found = waiting(seen, "BrokerSetNotFound", f"BrokerSet {name}: {error}", accepted=False)
+            return await self._say(seen, found, MISSING_SECONDS)
+        if self._is_fenced(seen, cluster):
+            return 1.0
+        memory = await reconciler.recall()
+        plan = await self._load(seen, manifest, memory)
+        if memory is not None and plan.assignments.targets != memory.plan.targets:
+            if manifest.settings.desired_state in (DesiredState.RUNNING, DesiredState.PAUSED):
+                return await self._say(seen, stalled("PlanChanged", _CHANGED), CALM_SECONDS)
+            plan = _remembered(memory)
+        return await self._visit(
+            _Case(
+                seen=seen,
+                manifest=manifest,
+                cluster=cluster,
+                reconciler=reconciler,
+                memory=memory,
+                plan=plan,
+            )
+        )
+
+    async def _load(
+        self, seen: ReassignmentObject, manifest: Manifest, memory: Memory | None
+    ) -> LoadedPlan:
+        """Return the plan; what is remembered stands in for a ConfigMap that is gone."""
+        source = manifest.plan
+        if isinstance(source, Assignments):
+            return LoadedPlan(assignments=source)
+        assert isinstance(source, PlanConfigMap), "others have been refused"
+        now = self._operator.clock.now()
+        if self._plan is not None:
+            uid, read_at, plan = self._plan
+            if uid == seen.uid and now - read_at < PLAN_SECONDS:
+                return plan
+        try:
+            plan = await load_plan(self._operator.api, seen.namespace, source)
+        except PlanNotReadable:
+            if memory is None or memory.start_time_ms is None:
+                raise
+            plan = _remembered(memory)
+        self._plan = (seen.uid, now, plan)
+        return plan
+
+    async def _visit(self, case: _Case) -> float:
+        seen = case.seen
+        if case.memory is not None and not seen.has_finalizer and not await self._work.hold(seen):
+            return AT_ONCE
+        turn, visit = await self._step(case)
+        holds_claim = turn is not None and turn.verdict in (Verdict.CLAIM, Verdict.HOLD)
+        is_queued = visit.status.state is LifecycleState.QUEUED
+        wait_s = await self._work.report(
+            seen,
+            status_document(
+                visit.status,
+                epoch=case.epoch,
+                plan_objects=case.plan.objects,
+                state_objects=self._work.state_objects,
+                place=MY_TURN if holds_claim and is_queued else None,
+            ),
+        )
+        if visit.delay_seconds is None:
+            await self._work.wake_others(seen)
+            return AT_ONCE
+        delay_s = _pace(visit)
+        if is_queued and turn is not None and turn.verdict is not Verdict.WAIT:
+            delay_s = AT_ONCE if turn.verdict is Verdict.CLAIM else POLL_SECONDS
+        return delay_s if wait_s is None else min(delay_s, wait_s)
+
+    async def _step(self, case: _Case) -> tuple[Turn | None, Visit]:
+        """Let the reconciler take a step, as far as its turn allows."""
+        if case.has_begun:
+            return None, await case.reconciler.visit(case.spec)
+        turn = None
+        if case.seen.state is LifecycleState.QUEUED:
+            turn = await ask_for_turn(self._operator.api, case.seen)
+        visit = await case.reconciler.visit(case.spec, _place(turn))
+        if turn is None and visit.status.state is LifecycleState.QUEUED:
+            turn = await ask_for_turn(self._operator.api, case.seen)
+            if turn.verdict is Verdict.WAIT:
+                visit = await case.reconciler.visit(case.spec, turn.place)
+        return turn, visit
+
+    def _is_fenced(self, seen: ReassignmentObject, cluster: ClusterAddress) -> bool:
+        """Whether a later incarnation of the operator has to be left alone.
+
+        A cluster that was made anew begins again with low epochs: what nobody has written for a
+        while is taken over.
+        """
+        now = self._operator.clock.now()
+        if not is_fenced(seen, cluster.epoch):
+            self._fenced_since = None
+            return False
+        if self._fenced_since is None:
+            self._fenced_since = now
+            log.warning(
+                "%s was written in epoch %s, ours is %s: it is left alone",
+                seen.key,
+                seen.controller_epoch,
+                cluster.epoch,
+            )
+        self._work.forget()
+        return now - self._fenced_since < FENCE_SECONDS
+
+    async def _rest(self, seen: ReassignmentObject) -> float:
+        """Look after one that has ended: nothing holds it, and it goes when its time is over."""
+        self._operator.metrics.saw(seen.key, seen.status)
+        await self._work.close()
+        await self._work.release(seen)
+        ttl_s = seen.spec.get("ttlSecondsAfterFinished")
+        ended_ms = seen.end_time_ms
+        if not isinstance(ttl_s, int) or ended_ms is None:
+            return REST_SECONDS
+        left_s = ended_ms / 1000 + ttl_s - self._operator.clock.wall_ms() / 1000
+        if left_s > 0:
+            return min(REST_SECONDS, left_s)
+        await self._operator.api.delete(
+            PARTITION_REASSIGNMENTS, seen.namespace, seen.name, uid=seen.uid
+        )
+        return MISSING_SECONDS
+
+    async def _refuse(self, seen: ReassignmentObject, found: dict[ConditionType, Finding]) -> float:
+        """Report a spec that cannot be carried out; one that has begun is not ended by an edit."""
+        if "startTime" in seen.status:
+            condition = found[ConditionType.ACCEPTED]
+            return await self._say(seen, stalled(condition.reason, condition.message), REST_SECONDS)
+        return await self._say(seen, found, AT_ONCE)
+
+    async def _say(
+        self, seen: ReassignmentObject, found: dict[ConditionType, Finding], delay_s: float
+    ) -> float:
+        document = with_findings(seen, found, self._operator.clock.wall_ms())
+        wait_s = await self._work.report(seen, document)
+        return delay_s if wait_s is None else min(delay_s, wait_s)
+
+
+_NOT_GENERATED = (
+    "spec.plan.generate: is not available yet: make the plan with `ballast plan` and give it as "
+    "assignments or configMapRef"
+)
+_CHANGED = (
+    "the plan in spec.plan.configMapRef is not the one that was stored: put it back, or cancel, "
+    "roll back or delete this reassignment"
+)
+
+
+def _remembered(memory: Memory) -> LoadedPlan:
+    return LoadedPlan(assignments=Assignments(targets=memory.plan.targets))
+
+
+def _place(turn: Turn | None) -> QueuePlace:
+    """Return the place to visit with: only who may begin is told that it has its turn."""
+    if turn is None or turn.verdict in (Verdict.CLAIM, Verdict.HOLD):
+        return NOT_QUEUED
+    return turn.place
+
+
+def _pace(visit: Visit) -> float:
+    """Return when to look again: soon while bytes move, seldom while a person is waited for."""
+    delay_s = visit.delay_seconds or AT_ONCE
+    if visit.status.state not in _CALM or delay_s < POLL_SECONDS:
+        return delay_s
+    progress = visit.status.progress
+    is_moving = progress is not None and progress.in_progress > 0
+    progressing = visit.status.conditions[ConditionType.PROGRESSING]
+    if is_moving or progressing.reason == "ForeignReassignment":
+        return max(delay_s, FOREIGN_SECONDS)
+    return max(delay_s, CALM_SECONDS)
