@@ -1,17 +1,25 @@
 """What a tender of one object is given: the ways to the API, to clusters, to other tenders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from ballast.kube.metrics import OperatorMetrics
 from ballast.kube.ports import KubernetesApi
 from ballast.kube.wakes import Wakes
-from ballast.reassign.ports import Clock, ClusterAdmin
+from ballast.reassign.ports import Clock, ClusterAdmin, RequestError
 
 
 class ClosableAdmin(ClusterAdmin, Protocol):
     """Kafka's admin API over connections of its own; whoever asked for it closes it."""
+
+    async def default_broker_configs(self, names: Collection[str]) -> Mapping[str, str]:
+        """DescribeConfigs (32): those names set dynamically for all brokers at once."""
+
+    async def alter_default_broker_configs(
+        self, changes: Mapping[str, str | None]
+    ) -> RequestError | None:
+        """IncrementalAlterConfigs (44) for all brokers at once: set, or delete where None."""
 
     async def close(self) -> None:
         """Close every connection."""

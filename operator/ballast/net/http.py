@@ -1,4 +1,4 @@
-"""The process's health and metrics over HTTP: /healthz, /readyz, /metrics. Nothing else.
+"""The process's health and metrics over HTTP: /healthz (also /livez), /readyz, /metrics.
 
 One request per connection, GET or HEAD, no body, 8 KiB of head at most, answered or closed in time:
 it is asked by kubelets and Prometheus, and reachable by whoever reaches the pod.
@@ -25,7 +25,7 @@ class Health:
     """What the process says about itself; each returns the reason why not, or None when well."""
 
     unhealthy: Callable[[], str | None]
-    """Asked by /healthz: a reason gets the process restarted."""
+    """Asked by /healthz and /livez: a reason gets the process restarted."""
     unready: Callable[[], str | None]
     """Asked by /readyz: a reason keeps clients away."""
     registry: CollectorRegistry
@@ -126,7 +126,12 @@ def _route(head: bytes, health: Health) -> tuple[_Answer, bool]:
     if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
         return _Answer(HTTPStatus.BAD_REQUEST, b"bad request\n"), False
     method, target, _ = words
-    routes = {b"/healthz": _healthz, b"/readyz": _readyz, b"/metrics": _metrics}
+    routes = {
+        b"/healthz": _healthz,
+        b"/livez": _healthz,
+        b"/readyz": _readyz,
+        b"/metrics": _metrics,
+    }
     route = routes.get(target.split(b"?", 1)[0])
     if route is None:
         return _Answer(HTTPStatus.NOT_FOUND, b"not found\n"), method == b"HEAD"

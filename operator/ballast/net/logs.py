@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TextIO
 
@@ -19,6 +20,9 @@ _RESERVED = frozenset(vars(logging.LogRecord("", 0, "", 0, "", None, None))) | {
 class JsonFormatter(logging.Formatter):
     """Formats a record as ``{"ts", "level", "logger", "message", ...extras}``.
 
+    The extra ``fields``, a mapping, stands for its items: they may be named as a record's own
+    attributes are, such as ``name``.
+
     Control characters are escaped, and whatever is not ASCII too: a hostile topic or client name
     can neither begin a new line nor move a terminal's cursor.
     """
@@ -32,6 +36,9 @@ class JsonFormatter(logging.Formatter):
             "message": record.getMessage(),
         }
         line |= {name: value for name, value in vars(record).items() if name not in _RESERVED}
+        fields = line.pop("fields", None)
+        if isinstance(fields, Mapping):
+            line |= {name: value for name, value in fields.items() if name not in line}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         if record.stack_info:

@@ -48,6 +48,7 @@ def answer_to(request: bytes, of: Health | None = None) -> tuple[bytes, float]:
     ("request_", "status", "body"),
     [
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", b"200 OK", b"ok\n"),
+        (b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", b"200 OK", b"ok\n"),
         (b"GET /readyz?x=1 HTTP/1.0\n\n", b"200 OK", b"ok\n"),
         (b"HEAD /readyz HTTP/1.1\r\n\r\n", b"200 OK", b""),
         (b"GET / HTTP/1.1\r\n\r\n", b"404 Not Found", b"not found\n"),

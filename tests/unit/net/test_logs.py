@@ -30,6 +30,13 @@ def test_fixed_fields_and_extras() -> None:
     }
 
 
+def test_fields_may_have_the_names_of_a_records_own() -> None:
+    fields = {"name": "move", "namespace": "a", "level": "mine"}
+    line = json.loads(JsonFormatter().format(record("x", fields=fields)))
+    assert (line["name"], line["namespace"], line["level"]) == ("move", "a", "warning")
+    assert "fields" not in line
+
+
 @pytest.mark.parametrize("code", [*range(32), 127, *range(0x80, 0xA0), 0x2028, 0x202E])
 def test_control_characters_never_reach_the_stream(code: int) -> None:
     """S24: a topic's or client's name begins no line and moves no cursor."""

@@ -1,0 +1,33 @@
+"""The candidates' own metrics, for each BrokerSet."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from prometheus_client.core import Metric
+from prometheus_client.samples import Sample
+
+from ballast.candidate.metrics import CandidateCollector
+from ballast.kube.candidates import Seat
+
+
+class CandidatesCollector:
+    """Reads every candidate's state at each scrape, labelled with its BrokerSet."""
+
+    def __init__(self, seats: Callable[[], Sequence[Seat]]) -> None:
+        self._seats = seats
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics of all candidates, each family once."""
+        families: dict[str, Metric] = {}
+        for seat in self._seats():
+            if seat.candidate is None:
+                continue
+            labels = {"namespace": seat.key.namespace, "name": seat.key.name}
+            for family in CandidateCollector(seat.candidate).collect():
+                made = Metric(family.name, family.documentation, family.type)
+                merged = families.setdefault(family.name, made)
+                merged.samples += (_labelled(sample, labels) for sample in family.samples)
+        yield from families.values()
+
+
+def _labelled(sample: Sample, labels: dict[str, str]) -> Sample:
+    return sample._replace(labels={**labels, **sample.labels})

@@ -1,0 +1,30 @@
+"""What may be set for an operator process."""
+
+from dataclasses import dataclass, field
+
+from ballast.kube.lease import LeaseTiming
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorOptions:
+    """The settings of one replica."""
+
+    pod_name: str
+    """Who holds the Lease, and what the ids of its controller candidates are made of."""
+    pod_namespace: str
+    """Where the Lease is."""
+    pod_ip: str
+    """Where brokers reach the controller candidates."""
+    namespaces: tuple[str, ...] = ()
+    """Whose objects are tended; none named = all."""
+    broker_image: str
+    cluster_domain: str = "cluster.local"
+    http_port: int = 8080
+    is_watching_nodes: bool = True
+    """Whether changes of Nodes are followed, which needs rights on the whole cluster."""
+    lease: LeaseTiming = field(default_factory=LeaseTiming)
+
+    @property
+    def watched_namespaces(self) -> tuple[str | None, ...]:
+        """The namespaces to watch, None for all at once."""
+        return self.namespaces or (None,)

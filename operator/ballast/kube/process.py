@@ -1,0 +1,171 @@
+"""One replica of the operator, from its start to its end.
+
+main thread    the Lease ─► held: the tenders' thread (see `tending`), for as long as it is
+               a controller candidate per BrokerSet, whether the Lease is held or not
+               /livez, /readyz, /metrics
+Told to end    tenders leave ─► candidates resign ─► the Lease is let go
+Lease lost     the process ends at once, whatever it is doing: another one may be acting
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Final, NoReturn
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+
+from ballast.candidate.candidate import Candidate
+from ballast.candidate.options import CandidateOptions
+from ballast.controller.options import ControllerOptions
+from ballast.kube.api import ApiClient
+from ballast.kube.candidate_specs import CandidateSpec, candidate_id_of
+from ballast.kube.candidates import Candidates
+from ballast.kube.connection import Login
+from ballast.kube.context import ClosableAdmin
+from ballast.kube.controller_metrics import CandidatesCollector
+from ballast.kube.errors import LeaseLost
+from ballast.kube.health import OperatorHealth
+from ballast.kube.lease import LeaseElector
+from ballast.kube.loop_thread import LoopFactory, LoopThread
+from ballast.kube.metrics import OperatorMetrics
+from ballast.kube.options import OperatorOptions
+from ballast.kube.resources import Resource
+from ballast.kube.tenders import Tend
+from ballast.kube.tending import Tending
+from ballast.kube.wakes import Wakes
+from ballast.net.http import Health, HttpServer
+from ballast.reassign.ports import Clock
+from ballast.zk.client import ClientFactory
+
+log = logging.getLogger(__name__)
+
+EXIT_LEASE_LOST: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machinery:
+    """What the process is made of and does not choose itself."""
+
+    login: Login
+    clock: Clock
+    loop_factory: LoopFactory
+    random: Random
+    admin_for: Callable[[str], ClosableAdmin]
+    zookeeper_for: Callable[[str, float], ClientFactory]
+    """From ``zookeeper.connect`` and the session timeout in seconds."""
+    tend: Mapping[Resource, Tend]
+    exit_at_once: Callable[[int], NoReturn]
+    """Ends the process without anything being finished."""
+
+
+class OperatorProcess:
+    """One replica."""
+
+    def __init__(self, options: OperatorOptions, machinery: Machinery) -> None:
+        self._options = options
+        self._machinery = machinery
+        self._metrics = OperatorMetrics()
+
+    async def run(self, stopped: asyncio.Event) -> None:
+        """Run until ``stopped`` is set; raises what makes going on impossible.
+
+        `NoCredentials` when there is no way to the API server, `OSError` when the port is taken.
+        """
+        machinery, options = self._machinery, self._options
+        async with ApiClient.opened(machinery.login, machinery.clock) as api:
+            candidates = Candidates(
+                api, options.watched_namespaces, self._candidate, machinery.clock
+            )
+            elector = LeaseElector(
+                api, options.pod_namespace, options.pod_name, machinery.clock, options.lease
+            )
+            health = OperatorHealth(lambda: api.has_answered)
+            http = HttpServer(self._health(health, candidates))
+            await http.start("", options.http_port)
+            try:
+                await self._run(candidates, elector, health, stopped)
+            finally:
+                await elector.release()
+                await http.close()
+
+    async def _run(
+        self,
+        candidates: Candidates,
+        elector: LeaseElector,
+        health: OperatorHealth,
+        stopped: asyncio.Event,
+    ) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(candidates.run(), name="candidates")
+            await self._tend_while_held(elector, health, stopped)
+            running.cancel()
+
+    async def _tend_while_held(
+        self, elector: LeaseElector, health: OperatorHealth, stopped: asyncio.Event
+    ) -> None:
+        """Wait for the Lease, then tend while it is kept, until ``stopped`` is set."""
+        async with asyncio.TaskGroup() as tasks:
+            acquiring = tasks.create_task(elector.acquire())
+            stopping = tasks.create_task(stopped.wait())
+            await asyncio.wait((acquiring, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if not acquiring.done():
+                acquiring.cancel()
+                return
+            keeping = tasks.create_task(self._keep(elector), name="lease")
+            thread = LoopThread(
+                self._tending().run, name="tenders", loop_factory=self._machinery.loop_factory
+            )
+            health.tending = thread
+            thread.start()
+            ending = tasks.create_task(thread.ended())
+            await asyncio.wait((ending, stopping), return_when=asyncio.FIRST_COMPLETED)
+            thread.stop()
+            await ending
+            keeping.cancel()
+            stopping.cancel()
+
+    async def _keep(self, elector: LeaseElector) -> None:
+        try:
+            await elector.keep()
+        except LeaseLost as error:
+            log.critical("%s: the process ends", error)
+            self._machinery.exit_at_once(EXIT_LEASE_LOST)
+
+    def _tending(self) -> Tending:
+        return Tending(
+            options=self._options,
+            login=self._machinery.login,
+            clock=self._machinery.clock,
+            admin_for=self._machinery.admin_for,
+            metrics=self._metrics,
+            wakes=Wakes(),
+            tend=self._machinery.tend,
+        )
+
+    def _candidate(self, spec: CandidateSpec, is_cordoned: Callable[[int], bool]) -> Candidate:
+        return Candidate(
+            candidate_id_of(self._options.pod_name),
+            self._machinery.zookeeper_for(spec.zookeeper_connect, spec.session_timeout_s),
+            listen=("", 0),
+            random=self._machinery.random,
+            wall_clock_ms=self._machinery.clock.wall_ms,
+            options=CandidateOptions(
+                advertised=(self._options.pod_ip, 0),
+                controller=ControllerOptions(
+                    num_partitions=spec.num_partitions,
+                    default_replication_factor=spec.default_replication_factor,
+                    delete_topic_enable=spec.delete_topic_enable,
+                    unclean_leader_election_enable=spec.unclean_leader_election_enable,
+                    is_cordoned=is_cordoned,
+                ),
+            ),
+        )
+
+    def _health(self, health: OperatorHealth, candidates: Candidates) -> Health:
+        registry = CollectorRegistry()
+        registry.register(self._metrics)
+        registry.register(CandidatesCollector(lambda: candidates.seats))
+        ProcessCollector(registry=registry)
+        return Health(unhealthy=health.unhealthy, unready=health.unready, registry=registry)

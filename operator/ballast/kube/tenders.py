@@ -1,0 +1,178 @@
+"""One tender for each object: started by kopf's daemons, and by events where kopf starts none.
+
+kopf runs no daemon for an object that was being deleted when the operator came up, nor a second one
+for an object whose daemon has returned. What is to be done for those is started here, so that an
+object is tended whenever there is something to do; never by two at a time.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ballast.kube.context import OperatorContext
+from ballast.kube.errors import Conflict, KubernetesError, NotFound
+from ballast.kube.logs import about
+from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, ObjectKey, Resource
+
+log = logging.getLogger(__name__)
+
+Tend = Callable[[OperatorContext, ObjectKey, Callable[[], bool]], Awaitable[None]]
+"""Tends one object from the first sight until there is nothing more to do.
+
+The third argument tells whether the process ends: then it leaves as soon as it can. That the object
+is being deleted it sees from the object, when it was woken.
+"""
+
+DAEMON_FINALIZER: Final = "ballast.dev/operator"
+"""kopf's: it keeps an object for as long as its daemon has work to do."""
+CLEANUP_FINALIZER: Final = "ballast.dev/cleanup"
+"""The tender's own."""
+RETRY_S: Final = 5.0
+"""After a tender that failed, which it never should."""
+RELEASE_ATTEMPTS: Final = 5
+
+RESOURCES: Final = {
+    resource.plural: resource for resource in (PARTITION_REASSIGNMENTS, BROKER_SETS)
+}
+
+
+class Tenders:
+    """Runs tenders. Belongs to one loop; ``tasks`` owns those that events start."""
+
+    def __init__(
+        self, operator: OperatorContext, tend: Mapping[Resource, Tend], tasks: asyncio.TaskGroup
+    ) -> None:
+        self._operator = operator
+        self._tend = {resource.plural: function for resource, function in tend.items()}
+        self._tasks = tasks
+        self._seen: dict[ObjectKey, Mapping[str, Any]] = {}
+        """Every object there is, by what of it is needed here: metadata, and what it names."""
+        self._running: dict[ObjectKey, asyncio.Event] = {}
+        """Set when the tender has returned."""
+        self._done_at: dict[ObjectKey, int] = {}
+        """The generation at which a tender found nothing more to do."""
+        self._is_stopping = False
+
+    # -- what events tell ----------------------------------------------------------------------
+
+    def saw(self, resource: Resource, event: Mapping[str, Any]) -> None:
+        """Take an event about an object: wake its tender, or start one where kopf does not."""
+        document = event["object"]
+        metadata = document["metadata"]
+        key = ObjectKey(resource.plural, metadata["namespace"], metadata["name"])
+        before = self._seen.pop(key, None)
+        if event["type"] == "DELETED":
+            self._done_at.pop(key, None)
+            self._operator.metrics.forget(key)
+        else:
+            self._seen[key] = _digest_of(document)
+        if resource == BROKER_SETS and self._seen.get(key) != before:
+            self._wake_reassignments_of(key)
+        if key in self._running:
+            self._operator.wakes.wake(key)
+        elif key in self._seen and self._must_be_started(key) and not self._is_stopping:
+            self._tasks.create_task(self.tend(key), name=f"tender of {key}")
+
+    def keys(self, resource: Resource) -> Sequence[ObjectKey]:
+        """Return all objects of a kind."""
+        return [key for key in self._seen if key.plural == resource.plural]
+
+    def reassignments_with(self, namespace: str, config_map: str) -> Iterator[ObjectKey]:
+        """Yield the reassignments whose plan is in that ConfigMap."""
+        for key, digest in list(self._seen.items()):
+            if key.namespace == namespace and digest["configMap"] == config_map:
+                yield key
+
+    def _wake_reassignments_of(self, broker_set: ObjectKey) -> None:
+        for key, digest in self._seen.items():
+            names = (key.namespace, digest["brokerSet"])
+            if names == (broker_set.namespace, broker_set.name) and key in self._running:
+                self._operator.wakes.wake(key)
+
+    def _must_be_started(self, key: ObjectKey) -> bool:
+        digest = self._seen[key]
+        if digest["isGoing"]:
+            return bool({DAEMON_FINALIZER, CLEANUP_FINALIZER} & set(digest["finalizers"]))
+        done_at = self._done_at.get(key)
+        return done_at is not None and done_at != digest["generation"]
+
+    # -- tenders -------------------------------------------------------------------------------
+
+    async def tend(self, key: ObjectKey) -> None:
+        """Tend an object until there is nothing more to do for it, or the process ends."""
+        while key in self._running:
+            # The one of an object of the same name that is just going.
+            await self._running[key].wait()
+        if self._is_stopping:
+            return
+        ended = self._running[key] = asyncio.Event()
+        try:
+            with about(key, self._seen.get(key, {}).get("uid")):
+                await self._until_done(key)
+        finally:
+            del self._running[key]
+            ended.set()
+            self._operator.wakes.forget(key)
+
+    async def stop(self) -> None:
+        """Let every tender leave; return when all have, or when cancelled."""
+        self._is_stopping = True
+        self._operator.wakes.wake_all()
+        for ended in list(self._running.values()):
+            await ended.wait()
+
+    async def _until_done(self, key: ObjectKey) -> None:
+        while not self._is_stopping:
+            generation = self._seen.get(key, {}).get("generation", 0)
+            try:
+                await self._tend[key.plural](self._operator, key, lambda: self._is_stopping)
+            except Exception:
+                log.exception("the tender failed and is started again")
+                await self._operator.wakes.wait(key, RETRY_S)
+                continue
+            if self._is_stopping:
+                return
+            if key in self._seen:
+                self._done_at[key] = generation
+            await self._release(key)
+            if self._seen.get(key, {}).get("generation", generation) == generation:
+                return
+
+    async def _release(self, key: ObjectKey) -> None:
+        """Take kopf's finalizer off an object that is being deleted.
+
+        kopf would do that at the next event only, or after a touch that writes an annotation.
+        """
+        api, resource = self._operator.api, RESOURCES[key.plural]
+        for _ in range(RELEASE_ATTEMPTS):
+            try:
+                metadata = (await api.get(resource, key.namespace, key.name))["metadata"]
+                finalizers = metadata.get("finalizers", [])
+                if "deletionTimestamp" not in metadata or DAEMON_FINALIZER not in finalizers:
+                    return
+                left = [name for name in finalizers if name != DAEMON_FINALIZER]
+                patch = {"finalizers": left, "resourceVersion": metadata["resourceVersion"]}
+                await api.patch(resource, key.namespace, key.name, {"metadata": patch})
+            except NotFound:
+                return
+            except Conflict:
+                continue
+            except KubernetesError as error:
+                log.warning("cannot take the finalizer off %s: %s", key, error)
+                return
+
+
+def _digest_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the little of an object that is kept for all objects."""
+    metadata = document["metadata"]
+    spec = document.get("spec", {})
+    plan = spec.get("plan") or {}
+    return {
+        "uid": metadata["uid"],
+        "generation": metadata.get("generation", 0),
+        "isGoing": "deletionTimestamp" in metadata,
+        "finalizers": tuple(metadata.get("finalizers", ())),
+        "brokerSet": (spec.get("brokerSetRef") or {}).get("name"),
+        "configMap": (plan.get("configMapRef") or {}).get("name"),
+    }
