@@ -107,6 +107,8 @@ class FakeCluster:
         self.partitions: dict[TopicPartition, FakePartition] = {}
         self.topic_configs: dict[str, dict[str, str]] = {}
         self.broker_configs: dict[int, dict[str, str]] = {b: {} for b in broker_ids}
+        self.default_configs: dict[str, str] = {}
+        """Set on all brokers at once."""
         self.copy_rate = copy_rate
         self.unthrottled_bytes = 0.0
         self.most_in_flight_per_broker = 0
@@ -235,6 +237,10 @@ class FakeAdmin:
         self.refusals: dict[TopicPartition, RequestError] = {}
         self.hidden_topics: set[str] = set()
         """Topics that Metadata does not show for now."""
+        self.is_closed = False
+
+    async def close(self) -> None:
+        self.is_closed = True
 
     def _check(self) -> None:
         if not self.is_available:
@@ -325,6 +331,19 @@ class FakeAdmin:
         self._check_broker(broker_id)
         configs = self.cluster.broker_configs[broker_id]
         return {name: value for name, value in configs.items() if name in names}
+
+    async def default_broker_configs(self, names: Collection[str]) -> Mapping[str, str]:
+        self._check()
+        return {n: v for n, v in self.cluster.default_configs.items() if n in names}
+
+    async def alter_default_broker_configs(
+        self, changes: Mapping[str, str | None]
+    ) -> RequestError | None:
+        self._check()
+        self.fuse.before_effect("default configs")
+        _alter_values(self.cluster.default_configs, changes)
+        self.fuse.after_effect()
+        return None
 
     async def alter_topic_configs(
         self, changes: Mapping[str, Mapping[str, str | None]]

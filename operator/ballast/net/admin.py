@@ -12,8 +12,10 @@ from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import TopicPartition
 from ballast.net.admin_configs import (
+    ALL_BROKERS,
     BROKER,
     DYNAMIC_BROKER_CONFIG,
+    DYNAMIC_DEFAULT_BROKER_CONFIG,
     TOPIC,
     TOPIC_CONFIG,
     changes_of,
@@ -146,6 +148,24 @@ class AdminClient:
             return set_values(result, DYNAMIC_BROKER_CONFIG)
         raise BrokerUnavailable(f"broker {broker_id} did not describe itself")
 
+    async def default_broker_configs(self, names: Collection[str]) -> Mapping[str, str]:
+        """DescribeConfigs (32): those names set dynamically for all brokers at once."""
+        request = describe_request(BROKER, [ALL_BROKERS], names)
+        response = await self.connections.ask_any(request)
+        for result in response.results:
+            _refuse(result.error_code, result.error_message)
+            return set_values(result, DYNAMIC_DEFAULT_BROKER_CONFIG)
+        raise ClusterUnavailable("the defaults of all brokers were not described")
+
+    async def alter_default_broker_configs(
+        self, changes: Mapping[str, str | None]
+    ) -> RequestError | None:
+        """IncrementalAlterConfigs (44) for all brokers at once: set, or delete where None."""
+        response: IncrementalAlterConfigsResponse = await self.connections.ask_any(
+            IncrementalAlterConfigsRequest(resources=(changes_of(BROKER, ALL_BROKERS, changes),))
+        )
+        return _first_error(response)
+
     async def alter_topic_configs(
         self, changes: Mapping[str, Mapping[str, str | None]]
     ) -> Mapping[str, RequestError]:
@@ -174,10 +194,7 @@ class AdminClient:
                 resources=(changes_of(BROKER, str(broker_id), changes),)
             ),
         )
-        for result in response.responses:
-            if result.error_code != ErrorCode.NONE:
-                return request_error(result.error_code, result.error_message)
-        return None
+        return _first_error(response)
 
     async def replica_sizes(
         self, broker_id: int, topics: Mapping[str, Collection[int]]
@@ -238,6 +255,13 @@ def request_error(code: int, message: str | None) -> RequestError:
     """Return a wire error as the port's; Kafka's own text stands in for a missing message."""
     name = error_name(code)
     return RequestError(error=name, message=message or ErrorCode[name].message)
+
+
+def _first_error(response: IncrementalAlterConfigsResponse) -> RequestError | None:
+    for result in response.responses:
+        if result.error_code != ErrorCode.NONE:
+            return request_error(result.error_code, result.error_message)
+    return None
 
 
 def _refuse(code: int, message: str | None) -> None:

@@ -18,7 +18,11 @@ BROKER = 4
 
 TOPIC_CONFIG = 1
 DYNAMIC_BROKER_CONFIG = 2
-"""Kafka's config sources: set on the topic, set dynamically on the broker itself."""
+DYNAMIC_DEFAULT_BROKER_CONFIG = 3
+"""Kafka's config sources: set on the topic, dynamically on the broker itself, or on all brokers."""
+
+ALL_BROKERS = ""
+"""The name of the resource that stands for the defaults of all brokers."""
 
 _SET = 0
 _DELETE = 1

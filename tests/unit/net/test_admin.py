@@ -185,6 +185,14 @@ def test_configs_set_on_the_thing_itself() -> None:
     )
     assert configs == {"c2": "2"}
     assert requests[0].resources[0].resource_type == 4
+    configs, requests = ask(
+        lambda admin: admin.default_broker_configs({"c3"}),
+        ApiKey.DESCRIBE_CONFIGS,
+        described(1, 2, 3, 4),
+    )
+    assert configs == {"c3": "3"}
+    (resource,) = requests[0].resources
+    assert (resource.resource_type, resource.resource_name) == (4, "")
 
 
 def test_configs_of_what_does_not_exist() -> None:
@@ -230,6 +238,14 @@ def test_alter_configs() -> None:
         answer,
     )
     assert refusal == RequestError(error="INVALID_CONFIG", message="why")
+    refusal, requests = ask(
+        lambda admin: admin.alter_default_broker_configs({"a": "x", "b": None}),
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        answer,
+    )
+    assert refusal is None
+    (resource,) = requests[0].resources
+    assert (resource.resource_type, resource.resource_name) == (4, "")
 
 
 def test_replica_sizes() -> None:
