@@ -56,8 +56,8 @@ DYNAMIC: Final[Mapping[str, Callable[[str], str | None]]] = {
     "message.max.bytes": _integer(0),
     MIN_INSYNC_REPLICAS: _integer(1),
 }
-"""The properties that a running broker takes from IncrementalAlterConfigs, and what refuses a value,
-or None. The same as the broker's own table, less the throttles."""
+"""The properties that a running broker takes from IncrementalAlterConfigs, each with what says why
+a value is refused. The same as the broker's own table, less the throttles."""
 
 
 def is_forbidden(name: str) -> bool:

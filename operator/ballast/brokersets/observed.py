@@ -31,8 +31,7 @@ class GateView:
 
     is_true: bool
     reason: str
-    transition_ms: int
-    """When it last changed, wall clock."""
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +49,8 @@ class PodView:
     """Condition Ready: containers and gate."""
     containers_ready: bool = False
     """Condition ContainersReady: the process says by /readyz that it is registered."""
-    container_started_ms: int | None = None
-    """When the running container started, wall clock."""
+    container_id: str = ""
+    """Of the container that runs, without the runtime's name; empty while none does."""
     waiting_reason: str | None = None
     """Why it does not run: the reason of the container's waiting or last termination that keeps it
     down (ImagePullBackOff, CrashLoopBackOff …), or Unschedulable of the condition PodScheduled."""

@@ -1,7 +1,7 @@
 """The properties file that a set's pods share, and the digest of what needs a restart.
 
 Configs that running brokers take are not in it: they are set on all brokers at once, in ZooKeeper
-(`dynamic_config`). Were they in both, taking one back would bring an old value of the file to light.
+(`dynamic_config`). Were they in both, taking one back would bring the file's old value to light.
 What differs from pod to pod (id, addresses, rack) is added by the broker itself.
 """
 
@@ -10,8 +10,8 @@ import hashlib
 from ballast.brokersets.spec import BrokerSetSpec
 
 _HEADER = (
-    "# Made from a BrokerSet; changes here are undone. Ids, addresses and racks come from each pod,\n"
-    "# and what Kafka can change in a running broker is set on all brokers at once.\n"
+    "# Made from a BrokerSet; changes here are undone. Ids, addresses and racks come from each\n"
+    "# pod, and what Kafka can change in a running broker is set on all brokers at once.\n"
 )
 _MIN_RESERVE_SECONDS = 3
 

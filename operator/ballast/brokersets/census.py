@@ -1,0 +1,86 @@
+"""Counting partitions and replicas, once per decision.
+
+A replica that a reassignment is adding is in nobody's count of what is missing: it is on its way,
+and neither its broker nor its partition is ill because of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ballast.brokersets.observed import Cluster, PartitionState, Pending
+from ballast.model.ids import TopicPartition
+
+_NOTHING_PENDING = Pending()
+
+
+@dataclass(slots=True, kw_only=True)
+class BrokerCount:
+    """One broker's replicas."""
+
+    leaders: int = 0
+    replicas: int = 0
+    behind: int = 0
+    """Not in sync although their partition has a live leader, those being added left out."""
+    under_replicated: int = 0
+    """Not in sync, those being added left out."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Census:
+    """All counts of a cluster."""
+
+    total: int = 0
+    leaderless: int = 0
+    under_replicated: int = 0
+    under_min_isr: int = 0
+    at_min_isr: int = 0
+    """Those that could do with one replica less and still have one are not counted: of a
+    partition with no more replicas than its minimum, there is nothing to spare at the best."""
+    reassigning: int = 0
+    brokers: dict[int, BrokerCount] = field(default_factory=dict)
+    holders: frozenset[int] = frozenset()
+    """Brokers that hold a replica, or get one or lose one by a reassignment."""
+
+    def of(self, broker_id: int) -> BrokerCount:
+        """Return the count of one broker, zeros if it holds nothing."""
+        return self.brokers.get(broker_id, BrokerCount())
+
+
+def take_census(cluster: Cluster) -> Census:
+    """Return the counts of a cluster."""
+    census = Census(total=len(cluster.partitions), reassigning=len(cluster.pending))
+    for tp, partition in cluster.partitions.items():
+        _count_partition(census, cluster, tp, partition)
+    census.holders = frozenset(
+        broker_id for broker_id, count in census.brokers.items() if count.replicas
+    ) | _involved(cluster.pending)
+    return census
+
+
+def _count_partition(
+    census: Census, cluster: Cluster, tp: TopicPartition, partition: PartitionState
+) -> None:
+    adding = cluster.pending.get(tp, _NOTHING_PENDING).adding
+    has_leader = partition.leader in cluster.live_brokers
+    missing = [r for r in partition.replicas if r not in partition.isr and r not in adding]
+    settled = len(partition.replicas) - len(adding)
+    min_isr = min(cluster.min_isr(tp.topic), max(settled, 1))
+    in_sync = len(partition.isr)
+    census.leaderless += not has_leader
+    census.under_replicated += bool(missing)
+    census.under_min_isr += in_sync < min_isr
+    census.at_min_isr += in_sync == min_isr and min_isr < settled
+    for broker_id in partition.replicas:
+        count = census.brokers.setdefault(broker_id, BrokerCount())
+        count.replicas += 1
+        count.leaders += partition.leader == broker_id
+    for broker_id in missing:
+        count = census.brokers[broker_id]
+        count.under_replicated += 1
+        count.behind += has_leader
+
+
+def _involved(pending: Mapping[TopicPartition, Pending]) -> frozenset[int]:
+    return frozenset(
+        broker_id for change in pending.values() for broker_id in (*change.adding, *change.removing)
+    )

@@ -1,0 +1,209 @@
+"""What a broker set needs now, from what is asked for and what is seen. Pure.
+
+Order of the steps, each safe to stop after:
+
+1. Objects that differ from what they should be. The StatefulSet's size and how far an update may go
+   are among them, and are in force before a gate opens.
+2. Volumes that grew in the spec.
+3. Configs that running brokers take; then the gates of pods.
+4. Pods that are stuck with an old revision.
+5. Reassignments that empty brokers, or propose a share for new ones.
+
+A set that is paused gets its gates and its status only; an existing cluster its status only.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ballast.brokersets.availability import Availability, Refusal
+from ballast.brokersets.broker_states import broker_statuses
+from ballast.brokersets.census import Census, take_census
+from ballast.brokersets.conditions import ConditionType, Facts, Findings, findings
+from ballast.brokersets.dynamic_config import due_changes, is_in_force
+from ballast.brokersets.errors import InvalidBrokerSet
+from ballast.brokersets.objects import object_steps, volume_steps
+from ballast.brokersets.readiness import Verdict, judge
+from ballast.brokersets.rebalancing import plan_rebalance
+from ballast.brokersets.resources import Inputs
+from ballast.brokersets.rolling import Roll, plan_roll
+from ballast.brokersets.scaling import Scaling, plan_scaling
+from ballast.brokersets.spec import DesiredState, DisruptionPolicy
+from ballast.brokersets.status import refused_status, status_document
+from ballast.brokersets.steps import AlterBrokerConfigs, Decision, PatchGate, Step
+from ballast.brokersets.world import World
+from ballast.model.conditions import ConditionStatus, Finding
+
+BUSY_S = 1.0
+UNDER_WAY_S = 2.0
+IDLE_S = 10.0
+EXTERNAL_S = 30.0
+REFUSED_S = 300.0
+
+
+def decide(world: World) -> Decision:
+    """Return the steps that bring the set nearer to its spec, and its status."""
+    if world.spec.is_external:
+        return _decide_external(world)
+    spec, observed = world.spec, world.observed
+    cluster = observed.cluster
+    census = Census() if cluster is None else take_census(cluster)
+    availability = Availability(cluster, census)
+    verdicts = _verdicts(world, census)
+    scaling = plan_scaling(
+        spec,
+        observed,
+        census,
+        plan_problem=world.hints.plan_problem,
+        now_ms=world.now_ms,
+    )
+    roll = plan_roll(spec, observed.stateful_set, observed.pods, verdicts, availability)
+    disruption = _disruption(world, availability)
+    facts = Facts(
+        spec=spec,
+        observed=observed,
+        census=census,
+        scaling=scaling,
+        roll=roll,
+        ready_brokers=sum(pod.is_ready and pod.ordinal < spec.replicas for pod in observed.pods),
+        is_configured=is_in_force(spec, cluster),
+    )
+    gates = _gate_steps(world, verdicts)
+    steps: tuple[Step, ...] = gates
+    if spec.desired_state is DesiredState.RUNNING:
+        steps = (
+            *object_steps(world, _inputs(world, scaling, roll, disruption)),
+            *volume_steps(world),
+            *_config_steps(world),
+            *gates,
+            *roll.deletions,
+            *scaling.steps,
+            *plan_rebalance(spec, observed, census, scaling.leaving, verdicts),
+        )
+    return _decision(world, facts, verdicts, steps)
+
+
+def refused(
+    metadata: Mapping[str, Any], status: Mapping[str, Any], error: InvalidBrokerSet, *, now_ms: int
+) -> Decision:
+    """Return the status of a set whose spec cannot be carried out; nothing is touched.
+
+    ``metadata`` and ``status`` are the object's own.
+    """
+    generation = metadata.get("generation")
+    finding = Finding(status=ConditionStatus.FALSE, reason="InvalidSpec", message=str(error))
+    document = refused_status(
+        {ConditionType.READY: finding},
+        before=status,
+        generation=generation if isinstance(generation, int) else 0,
+        now_ms=now_ms,
+    )
+    return Decision(steps=(), status=document, requeue_after_s=REFUSED_S)
+
+
+def _decide_external(world: World) -> Decision:
+    cluster = world.observed.cluster
+    census = Census() if cluster is None else take_census(cluster)
+    facts = Facts(
+        spec=world.spec,
+        observed=world.observed,
+        census=census,
+        scaling=Scaling(replicas=0),
+        roll=Roll(),
+        ready_brokers=0,
+        is_configured=True,
+    )
+    return _decision(world, facts, {}, ())
+
+
+def _decision(
+    world: World, facts: Facts, verdicts: Mapping[int, Verdict], steps: tuple[Step, ...]
+) -> Decision:
+    found = findings(facts)
+    brokers = broker_statuses(
+        world.spec,
+        world.observed,
+        facts.census,
+        verdicts,
+        before=world.status,
+        now_ms=world.now_ms,
+    )
+    status = status_document(facts, found, brokers, before=world.status, now_ms=world.now_ms)
+    return Decision(steps=steps, status=status, requeue_after_s=_requeue_after_s(found, steps))
+
+
+def _requeue_after_s(found: Findings, steps: Sequence[Step]) -> float:
+    if found[ConditionType.PROGRESSING].reason == "NotManaged":
+        return EXTERNAL_S
+    if steps:
+        return BUSY_S
+    is_under_way = found[ConditionType.PROGRESSING].status is ConditionStatus.TRUE
+    is_well = found[ConditionType.READY].status is ConditionStatus.TRUE
+    return UNDER_WAY_S if is_under_way or not is_well else IDLE_S
+
+
+def _verdicts(world: World, census: Census) -> dict[int, Verdict]:
+    """Return what the gate of each pod should be, by ordinal; a pod that goes keeps its own."""
+    spec, cluster = world.spec, world.observed.cluster
+    is_configured = is_in_force(spec, cluster)
+    return {
+        pod.ordinal: judge(
+            pod, spec.broker_id(pod.ordinal), cluster, census, is_configured=is_configured
+        )
+        for pod in world.observed.pods
+        if not pod.is_terminating
+    }
+
+
+def _gate_steps(world: World, verdicts: Mapping[int, Verdict]) -> tuple[PatchGate, ...]:
+    """Return the gates to be set; that only a message has changed is no reason to write."""
+    steps = []
+    for pod in world.observed.pods:
+        verdict = verdicts.get(pod.ordinal)
+        if verdict is None:
+            continue
+        gate = pod.gate
+        is_same = gate is not None and (gate.is_true, gate.reason) == (
+            verdict.is_true,
+            verdict.reason,
+        )
+        # What an open gate says is kept: it names the process that it was opened for.
+        says_so = gate is not None and (not verdict.is_true or gate.message == verdict.message)
+        if not (is_same and says_so):
+            steps.append(
+                PatchGate(
+                    pod=pod.name,
+                    uid=pod.uid,
+                    value=verdict.is_true,
+                    reason=verdict.reason,
+                    message=verdict.message,
+                )
+            )
+    return tuple(steps)
+
+
+def _config_steps(world: World) -> tuple[AlterBrokerConfigs, ...]:
+    changes = due_changes(world.spec, world.observed.cluster)
+    return (AlterBrokerConfigs(changes=changes),) if changes else ()
+
+
+def _disruption(world: World, availability: Availability) -> Refusal | None:
+    """Return why no broker may be disrupted now: an eviction may take any of them."""
+    if world.spec.disruption is not DisruptionPolicy.DYNAMIC:
+        return None
+    cluster = world.observed.cluster
+    return availability.first_refusal(sorted(cluster.live_brokers) if cluster else ())
+
+
+def _inputs(world: World, scaling: Scaling, roll: Roll, disruption: Refusal | None) -> Inputs:
+    observed = world.observed
+    stateful_set = observed.stateful_set
+    return Inputs(
+        image=world.surroundings.image,
+        cluster_domain=world.surroundings.cluster_domain,
+        replicas=scaling.replicas,
+        partition=roll.partition,
+        storage_size=None if stateful_set is None else stateful_set.storage_size,
+        max_unavailable=1 if disruption is None else 0,
+        racks=observed.racks,
+        nodes_in_use=frozenset(pod.node for pod in observed.pods if pod.node is not None),
+    )

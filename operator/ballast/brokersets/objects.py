@@ -1,0 +1,66 @@
+"""Which objects of a set differ from what they should be."""
+
+from ballast.brokersets import names
+from ballast.brokersets.resources import Inputs, desired, digest_of, obsolete
+from ballast.brokersets.steps import Apply, Delete, ResizeVolume, Step
+from ballast.brokersets.world import World
+from ballast.model.quantity import parse_quantity
+
+
+def object_steps(world: World, inputs: Inputs) -> tuple[Step, ...]:
+    """Return what is to be applied and deleted.
+
+    An object is applied when the digest it carries is another one; of the StatefulSet also its size
+    and strategy are looked at, for much depends on them and others may have changed them.
+    """
+    applied = world.observed.applied
+    steps: list[Step] = []
+    for document in desired(world.spec, inputs):
+        step = Apply(document=document)
+        same = applied.get((step.kind, step.name)) == digest_of(document)
+        is_tampered = step.kind == "StatefulSet" and _is_tampered(world, inputs)
+        if not same or is_tampered or world.hints.reapply:
+            steps.append(step)
+    steps += [
+        Delete(kind=kind, name=name)
+        for kind, name in obsolete(world.spec)
+        if (kind, name) in applied
+    ]
+    return tuple(steps)
+
+
+def _is_tampered(world: World, inputs: Inputs) -> bool:
+    stateful_set = world.observed.stateful_set
+    if stateful_set is None:
+        return True
+    is_as_wanted = (stateful_set.replicas, stateful_set.partition) == (
+        inputs.replicas,
+        inputs.partition,
+    )
+    return not is_as_wanted
+
+
+def volume_steps(world: World) -> tuple[ResizeVolume, ...]:
+    """Return the volumes that are smaller than the spec asks for.
+
+    A StatefulSet's claim template cannot be changed, so its volumes are grown one by one, those of
+    new brokers too. One that cannot be read is left alone, and none is ever made smaller.
+    """
+    storage = world.spec.storage
+    if storage is None:
+        return ()
+    return tuple(
+        ResizeVolume(
+            name=names.volume_claim(world.spec.identity.name, volume.ordinal), size=storage.size
+        )
+        for volume in world.observed.volumes
+        if volume.ordinal < world.spec.replicas
+        and (_bytes(volume.requested) or storage.size_bytes) < storage.size_bytes
+    )
+
+
+def _bytes(quantity: str) -> int | None:
+    try:
+        return parse_quantity(quantity)
+    except ValueError:
+        return None
