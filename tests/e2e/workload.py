@@ -42,6 +42,7 @@ RETRY_S = 0.2
 GIVE_UP_S = 90.0
 """A record that is not acknowledged in so long ends the workload: the cluster is stuck."""
 
+ERRORS = {int(error): error for error in ErrorCode}
 OPTIONS = AdminOptions(
     client_id="workload", request_timeout_s=10.0, connect_timeout_s=2.0, call_timeout_s=15.0
 )
@@ -133,7 +134,7 @@ class Client:
         if code == ErrorCode.NONE:
             return
         self._leaders = {}
-        error = ErrorCode(code)
+        error = ERRORS[code]
         if not error.retriable:
             raise Refused(f"partition {partition}: {error.name}")
         raise ClusterUnavailable(error.name)
@@ -289,8 +290,9 @@ def main(words: list[str]) -> int:
             return asyncio.run(fill(bootstrap, topic, int(partitions), int(size)))
         case ["run", topic, partitions, rate, min_isr]:
             return asyncio.run(run(bootstrap, topic, int(partitions), int(rate), int(min_isr)))
-    print(__doc__, file=sys.stderr)
-    return 2
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
 
 
 if __name__ == "__main__":

@@ -98,6 +98,7 @@ async def _release(api: KubernetesApi, resource: Resource, document: Document) -
 async def _again(api: KubernetesApi, resource: Resource, namespace: str, name: str) -> Document:
     """Return the object's metadata as it is now, empty when it is gone."""
     try:
-        return (await api.get(resource, namespace, name))["metadata"]
+        metadata: Document = (await api.get(resource, namespace, name))["metadata"]
     except NotFound:
         return {}
+    return metadata
