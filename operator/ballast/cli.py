@@ -155,6 +155,57 @@ def controller(
 
 
 @app.command()
+def operator(
+    broker_image: Annotated[
+        str, typer.Option(envvar="BALLAST_BROKER_IMAGE", help="Image of brokers by default.")
+    ],
+    pod_name: Annotated[str, typer.Option(envvar="POD_NAME", help="This replica's name, unique.")],
+    pod_namespace: Annotated[
+        str, typer.Option(envvar="POD_NAMESPACE", help="Where the Lease is kept.")
+    ],
+    pod_ip: Annotated[
+        str, typer.Option(envvar="POD_IP", help="Where brokers reach this replica's controllers.")
+    ],
+    namespace: Annotated[
+        list[str] | None,
+        typer.Option(envvar="BALLAST_NAMESPACES", help="Whose objects are tended; all by default."),
+    ] = None,
+    cluster_domain: Annotated[
+        str, typer.Option(envvar="BALLAST_CLUSTER_DOMAIN", help="The cluster's DNS domain.")
+    ] = "cluster.local",
+    http_port: Annotated[
+        int,
+        typer.Option(
+            min=0, max=65535, envvar="BALLAST_HTTP_PORT", help="Port of /livez, /readyz, /metrics."
+        ),
+    ] = 8080,
+    watch_nodes: Annotated[
+        bool, typer.Option(envvar="BALLAST_WATCH_NODES", help="Follow Nodes; needs rights on them.")
+    ] = True,
+    lease_duration: Annotated[
+        float, typer.Option(help="Seconds until another replica may take over.")
+    ] = 15.0,
+    lease_renew_deadline: Annotated[
+        float, typer.Option(help="Seconds without renewal until this replica ends.")
+    ] = 10.0,
+    lease_retry: Annotated[float, typer.Option(help="Seconds between renewals.")] = 2.0,
+) -> None:
+    """Run the Kubernetes operator: it tends BrokerSets and PartitionReassignments."""
+    _call(
+        "operator",
+        namespaces=tuple(namespace or ()),
+        lease=(lease_duration, lease_renew_deadline, lease_retry),
+        broker_image=broker_image,
+        pod_name=pod_name,
+        pod_namespace=pod_namespace,
+        pod_ip=pod_ip,
+        cluster_domain=cluster_domain,
+        http_port=http_port,
+        is_watching_nodes=watch_nodes,
+    )
+
+
+@app.command()
 def demo(
     directory: Annotated[
         Path | None, typer.Option("--dir", help="The cluster's folder; a temporary one by default.")

@@ -4,8 +4,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from ballast.kube.candidate_view import CandidateView, no_candidate
 from ballast.kube.metrics import OperatorMetrics
 from ballast.kube.ports import KubernetesApi
+from ballast.kube.resources import ObjectKey
 from ballast.kube.wakes import Wakes
 from ballast.reassign.ports import Clock, ClusterAdmin, RequestError
 
@@ -43,3 +45,5 @@ class OperatorContext:
     """The image of brokers whose BrokerSet names none: the operator's own."""
     cluster_domain: str
     """The cluster's DNS domain: cluster.local."""
+    candidate_of: Callable[[ObjectKey], CandidateView] = no_candidate
+    """What this process's controller candidate of a BrokerSet knows. Safe in any thread."""

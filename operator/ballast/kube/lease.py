@@ -115,10 +115,11 @@ class LeaseElector:
             await self._clock.sleep(self._timing.retry_s)
             left_s = self.renewed_at + self._timing.renew_deadline_s - self._clock.now()
             try:
-                async with asyncio.timeout(max(0.0, left_s)):
+                # One request that hangs must not take all the time that there is.
+                async with asyncio.timeout(min(left_s, self._timing.renew_deadline_s / 2)):
                     await self._renew()
             except TimeoutError:
-                pass  # Whether the Lease is lost is looked at below.
+                log.warning("renewing the lease takes too long")
             except Conflict:
                 await self._look_at_conflict()
             except KubernetesError as error:

@@ -67,10 +67,13 @@ class Tenders:
             self._operator.metrics.forget(key)
         else:
             self._seen[key] = _digest_of(document)
-        if resource == BROKER_SETS and self._seen.get(key) != before:
+        has_changed = self._seen.get(key) != before
+        if resource == BROKER_SETS and has_changed:
             self._wake_reassignments_of(key)
         if key in self._running:
-            self._operator.wakes.wake(key)
+            # What tenders write themselves, the status, is no reason to look again.
+            if has_changed:
+                self._operator.wakes.wake(key)
         elif key in self._seen and self._must_be_started(key) and not self._is_stopping:
             self._tasks.create_task(self.tend(key), name=f"tender of {key}")
 
@@ -173,6 +176,11 @@ def _digest_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
         "generation": metadata.get("generation", 0),
         "isGoing": "deletionTimestamp" in metadata,
         "finalizers": tuple(metadata.get("finalizers", ())),
+        "marks": hash((*_items(metadata, "labels"), *_items(metadata, "annotations"))),
         "brokerSet": (spec.get("brokerSetRef") or {}).get("name"),
         "configMap": (plan.get("configMapRef") or {}).get("name"),
     }
+
+
+def _items(metadata: Mapping[str, Any], field: str) -> list[tuple[str, str]]:
+    return sorted((metadata.get(field) or {}).items())

@@ -89,7 +89,7 @@ class Tending:
         )
         watching = tasks.create_task(watches.run(), name="watches of what is owned")
         kopf_stopped = asyncio.Event()
-        leaving = tasks.create_task(_leave(tenders, stopped, kopf_stopped))
+        leaving = tasks.create_task(_leave(tenders, watching, stopped, kopf_stopped))
         namespaces = self.options.namespaces
         await kopf.operator(
             registry=registry_for(tenders, self.login),
@@ -118,9 +118,15 @@ class Tending:
         )
 
 
-async def _leave(tenders: Tenders, stopped: asyncio.Event, kopf_stopped: asyncio.Event) -> None:
+async def _leave(
+    tenders: Tenders,
+    watching: asyncio.Task[None],
+    stopped: asyncio.Event,
+    kopf_stopped: asyncio.Event,
+) -> None:
     """Let the tenders leave as soon as the process is to end, and kopf after them."""
     await stopped.wait()
+    watching.cancel()
     try:
         async with asyncio.timeout(LEAVE_TIMEOUT_S):
             await tenders.stop()

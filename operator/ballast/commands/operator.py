@@ -1,0 +1,106 @@
+"""``ballast operator``: one replica of the Kubernetes operator, until SIGINT or SIGTERM."""
+
+import logging
+import os
+import random
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import uvloop
+
+from ballast.commands.clock import LoopClock, wall_clock_ms
+from ballast.commands.process import EXIT_BAD_CONFIGURATION, EXIT_FAILED, stop_signals
+from ballast.kube import broker_sets, reassignments
+from ballast.kube.connection import login
+from ballast.kube.context import ClosableAdmin
+from ballast.kube.errors import NoCredentials
+from ballast.kube.lease import LeaseTiming
+from ballast.kube.logs import ObjectFields
+from ballast.kube.options import OperatorOptions
+from ballast.kube.process import Machinery, OperatorProcess
+from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS
+from ballast.net.admin import AdminClient
+from ballast.net.cluster_connections import AdminOptions, parse_bootstrap_servers
+from ballast.net.logs import log_to
+from ballast.zk.client import ClientFactory
+from ballast.zk.kazoo_client import KazooZooKeeperClient
+
+log = logging.getLogger(__name__)
+
+_ADMIN_OPTIONS = AdminOptions(
+    client_id="ballast-operator", request_timeout_s=10.0, connect_timeout_s=3.0, call_timeout_s=20.0
+)
+
+
+def main(
+    *, namespaces: Sequence[str], lease: tuple[float, float, float], **settings: object
+) -> int:
+    """Run the operator: 0 after a stop, 1 after a failure, 2 when it is not configured.
+
+    ``lease`` is duration, renew deadline and retry in seconds, ``settings`` the other fields of
+    `OperatorOptions`. It ends at once with 3 when the Lease is lost.
+    """
+    try:
+        options = options_of(namespaces, lease, settings)
+    except ValueError as error:
+        print(f"ballast operator: {error}", file=sys.stderr)
+        return EXIT_BAD_CONFIGURATION
+    log_to(sys.stderr)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(ObjectFields())
+    for name in ("kopf", "kazoo", "asyncio"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    # kopf warns that signals are not its own: they are the main thread's, on purpose.
+    logging.getLogger("kopf._core.reactor.running").setLevel(logging.ERROR)
+    try:
+        uvloop.run(_run(options))
+    except NoCredentials as error:
+        print(f"ballast operator: {error}", file=sys.stderr)
+        return EXIT_BAD_CONFIGURATION
+    except Exception:
+        log.exception("the process ends because of an error")
+        return EXIT_FAILED
+    return 0
+
+
+def options_of(
+    namespaces: Sequence[str], lease: tuple[float, float, float], settings: dict[str, object]
+) -> OperatorOptions:
+    """Return the options; raises `ValueError` that says what is wrong."""
+    duration_s, renew_deadline_s, retry_s = lease
+    names = [name.strip() for text in namespaces for name in text.split(",")]
+    return OperatorOptions(
+        namespaces=tuple(dict.fromkeys(name for name in names if name)),
+        lease=LeaseTiming(
+            duration_s=duration_s, renew_deadline_s=renew_deadline_s, retry_s=retry_s
+        ),
+        **settings,  # type: ignore[arg-type]  # checked by the command line
+    )
+
+
+async def _run(options: OperatorOptions) -> None:
+    machinery = Machinery(
+        login=login,
+        clock=LoopClock(wall_clock_ms),
+        loop_factory=uvloop.new_event_loop,
+        random=random.Random(),  # noqa: S311 - places replicas and makes topic ids, no secrets
+        admin_for=_admin_for,
+        zookeeper_for=_zookeeper_for,
+        tend={PARTITION_REASSIGNMENTS: reassignments.tend, BROKER_SETS: broker_sets.tend},
+        exit_at_once=_exit_at_once,
+    )
+    await OperatorProcess(options, machinery).run(stop_signals())
+
+
+def _admin_for(bootstrap_servers: str) -> ClosableAdmin:
+    return AdminClient(parse_bootstrap_servers(bootstrap_servers), _ADMIN_OPTIONS)
+
+
+def _zookeeper_for(connect: str, session_timeout_s: float) -> ClientFactory:
+    return lambda: KazooZooKeeperClient(connect, session_timeout_s=session_timeout_s)
+
+
+def _exit_at_once(code: int) -> NoReturn:
+    logging.shutdown()
+    os._exit(code)
