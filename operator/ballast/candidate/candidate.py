@@ -25,7 +25,7 @@ from ballast.protocol.codec import decode
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.errors import UnknownApiKey
 from ballast.zk.client import ClientFactory, SessionEvent, ZooKeeperClient
-from ballast.zk.election import Elected, Election
+from ballast.zk.election import Elected, Election, Lost
 from ballast.zk.errors import ZooKeeperError
 from ballast.znodes.errors import ZnodeError
 
@@ -53,6 +53,12 @@ class Candidate:
         self.handled: Counter[str] = Counter()
         """Events and requests handled by past leaderships, by type."""
         self.elections_won = 0
+        self.lost_to: Lost | None = None
+        """The controller that won over this candidate last; None while it leads, or knows none."""
+        self.elected_ms: int | None = None
+        """When it was elected last, by its own wall clock."""
+        self.session_event: SessionEvent | None = None
+        """What was last told of the session with ZooKeeper; None before the first one."""
         self._client_factory = client_factory
         self._listen = listen
         self._random = random
@@ -114,6 +120,7 @@ class Candidate:
     async def _sessions(self) -> None:
         while True:
             client = self._client_factory()
+            client.on_session_event(self._note_session)
             try:
                 await client.start()
                 await self._run_in(client)
@@ -122,8 +129,12 @@ class Candidate:
             except (StoreUnavailable, SessionEnded) as error:
                 log.warning("new session, because of: %s", error)
             finally:
+                self.lost_to = None
                 await client.close()
             await asyncio.sleep(self.options.retry_s)
+
+    def _note_session(self, event: SessionEvent) -> None:
+        self.session_event = event
 
     async def _run_in(self, client: ZooKeeperClient) -> None:
         """Run for controller again and again within one session; always raises."""
@@ -147,11 +158,13 @@ class Candidate:
                 raise SessionEnded("the session with ZooKeeper has expired")
             await election.watch(lambda _: stirred.set())
             outcome = await election.run_for_controller()
+            self.lost_to = outcome if isinstance(outcome, Lost) else None
             if isinstance(outcome, Elected):
                 await self._lead(client, election, outcome)
                 await asyncio.sleep(self.options.retry_s)
             else:
                 await stirred.wait()
+                self.lost_to = None
 
     async def _lead(self, client: ZooKeeperClient, election: Election, elected: Elected) -> None:
         """Lead until that ends, then resign; raises what makes the session useless."""
@@ -163,6 +176,7 @@ class Candidate:
             options=self.options,
         )
         self.elections_won += 1
+        self.elected_ms = self._wall_clock_ms()
         failure: BaseException | None = None
         try:
             await leadership.run(election)

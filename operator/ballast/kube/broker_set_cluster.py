@@ -14,7 +14,6 @@ from ballast.brokersets.observed import Cluster, ControllerView, PartitionState,
 from ballast.brokersets.spec import BrokerSetSpec
 from ballast.kube.context import ClosableAdmin
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.ids import TopicPartition
 from ballast.reassign.ports import BrokerUnavailable, Clock, ClusterUnavailable, ClusterView
 
 log = logging.getLogger(__name__)
@@ -110,9 +109,7 @@ class ClusterReader:
             log.info("the brokers take too long to tell the sizes of their logs")
 
     async def _sizes(self, view: ClusterView) -> Mapping[int, int]:
-        hosted: dict[int, dict[str, list[int]]] = {
-            broker.broker_id: {} for broker in view.brokers
-        }
+        hosted: dict[int, dict[str, list[int]]] = {broker.broker_id: {} for broker in view.brokers}
         for tp, seen in view.partitions.items():
             for broker_id in seen.replicas:
                 if broker_id in hosted:
@@ -144,5 +141,3 @@ def _pending(assignment: ReplicaAssignment) -> Pending:
 def _positive(text: str) -> int:
     """Return a number above 0, or 0 for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 10 else 0
-
-

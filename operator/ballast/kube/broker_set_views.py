@@ -93,8 +93,8 @@ def _pod_view(document: Document, ordinal: int) -> PodView:
         for condition in status.get("conditions") or ()
         if isinstance(condition, Mapping)
     }
-    state = _container_state(status)
-    reason, message = _waiting(state, conditions)
+    container = _container(status)
+    reason, message = _waiting(_part(container, "state"), conditions)
     return PodView(
         name=metadata["name"],
         uid=metadata["uid"],
@@ -104,7 +104,7 @@ def _pod_view(document: Document, ordinal: int) -> PodView:
         phase=str(status.get("phase", "Pending")),
         is_ready=_is_true(conditions, "Ready"),
         containers_ready=_is_true(conditions, "ContainersReady"),
-        container_started_ms=milliseconds(_part(state, "running").get("startedAt")),
+        container_id=_running_id(container),
         waiting_reason=reason,
         waiting_message=message,
         is_terminating="deletionTimestamp" in metadata,
@@ -112,12 +112,18 @@ def _pod_view(document: Document, ordinal: int) -> PodView:
     )
 
 
-def _container_state(status: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return ``state`` of the broker's container."""
+def _container(status: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the status of the broker's container."""
     for container in status.get("containerStatuses") or ():
         if isinstance(container, Mapping) and container.get("name") == "broker":
-            return _part(container, "state")
+            return container
     return {}
+
+
+def _running_id(container: Mapping[str, Any]) -> str:
+    """Return the id of a container that runs: ``containerd://5e1f`` is ``5e1f``."""
+    is_running = "running" in _part(container, "state")
+    return str(container.get("containerID", "")).rpartition("//")[2] if is_running else ""
 
 
 def _waiting(
@@ -140,7 +146,7 @@ def _gate(condition: Mapping[str, Any] | None) -> GateView | None:
     return GateView(
         is_true=condition.get("status") == "True",
         reason=str(condition.get("reason", "")),
-        transition_ms=milliseconds(condition.get("lastTransitionTime")) or 0,
+        message=str(condition.get("message", "")),
     )
 
 

@@ -74,6 +74,11 @@ class Candidates:
         """Every BrokerSet there is, in order."""
         return [self._seats[key] for key in sorted(self._seats)]
 
+    def candidate_of(self, key: ObjectKey) -> Candidate | None:
+        """Return the candidate of a BrokerSet that runs now. Safe in any thread."""
+        seat = self._seats.get(key)
+        return None if seat is None else seat.candidate
+
     async def run(self) -> None:
         """Run until cancelled."""
         async with asyncio.TaskGroup() as tasks:

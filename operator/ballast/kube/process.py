@@ -21,6 +21,7 @@ from ballast.candidate.options import CandidateOptions
 from ballast.controller.options import ControllerOptions
 from ballast.kube.api import ApiClient
 from ballast.kube.candidate_specs import CandidateSpec, candidate_id_of
+from ballast.kube.candidate_view import view_of
 from ballast.kube.candidates import Candidates
 from ballast.kube.connection import Login
 from ballast.kube.context import ClosableAdmin
@@ -31,7 +32,7 @@ from ballast.kube.lease import LeaseElector
 from ballast.kube.loop_thread import LoopFactory, LoopThread
 from ballast.kube.metrics import OperatorMetrics
 from ballast.kube.options import OperatorOptions
-from ballast.kube.resources import Resource
+from ballast.kube.resources import ObjectKey, Resource
 from ballast.kube.tenders import Tend
 from ballast.kube.tending import Tending
 from ballast.kube.wakes import Wakes
@@ -67,6 +68,7 @@ class OperatorProcess:
         self._options = options
         self._machinery = machinery
         self._metrics = OperatorMetrics()
+        self._candidate_of: Callable[[ObjectKey], Candidate | None] = lambda _key: None
 
     async def run(self, stopped: asyncio.Event) -> None:
         """Run until ``stopped`` is set; raises what makes going on impossible.
@@ -78,6 +80,7 @@ class OperatorProcess:
             candidates = Candidates(
                 api, options.watched_namespaces, self._candidate, machinery.clock
             )
+            self._candidate_of = candidates.candidate_of
             elector = LeaseElector(
                 api, options.pod_namespace, options.pod_name, machinery.clock, options.lease
             )
@@ -142,6 +145,7 @@ class OperatorProcess:
             metrics=self._metrics,
             wakes=Wakes(),
             tend=self._machinery.tend,
+            candidate_of=lambda key: view_of(self._candidate_of(key), self._options.pod_name),
         )
 
     def _candidate(self, spec: CandidateSpec, is_cordoned: Callable[[int], bool]) -> Candidate:

@@ -13,6 +13,7 @@ from typing import Final
 import kopf
 
 from ballast.kube.api import ApiClient
+from ballast.kube.candidate_view import CandidateView, no_candidate
 from ballast.kube.connection import Login
 from ballast.kube.context import ClosableAdmin, OperatorContext
 from ballast.kube.errors import KubernetesError, NotFound
@@ -21,7 +22,7 @@ from ballast.kube.metrics import OperatorMetrics
 from ballast.kube.options import OperatorOptions
 from ballast.kube.owned_watches import OwnedWatches
 from ballast.kube.ports import KubernetesApi
-from ballast.kube.resources import BROKER_SETS, Resource
+from ballast.kube.resources import BROKER_SETS, ObjectKey, Resource
 from ballast.kube.tenders import Tend, Tenders
 from ballast.kube.wakes import Wakes
 from ballast.reassign.ports import Clock
@@ -48,6 +49,8 @@ class Tending:
     metrics: OperatorMetrics
     wakes: Wakes
     tend: Mapping[Resource, Tend]
+    candidate_of: Callable[[ObjectKey], CandidateView] = no_candidate
+    """What this process's candidate of a BrokerSet knows."""
 
     async def run(self, stopped: asyncio.Event) -> None:
         """Tend all objects until ``stopped`` is set; raises what makes that impossible."""
@@ -107,6 +110,7 @@ class Tending:
     def _context(self, api: KubernetesApi) -> OperatorContext:
         return OperatorContext(
             api=api,
+            candidate_of=self.candidate_of,
             wakes=self.wakes,
             clock=self.clock,
             admin_for=self.admin_for,

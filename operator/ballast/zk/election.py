@@ -41,6 +41,8 @@ class Lost:
 
     controller: ControllerInfo | None
     """None when its znode cannot be read."""
+    controller_epoch: int
+    """Its epoch, or a later one when it has lost to another meanwhile."""
 
 
 class Election:
@@ -141,9 +143,9 @@ class Election:
         two looks at /controller.
         """
         data, stat = held
-        if stat.ephemeral_owner != self._client.session_id:
-            return Lost(controller=_readable(data))
         epoch, version = await outcomes.repeat(self._client, self._read_epoch)
+        if stat.ephemeral_owner != self._client.session_id:
+            return Lost(controller=_readable(data), controller_epoch=epoch)
         again = await outcomes.repeat(self._client, self._read_held)
         if again is None or again[1].czxid != stat.czxid:
             return None

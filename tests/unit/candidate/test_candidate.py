@@ -15,7 +15,7 @@ from ballast.protocol.messages.list_partition_reassignments import (
 )
 from ballast.protocol.messages.metadata import MetadataRequest
 from ballast.protocol.messages.update_metadata import UpdateMetadataRequest
-from ballast.zk.client import Delete, SetData
+from ballast.zk.client import Delete, SessionEvent, SetData
 from ballast.znodes import controller, controller_epoch
 from tests.fakes.candidate_cluster import CandidateCluster
 from tests.simulation.loop import SimulatedLoop, run
@@ -55,6 +55,14 @@ def test_one_of_two_is_elected_and_says_where_it_is(seed: int) -> None:
         await asyncio.sleep(5)
         active = [candidate for candidate in both if candidate.is_active]
         assert [candidate.candidate_id for candidate in active] == [cluster.elected()]
+        (other,) = [candidate for candidate in both if not candidate.is_active]
+        assert other.lost_to is not None
+        assert other.lost_to.controller_epoch == epoch(cluster)
+        assert other.lost_to.controller is not None
+        assert other.lost_to.controller.controller_id == cluster.elected()
+        assert active[0].lost_to is None
+        assert active[0].elected_ms is not None
+        assert {candidate.session_event for candidate in both} == {SessionEvent.CONNECTED}
         data = cluster.zookeeper.data(controller.PATH)
         assert data is not None
         info = controller.decode(data)

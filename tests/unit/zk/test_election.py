@@ -86,7 +86,8 @@ async def test_an_unreadable_controller_is_still_a_controller() -> None:
     zookeeper = server()
     zookeeper.put("/controller", b"\xff")
     async with session(zookeeper, "one") as client:
-        assert await candidate(client).run_for_controller() == Lost(controller=None)
+        outcome = await candidate(client).run_for_controller()
+        assert outcome == Lost(controller=None, controller_epoch=0)
 
 
 async def test_an_unreadable_epoch_stops_the_election() -> None:
