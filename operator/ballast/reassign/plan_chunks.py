@@ -95,14 +95,18 @@ def write_lines(lines: Iterable[PlanLine]) -> ChunkedPlan:
 class PlanWriter:
     """Takes the lines of one plan, in order, and gives its chunks."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, *, max_chunk_bytes: int = MAX_WRITTEN_BYTES, max_partitions: int = MAX_PARTITIONS
+    ) -> None:
+        self._max_chunk_bytes = max_chunk_bytes
+        self._max_partitions = max_partitions
         self._order = LineReader()
         self._digest = hashlib.sha256()
         self._summarizer = PlanSummarizer()
         self._text_bytes = 0
         self._partitions = 0
         self._chunks: list[Chunk] = []
-        self._open = _OpenChunk()
+        self._open = _OpenChunk(max_chunk_bytes)
 
     def add(self, line: PlanLine) -> None:
         """Add the next line. Raises `PlanRejected`."""
@@ -111,8 +115,10 @@ class PlanWriter:
         text = line.encode() + b"\n"
         self._text_bytes += len(text)
         self._partitions += len(line.partitions)
-        if self._partitions > MAX_PARTITIONS or self._text_bytes > MAX_PLAN_TEXT_BYTES:
-            raise PlanRejected(f"the plan is too large: more than {MAX_PARTITIONS} partitions")
+        if self._partitions > self._max_partitions:
+            raise PlanRejected(f"the plan is too large: over {self._max_partitions} partitions")
+        if self._text_bytes > MAX_PLAN_TEXT_BYTES:
+            raise PlanRejected(f"the plan is too large: over {MAX_PLAN_TEXT_BYTES} bytes")
         self._digest.update(text)
         self._summarizer.add(line)
         if not self._open.has_room(text):
@@ -128,15 +134,16 @@ class PlanWriter:
 
     def _close(self) -> None:
         if len(self._chunks) == MAX_CHUNKS:
-            raise PlanRejected(f"the plan is too large: more than {MAX_CHUNKS} chunks")
+            raise PlanRejected(f"the plan is too large: over {MAX_CHUNKS} chunks")
         self._chunks.append(self._open.close())
-        self._open = _OpenChunk()
+        self._open = _OpenChunk(self._max_chunk_bytes)
 
 
 class _OpenChunk:
     """A chunk that still grows. Its lines are compressed block by block."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self.text_bytes = 0
         self._partitions = 0
         self._block: list[bytes] = []
@@ -155,9 +162,9 @@ class _OpenChunk:
             return True
         if self.text_bytes + len(text) > MAX_CHUNK_TEXT_BYTES:
             return False
-        if self._bytes_with(text) > MAX_WRITTEN_BYTES:
+        if self._bytes_with(text) > self._max_bytes:
             self._compress_block()
-        return self._bytes_with(text) <= MAX_WRITTEN_BYTES
+        return self._bytes_with(text) <= self._max_bytes
 
     def add(self, text: bytes, partitions: int) -> None:
         """Add one line for which there is room."""
@@ -173,7 +180,7 @@ class _OpenChunk:
         self._compress_block()
         self._keep(self._deflate.flush())
         self._keep(self._checksum.to_bytes(4, "little") + self.text_bytes.to_bytes(4, "little"))
-        assert self._bytes <= MAX_WRITTEN_BYTES, "what has room was added only"
+        assert self._bytes <= self._max_bytes, "what has room was added only"
         return Chunk(
             data=b"".join(self._parts), text_bytes=self.text_bytes, partitions=self._partitions
         )

@@ -1,4 +1,4 @@
-"""Reads a plan in chunks: one chunk and one line in memory, every size bounded, every digest checked.
+"""Reads a plan in chunks: one chunk and one line in memory, sizes bounded, digests checked.
 
 Nothing that is read may be acted upon before `PlanReader.finish` has returned: only then all of it
 is known to be the plan whose digest the index has. A chunk is checked against the index before it

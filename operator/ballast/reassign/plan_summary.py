@@ -46,7 +46,9 @@ class PlanSummary:
 class PlanSummarizer:
     """Adds up the lines of one plan."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, max_topics: int = MAX_TOPICS, max_brokers: int = MAX_BROKERS) -> None:
+        self._max_topics = max_topics
+        self._max_brokers = max_brokers
         self._replicas_in: Counter[int] = Counter()
         self._replicas_out: Counter[int] = Counter()
         self._leaders_in: Counter[int] = Counter()
@@ -73,10 +75,10 @@ class PlanSummarizer:
         """Add one line. Raises `PlanRejected` when the plan names too many topics or brokers."""
         self._topics[line.topic] = self._topics.get(line.topic, 0) + len(line.partitions)
         self._named.update(*line.origins, *line.targets)
-        if len(self._topics) > MAX_TOPICS:
-            raise PlanRejected(f"the plan names more than {MAX_TOPICS} topics")
-        if len(self._named) > MAX_BROKERS:
-            raise PlanRejected(f"the plan names more than {MAX_BROKERS} brokers")
+        if len(self._topics) > self._max_topics:
+            raise PlanRejected(f"the plan names more than {self._max_topics} topics")
+        if len(self._named) > self._max_brokers:
+            raise PlanRejected(f"the plan names more than {self._max_brokers} brokers")
         for origin, target in zip(line.origins, line.targets, strict=True):
             if origin != target:
                 self._add(origin, target)

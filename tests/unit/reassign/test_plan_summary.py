@@ -1,0 +1,55 @@
+import pytest
+
+from ballast.reassign.errors import PlanRejected
+from ballast.reassign.plan_lines import PlanLine
+from ballast.reassign.plan_summary import (
+    BrokerChange,
+    PlanSummarizer,
+    PlanSummary,
+)
+
+
+def test_sums() -> None:
+    summarizer = PlanSummarizer()
+    for line in (
+        PlanLine(
+            topic="a",
+            partitions=(0, 1, 5),
+            origins=((1, 2), (2, 1), (4, 5)),
+            targets=((1, 3), (1, 2), (4, 5)),
+        ),
+        PlanLine(topic="b", partitions=(0,), origins=((1,),), targets=((2, 3),)),
+    ):
+        summarizer.add(line)
+    assert summarizer.summary("sha256:x") == PlanSummary(
+        digest="sha256:x",
+        partitions=4,
+        replica_moves=3,
+        leader_changes=2,
+        topics={"a": 3, "b": 1},
+        brokers={
+            1: BrokerChange(replicas_out=1, leaders_in=1, leaders_out=1),
+            2: BrokerChange(replicas_in=1, replicas_out=1, leaders_in=1, leaders_out=1),
+            3: BrokerChange(replicas_in=2),
+            4: BrokerChange(),
+            5: BrokerChange(),
+        },
+    )
+
+
+def line(topic: str, *brokers: int) -> PlanLine:
+    return PlanLine(topic=topic, partitions=(0,), origins=(brokers,), targets=(brokers,))
+
+
+def test_too_many_brokers() -> None:
+    summarizer = PlanSummarizer(max_brokers=3)
+    summarizer.add(line("a", 1, 2, 3))
+    with pytest.raises(PlanRejected, match="names more than 3 brokers"):
+        summarizer.add(line("b", 4))
+
+
+def test_too_many_topics() -> None:
+    summarizer = PlanSummarizer(max_topics=1)
+    summarizer.add(line("a", 1))
+    with pytest.raises(PlanRejected, match="names more than 1 topics"):
+        summarizer.add(line("b", 1))
