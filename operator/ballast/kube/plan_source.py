@@ -1,9 +1,11 @@
-"""Fetching the plan that a reassignment names.
+"""Fetching the plan that a reassignment names, from the ConfigMap that holds it.
 
-Inline assignments are in the spec. A ConfigMap holds Kafka's reassignment JSON, or the index of a
-plan in ``ballast-plan/v1`` chunks.
+The ConfigMap has Kafka's reassignment JSON, or the index of a plan in ``ballast-plan/v1`` chunks.
+Up to `EXECUTABLE_PARTITIONS` the whole plan is returned; of a larger one every line is checked and
+counted, one chunk in memory at a time.
 """
 
+import asyncio
 import base64
 import binascii
 from dataclasses import dataclass
@@ -13,12 +15,20 @@ from ballast.kube.errors import NotFound
 from ballast.kube.ports import KubernetesApi
 from ballast.kube.reassignment_state import StoredObject
 from ballast.kube.resources import CONFIG_MAPS, Document
-from ballast.model.fields import FieldError
-from ballast.reassign.errors import ManifestRejected
+from ballast.model.ids import TopicPartition
+from ballast.reassign.errors import ManifestRejected, PlanRejected
+from ballast.reassign.plan_index import CHUNK_KEY, INDEX_KEY, PlanIndex, is_index
 from ballast.reassign.plan_manifest import PlanConfigMap, read_kafka_plan
+from ballast.reassign.plan_reader import PlanReader, checked_summary
+from ballast.reassign.plan_summary import PlanSummarizer, PlanSummary
 from ballast.reassign.spec import Assignments
 
 PATH: Final = "spec.plan.configMapRef"
+EXECUTABLE_PARTITIONS: Final = 50_000
+"""A larger plan is checked, shown and approved, and not executed: it would not fit in memory."""
+MAX_PARTITIONS: Final = 1_000_000
+DEFAULT_KEYS: Final = (INDEX_KEY, "reassignment.json")
+"""Where a plan is looked for in a ConfigMap with several entries."""
 
 
 class PlanNotReadable(Exception):
@@ -30,46 +40,126 @@ class LoadedPlan:
     """A plan and where it came from."""
 
     assignments: Assignments
+    """Empty when the plan is too large to be executed."""
+    summary: PlanSummary | None = None
+    """Of a plan that is too large to be executed."""
     objects: tuple[StoredObject, ...] = ()
     """The ConfigMaps it was read from."""
+    version: str = ""
+    """``metadata.resourceVersion`` of the ConfigMap that the spec names."""
 
 
-async def load_plan(api: KubernetesApi, namespace: str, source: PlanConfigMap) -> LoadedPlan:
-    """Return the plan in a ConfigMap. Raises `PlanNotReadable` and `KubernetesError`."""
+async def load_plan(
+    api: KubernetesApi, namespace: str, source: PlanConfigMap, known: LoadedPlan | None = None
+) -> LoadedPlan:
+    """Return the plan in a ConfigMap; ``known`` when that has not changed since.
+
+    Raises `PlanNotReadable` and `KubernetesError`.
+    """
     try:
         document = await api.get(CONFIG_MAPS, namespace, source.name)
     except NotFound as error:
         raise PlanNotReadable(f"{PATH}.name: there is no ConfigMap {source.name}") from error
+    version = str(document["metadata"]["resourceVersion"])
+    if known is not None and known.version == version:
+        return known
     key, content = entry(document, source)
+    path = f"{PATH}: {source.name}/{key}"
     try:
-        assignments = read_kafka_plan(content.decode(), f"{PATH}: {source.name}/{key}")
+        text = content.decode()
+        if is_index(text):
+            index = PlanIndex.decode(text)
+            return await _read_chunks(api, namespace, index, source.name, version)
+        assignments = await asyncio.to_thread(read_kafka_plan, text, path)
     except UnicodeDecodeError as error:
-        raise PlanNotReadable(f"{PATH}: {source.name}/{key} is not UTF-8") from error
+        raise PlanNotReadable(f"{path} is not UTF-8") from error
+    except PlanRejected as error:
+        raise PlanNotReadable(f"{path}: {error}") from error
     except ManifestRejected as error:
         raise PlanNotReadable(str(error)) from error
-    return LoadedPlan(assignments=assignments)
+    if len(assignments.targets) > EXECUTABLE_PARTITIONS:
+        raise PlanNotReadable(f"{path} has more than {EXECUTABLE_PARTITIONS} partitions")
+    return LoadedPlan(assignments=assignments, version=version)
 
 
 def entry(document: Document, source: PlanConfigMap) -> tuple[str, bytes]:
-    """Return the key and the bytes of the entry that ``source`` names, or of the only one.
+    """Return the key and the bytes of the entry that ``source`` names, or of the likely one.
 
     Raises `PlanNotReadable`.
     """
     texts, binaries = document.get("data") or {}, document.get("binaryData") or {}
-    keys = sorted({*texts, *binaries})
+    keys = {*texts, *binaries}
+    likely = [key for key in DEFAULT_KEYS if key in keys] or sorted(keys)
     key = source.key
     if key is None:
-        if len(keys) != 1:
+        if len(likely) != 1:
             raise PlanNotReadable(
                 f"{PATH}.key: is required: ConfigMap {source.name} has {len(keys)} entries"
             )
-        key = keys[0]
+        key = likely[0]
     if key in texts:
         return key, str(texts[key]).encode()
+    if key not in binaries:
+        raise PlanNotReadable(f"{PATH}.key: ConfigMap {source.name} has no entry {key}")
+    return key, _decoded(document, key)
+
+
+async def _read_chunks(
+    api: KubernetesApi, namespace: str, index: PlanIndex, name: str, version: str
+) -> LoadedPlan:
+    """Return the plan of an index. Raises `PlanRejected`, `PlanNotReadable`."""
+    if index.partitions > MAX_PARTITIONS:
+        raise PlanNotReadable(
+            f"{PATH}: the plan has {index.partitions} partitions, more than {MAX_PARTITIONS}: "
+            "split it into several"
+        )
+    reading = _Reading(index)
+    while (chunk := reading.reader.next_chunk) is not None:
+        try:
+            document = await api.get(CONFIG_MAPS, namespace, chunk.name)
+        except NotFound as error:
+            raise PlanNotReadable(f"{PATH}: there is no ConfigMap {chunk.name}") from error
+        # In a thread, so that a plan of a million partitions holds nobody else up.
+        await asyncio.to_thread(reading.take, _decoded(document, CHUNK_KEY))
+    reading.reader.finish()
+    summary = checked_summary(index, reading.summarizer)
+    return LoadedPlan(
+        assignments=Assignments(targets=reading.targets, origins=reading.origins),
+        summary=summary if index.partitions > EXECUTABLE_PARTITIONS else None,
+        objects=(
+            StoredObject(name=name, digest=index.digest),
+            *(StoredObject(name=chunk.name, digest=chunk.digest) for chunk in index.chunks),
+        ),
+        version=version,
+    )
+
+
+class _Reading:
+    """A plan while it is read, chunk by chunk."""
+
+    def __init__(self, index: PlanIndex) -> None:
+        self.reader = PlanReader(index)
+        self.summarizer = PlanSummarizer()
+        self.targets: dict[TopicPartition, tuple[int, ...]] = {}
+        self.origins: dict[TopicPartition, tuple[int, ...]] = {}
+        self._is_kept = index.partitions <= EXECUTABLE_PARTITIONS
+
+    def take(self, data: bytes) -> None:
+        """Read the next chunk. Raises `PlanRejected`."""
+        for line in self.reader.read(data):
+            self.summarizer.add(line)
+            if not self._is_kept:
+                continue
+            for number, origin, target in zip(
+                line.partitions, line.origins, line.targets, strict=True
+            ):
+                tp = TopicPartition(line.topic, number)
+                self.origins[tp], self.targets[tp] = origin, target
+
+
+def _decoded(document: Document, key: str) -> bytes:
+    name = document["metadata"]["name"]
     try:
-        return key, base64.b64decode(binaries[key], validate=True)
-    except KeyError:
-        message = str(FieldError(path=f"{PATH}.key", reason=f"{source.name} has no entry {key}"))
-    except (TypeError, binascii.Error):
-        message = f"{PATH}: {source.name}/{key} is not base64"
-    raise PlanNotReadable(message)
+        return base64.b64decode((document.get("binaryData") or {})[key], validate=True)
+    except (KeyError, TypeError, binascii.Error) as error:
+        raise PlanNotReadable(f"{PATH}: ConfigMap {name} has no bytes under {key}") from error

@@ -71,6 +71,8 @@ def _entered(before: Conditions, after: Conditions) -> list[Notice]:
     old, new = _state(before), _state(after)
     if new is None or new is old or new not in _STATES:
         return []
+    if new is LifecycleState.QUEUED and not _said(after, ConditionType.SUCCEEDED):
+        return []  # It has its turn at once.
     reason, is_warning = _STATES[new]
     if new is LifecycleState.EXECUTING and old is LifecycleState.PAUSED:
         reason = "Resumed"

@@ -14,6 +14,7 @@ from ballast.kube import deletion
 from ballast.kube.clusters import ClusterAddress, find_cluster
 from ballast.kube.context import OperatorContext
 from ballast.kube.errors import KubernetesError, NotFound
+from ballast.kube.large_plans import large_plan_findings, large_plan_status
 from ballast.kube.plan_source import LoadedPlan, PlanNotReadable, load_plan
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.reassignment_queue import Turn, Verdict, ask_for_turn
@@ -34,9 +35,10 @@ from ballast.reassign.errors import ManifestRejected, MemoryRejected
 from ballast.reassign.manifest import Manifest, parse_manifest
 from ballast.reassign.memory import Memory
 from ballast.reassign.plan_manifest import PlanConfigMap, PlanFile, PlanToGenerate
+from ballast.reassign.plan_summary import PlanSummary
 from ballast.reassign.queueing import NOT_QUEUED, QueuePlace
 from ballast.reassign.reconcile import Reconciler, Visit
-from ballast.reassign.spec import Assignments, DesiredState, ReassignmentSpec
+from ballast.reassign.spec import Assignments, DesiredState, ReassignmentSpec, Settings
 from ballast.reassign.world import MY_TURN
 
 log = logging.getLogger(__name__)
@@ -193,6 +195,8 @@ class Tender:
             return 1.0
         memory = await reconciler.recall()
         plan = await self._load(seen, manifest, memory)
+        if plan.summary is not None:
+            return await self._show(seen, manifest.settings, plan, plan.summary)
         if memory is not None and plan.assignments.targets != memory.plan.targets:
             if manifest.settings.desired_state in (DesiredState.RUNNING, DesiredState.PAUSED):
                 return await self._say(seen, stalled("PlanChanged", _CHANGED), CALM_SECONDS)
@@ -217,18 +221,29 @@ class Tender:
             return LoadedPlan(assignments=source)
         assert isinstance(source, PlanConfigMap), "others have been refused"
         now = self._operator.clock.now()
-        if self._plan is not None:
-            uid, read_at, plan = self._plan
-            if uid == seen.uid and now - read_at < PLAN_SECONDS:
-                return plan
+        uid, read_at, known = self._plan or ("", now, None)
+        if uid != seen.uid:
+            known = None
+        elif known is not None and now - read_at < PLAN_SECONDS:
+            return known
         try:
-            plan = await load_plan(self._operator.api, seen.namespace, source)
+            plan = await load_plan(self._operator.api, seen.namespace, source, known)
         except PlanNotReadable:
             if memory is None or memory.start_time_ms is None:
                 raise
             plan = _remembered(memory)
         self._plan = (seen.uid, now, plan)
         return plan
+
+    async def _show(
+        self, seen: ReassignmentObject, settings: Settings, plan: LoadedPlan, summary: PlanSummary
+    ) -> float:
+        """Report a plan that is too large to be executed."""
+        status = {**seen.status, **large_plan_status(plan, summary)}
+        found = large_plan_findings(settings, summary)
+        document = with_findings(seen, found, self._operator.clock.wall_ms(), status=status)
+        wait_s = await self._work.report(seen, document)
+        return CALM_SECONDS if wait_s is None else min(CALM_SECONDS, wait_s)
 
     async def _visit(self, case: _Case) -> float:
         seen = case.seen

@@ -1,0 +1,284 @@
+"""A small cluster behind a Kubernetes API in memory, and tenders that live and die there."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from typing import Any
+
+from ballast.kube.context import ClosableAdmin, OperatorContext
+from ballast.kube.metrics import OperatorMetrics
+from ballast.kube.ports import PatchType
+from ballast.kube.reassignment_object import ReassignmentObject
+from ballast.kube.reassignments import Tender
+from ballast.kube.resources import (
+    BROKER_SETS,
+    EVENTS,
+    PARTITION_REASSIGNMENTS,
+    Document,
+    ObjectKey,
+    Resource,
+)
+from ballast.kube.wakes import Wakes
+from ballast.model.conditions import timestamp
+from ballast.reassign.conditions import LifecycleState
+from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster, Fuse, Killed
+from tests.fakes.kubernetes import FakeKubernetes
+from tests.unit.reassign.house import ORIGINS, TARGETS
+
+NAMESPACE = "ns"
+_MAX_LOOKS = 1000
+_MAX_SLEEP_SECONDS = 20.0
+
+
+class FusedKubernetes(FakeKubernetes):
+    """An API at whose writes the caller may die, before or after; counted with the cluster's."""
+
+    def __init__(self, fuse: Fuse) -> None:
+        super().__init__()
+        self.fuse = fuse
+
+    async def create(
+        self, resource: Resource, namespace: str | None, document: Mapping[str, Any]
+    ) -> Document:
+        with self._fused("create", resource):
+            return await super().create(resource, namespace, document)
+
+    async def apply_status(
+        self, resource: Resource, namespace: str | None, name: str, status: Mapping[str, Any]
+    ) -> Document:
+        with self._fused("status of", resource):
+            return await super().apply_status(resource, namespace, name, status)
+
+    async def replace(
+        self, resource: Resource, namespace: str | None, name: str, document: Mapping[str, Any]
+    ) -> Document:
+        with self._fused("replace", resource):
+            return await super().replace(resource, namespace, name, document)
+
+    async def patch(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        name: str,
+        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        patch_type: PatchType = PatchType.MERGE,
+        subresource: str | None = None,
+    ) -> Document:
+        with self._fused("patch", resource):
+            return await super().patch(
+                resource, namespace, name, patch, patch_type=patch_type, subresource=subresource
+            )
+
+    async def delete(
+        self, resource: Resource, namespace: str | None, name: str, *, uid: str | None = None
+    ) -> None:
+        with self._fused("delete", resource):
+            await super().delete(resource, namespace, name, uid=uid)
+
+    def ask_to_delete(self, resource: Resource, namespace: str, name: str, now_ms: int) -> None:
+        """Delete at a time, without a fuse."""
+        self.now = timestamp(now_ms)
+        self._delete(resource, self._existing(resource, namespace, name))
+
+    @contextmanager
+    def _fused(self, verb: str, resource: Resource) -> Iterator[None]:
+        self.fuse.before_effect(f"{verb} {resource.plural}")
+        yield
+        self.fuse.after_effect()
+
+
+class FusedAdmin(FakeAdmin):
+    """The admin of a tender: counts how often it was closed."""
+
+    def __init__(self, cluster: FakeCluster, fuse: Fuse) -> None:
+        super().__init__(cluster, fuse)
+        self.closed = 0
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+class JumpingWakes(Wakes):
+    """Waiting takes no time: the clock jumps."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__()
+        self.clock = clock
+        self.woken: list[ObjectKey] = []
+
+    def wake(self, key: ObjectKey) -> None:
+        self.woken.append(key)
+
+    async def wait(self, key: ObjectKey, timeout_s: float) -> bool:  # noqa: ARG002  (the port's)
+        await self.clock.sleep(timeout_s)
+        return False
+
+
+def cluster(**options: float) -> FakeCluster:
+    made = FakeCluster(1, 2, 3, 4, **options)
+    for tp, replicas in ORIGINS.items():
+        made.add(tp.topic, tp.partition, *replicas, size=1000.0 * (tp.partition + 1))
+    made.add("other", 0, 1, 2)
+    return made
+
+
+def assignments() -> list[dict[str, Any]]:
+    return [
+        {"topic": tp.topic, "partition": tp.partition, "replicas": list(target)}
+        for tp, target in TARGETS.items()
+    ]
+
+
+class House:
+    """What outlives operators: the API server's objects, the cluster, time."""
+
+    def __init__(self, model: FakeCluster | None = None, fuse: Fuse | None = None) -> None:
+        self.fuse = fuse or Fuse()
+        self.cluster = model or cluster()
+        self.clock = FakeClock()
+        self.clock.cluster = self.cluster
+        self.api = FusedKubernetes(self.fuse)
+        self.admin = FusedAdmin(self.cluster, self.fuse)
+        self.wakes = JumpingWakes(self.clock)
+        self.bootstraps: list[str] = []
+        self.events: Callable[[House], None] = lambda _: None
+        self.states: list[str] = []
+        self.turned_at: int | None = None
+        """How many effects there had been when the user first intervened."""
+        self.put_broker_set()
+
+    def intervenes(self) -> None:
+        """Note that the user does something now."""
+        if self.turned_at is None:
+            self.turned_at = len(self.fuse.effects)
+
+    def context(self) -> OperatorContext:
+        return OperatorContext(
+            api=self.api,
+            wakes=self.wakes,
+            clock=self.clock,
+            admin_for=self._admin_for,
+            metrics=OperatorMetrics(),
+            identity="operator-0",
+            namespace="ballast",
+            broker_image="ballast:dev",
+            cluster_domain="cluster.local",
+        )
+
+    def _admin_for(self, bootstrap: str) -> ClosableAdmin:
+        if bootstrap == "nowhere":
+            raise ValueError("nowhere is not host:port")
+        self.bootstraps.append(bootstrap)
+        return self.admin
+
+    def put_broker_set(self, *, epoch: int | None = 7, **spec: object) -> None:
+        status = {} if epoch is None else {"controller": {"epoch": epoch, "identity": "operator-0"}}
+        self.api.put(
+            BROKER_SETS,
+            {
+                "metadata": {"name": "prod", "namespace": NAMESPACE},
+                "spec": spec or {"replicas": 4},
+                "status": status,
+            },
+        )
+
+    def put(self, name: str = "move", *, labels: dict[str, str] | None = None, **spec: Any) -> None:
+        """Apply a reassignment, as a user would."""
+        old = self.api.find(PARTITION_REASSIGNMENTS, NAMESPACE, name)
+        document: Document = old or {
+            "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels or {}}
+        }
+        document["spec"] = {
+            "brokerSetRef": {"name": "prod"},
+            "plan": {"assignments": assignments()},
+            "execution": {"maxConcurrentMovesPerBroker": 1},
+            **(old or {}).get("spec", {}),
+            **deepcopy(spec),
+        }
+        document["spec"] = {k: v for k, v in document["spec"].items() if v is not None}
+        self.api.put(PARTITION_REASSIGNMENTS, document)
+
+    def find(self, name: str = "move") -> ReassignmentObject | None:
+        found = self.api.find(PARTITION_REASSIGNMENTS, NAMESPACE, name)
+        return None if found is None else ReassignmentObject(document=found)
+
+    def seen(self, name: str = "move") -> ReassignmentObject:
+        found = self.find(name)
+        assert found is not None, f"{name} is gone"
+        return found
+
+    def state(self, name: str = "move") -> LifecycleState | None:
+        return self.seen(name).state
+
+    def reason(self, kind: str, name: str = "move") -> str:
+        for condition in self.seen(name).status.get("conditions", ()):
+            if condition["type"] == kind:
+                return f"{condition['status']} {condition['reason']}"
+        return ""
+
+    def message(self, kind: str, name: str = "move") -> str:
+        for condition in self.seen(name).status.get("conditions", ()):
+            if condition["type"] == kind:
+                return str(condition["message"])
+        return ""
+
+    def notes(self) -> list[str]:
+        return [event["reason"] for event in self.api.all(EVENTS)]
+
+    def delete(self, name: str = "move") -> None:
+        """Ask for its deletion, as a user would."""
+        self.api.ask_to_delete(PARTITION_REASSIGNMENTS, NAMESPACE, name, self.clock.wall_ms())
+
+    def tender(self, name: str = "move") -> Tender:
+        return Tender(self.context(), ObjectKey("partitionreassignments", NAMESPACE, name))
+
+    async def looks(self, tender: Tender, count: int) -> float | None:
+        """Look so often; return what the last one said."""
+        delay: float | None = 0.0
+        for _ in range(count):
+            self.events(self)
+            delay = await tender.look()
+            self._note()
+            if delay is None:
+                return None
+            await self.clock.sleep(delay)
+        return delay
+
+    async def until(self, is_over: Callable[["House"], bool], tender: Tender | None = None) -> None:
+        """Let one tender live until something holds."""
+        tender = tender or self.tender()
+        for _ in range(_MAX_LOOKS):
+            if is_over(self):
+                return
+            self.events(self)
+            delay = await tender.look()
+            self._note()
+            await self.clock.sleep(min(delay or 0.0, _MAX_SLEEP_SECONDS))
+        raise AssertionError(f"no end: {self.states[-5:]} {self.seen().status}")
+
+    def _note(self) -> None:
+        found = self.find()
+        state = "gone" if found is None or found.state is None else found.state.value
+        if self.states[-1:] != [state]:
+            self.states.append(state)
+
+    def live(self, is_over: Callable[["House"], bool]) -> None:
+        """Let tenders live, one after the other, until something holds."""
+        for _ in range(3):
+            try:
+                asyncio.run(self.until(is_over))
+            except Killed:
+                continue
+            return
+        raise AssertionError("killed more than once")
+
+
+def has_ended(house: House) -> bool:
+    found = house.find()
+    return found is None or (found.is_settled and not found.has_finalizer)
+
+
+def is_gone(house: House) -> bool:
+    return house.find() is None
