@@ -1,0 +1,87 @@
+"""What a BrokerSet asks of its candidates."""
+
+from typing import Any
+
+import pytest
+
+from ballast.kube.candidate_specs import (
+    FIRST_CANDIDATE_ID,
+    CandidateSpec,
+    Cordons,
+    candidate_id_of,
+)
+
+MINIMAL = {"zookeeper": {"connect": "zk-0:2181,zk-1:2181"}}
+
+
+def test_defaults() -> None:
+    assert CandidateSpec.from_spec(MINIMAL) == CandidateSpec(
+        zookeeper_connect="zk-0:2181,zk-1:2181",
+        session_timeout_s=18.0,
+        num_partitions=1,
+        default_replication_factor=1,
+        delete_topic_enable=True,
+        unclean_leader_election_enable=False,
+    )
+
+
+def test_what_is_given() -> None:
+    spec = {
+        "zookeeper": {"connect": "zk:2181", "chroot": "/prod", "sessionTimeoutSeconds": 6},
+        "config": {
+            "num.partitions": "12",
+            "default.replication.factor": "3",
+            "delete.topic.enable": "False",
+            "unclean.leader.election.enable": "true",
+            "min.insync.replicas": "2",
+        },
+    }
+    assert CandidateSpec.from_spec(spec) == CandidateSpec(
+        zookeeper_connect="zk:2181/prod",
+        session_timeout_s=6.0,
+        num_partitions=12,
+        default_replication_factor=3,
+        delete_topic_enable=False,
+        unclean_leader_election_enable=True,
+    )
+
+
+def test_a_cluster_that_runs_elsewhere_has_no_candidate() -> None:
+    assert CandidateSpec.from_spec({"bootstrapServers": "kafka:9092"}) is None
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"zookeeper": {}},
+        {"zookeeper": {"connect": "zk"}},
+        {**MINIMAL, "config": {"num.partitions": "0"}},
+        {**MINIMAL, "config": {"default.replication.factor": "40000"}},
+        {**MINIMAL, "config": {"delete.topic.enable": "yes"}},
+    ],
+)
+def test_what_cannot_be(spec: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        CandidateSpec.from_spec(spec)
+
+
+@pytest.mark.parametrize(
+    ("spec", "cordoned"),
+    [
+        ({"replicas": 3}, {3, 4}),
+        ({"replicas": 3, "brokerIdOffset": 1}, {4}),
+        ({"replicas": 5, "decommission": {"brokerIds": [1, 3]}}, {1, 3}),
+        ({"bootstrapServers": "kafka:9092"}, set()),
+    ],
+)
+def test_cordons(spec: dict[str, Any], cordoned: set[int]) -> None:
+    cordons = Cordons.from_spec(spec)
+    assert {broker_id for broker_id in range(5) if cordons.covers(broker_id)} == cordoned
+
+
+def test_ids_are_stable_and_no_brokers() -> None:
+    ids = [candidate_id_of(f"ballast-7c9d8-{number}") for number in range(1_000)]
+    assert len(set(ids)) == len(ids)
+    assert ids == [candidate_id_of(f"ballast-7c9d8-{number}") for number in range(1_000)]
+    assert min(ids) >= FIRST_CANDIDATE_ID
+    assert max(ids) < 2**31
