@@ -1,0 +1,46 @@
+"""Brokers are added, filled, emptied and taken away, while clients write."""
+
+import pytest
+
+from tests.e2e.clients import Clients
+from tests.e2e.cluster import Namespace, eventually
+from tests.e2e.installation import BROKER_SET, broker_pods, is_ready, reassignment
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
+
+SCALE_S = 240.0
+
+
+def scale(namespace: Namespace, replicas: int) -> None:
+    namespace.kubectl("scale", "bset", BROKER_SET, f"--replicas={replicas}")
+
+
+def wait_for_pods(namespace: Namespace, count: int) -> None:
+    def is_so() -> bool:
+        pods = broker_pods(namespace)
+        return len(pods) == count and all(is_ready(pod) for pod in pods)
+
+    eventually(f"{count} ready brokers", is_so, timeout_s=SCALE_S)
+    namespace.wait("bset", BROKER_SET, "Ready", timeout_s=SCALE_S)
+
+
+def test_four_brokers_and_back(brokers: Namespace, clients: Clients) -> None:
+    clients.create_topic("scaled", "1:2:3,2:3:1,3:1:2", "min.insync.replicas=2")
+    with clients.load("scaled", 3) as load:
+        scale(brokers, 4)
+        wait_for_pods(brokers, 4)
+        targets = {("scaled", 0): (4, 2, 3), ("scaled", 1): (2, 4, 1)}
+        brokers.apply(reassignment("onto-4", targets))
+        brokers.wait("preassign", "onto-4", "Succeeded", timeout_s=SCALE_S)
+        load.wait_for_more()
+        scale(brokers, 3)
+        wait_for_pods(brokers, 3)
+        load.wait_for_more()
+    load.assert_nothing_lost()
+    drains = [
+        found["metadata"]["name"]
+        for found in brokers.list("preassign", f"ballast.dev/broker-set={BROKER_SET}")
+        if found["metadata"]["name"] != "onto-4"
+    ]
+    assert drains
+    brokers.delete("preassign", "onto-4")

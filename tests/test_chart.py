@@ -1,0 +1,164 @@
+"""The chart agrees with the repository and with itself; where Helm is there, it renders."""
+
+import filecmp
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+CHART = ROOT / "charts" / "ballast"
+CRDS = ROOT / "crds"
+SCHEMA = json.loads((CHART / "values.schema.json").read_text())
+VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
+
+EVERYTHING = (
+    "podMonitor.enabled=true",
+    "prometheusRule.enabled=true",
+    "dashboards.enabled=true",
+    "networkPolicy.enabled=true",
+    "zookeeper.replicas=3",
+)
+PRIVILEGES = ("privileged", "hostNetwork", "hostPID", "hostPath", "docker.sock")
+
+Document = dict[str, Any]
+
+needs_helm = pytest.mark.skipif(not shutil.which("helm"), reason="needs helm on PATH")
+
+
+def render(*values: str, release: str = "ballast") -> list[Document]:
+    options = [word for value in values for word in ("--set", value)]
+    words = ("helm", "template", release, str(CHART), "-n", "here", *options)
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return [found for found in yaml.safe_load_all(done.stdout) if found]
+
+
+def of_kind(documents: list[Document], kind: str) -> list[Document]:
+    return [found for found in documents if found["kind"] == kind]
+
+
+def pod_specs(documents: list[Document]) -> list[Document]:
+    workloads = [found for found in documents if "template" in found.get("spec", {})]
+    pods = [found["spec"]["template"]["spec"] for found in workloads]
+    return pods + [found["spec"] for found in of_kind(documents, "Pod")]
+
+
+def undescribed(values: Any, schema: Any, path: str = "") -> list[str]:
+    """Return the paths of values that the schema does not name."""
+    if not isinstance(values, dict) or "properties" not in schema:
+        return []
+    known = schema["properties"]
+    missing = [f"{path}{name}" for name in values if name not in known]
+    for name in values.keys() & known.keys():
+        missing += undescribed(values[name], known[name], f"{path}{name}.")
+    return missing
+
+
+def open_objects(schema: Any, path: str = "") -> list[str]:
+    """Return the paths of objects with named fields that admit others."""
+    if not isinstance(schema, dict):
+        return []
+    found = []
+    if "properties" in schema and schema.get("additionalProperties") is not False:
+        found.append(path)
+    for name, part in schema.get("properties", {}).items():
+        found += open_objects(part, f"{path}{name}.")
+    return found
+
+
+def test_its_custom_resources_are_the_repositorys() -> None:
+    names = sorted(path.name for path in CRDS.glob("*.yaml"))
+    assert sorted(path.name for path in (CHART / "crds").iterdir()) == names
+    assert filecmp.cmpfiles(CRDS, CHART / "crds", names, shallow=False)[0] == names
+
+
+def test_every_value_is_in_the_schema() -> None:
+    assert undescribed(VALUES, SCHEMA) == []
+    assert open_objects(SCHEMA) == []
+
+
+def test_every_metric_that_rules_and_dashboards_name_exists() -> None:
+    texts = [path.read_text() for path in (ROOT / "operator").rglob("*metrics*.py")]
+    known = set(re.findall(r"ballast_[a-z_]+", "\n".join(texts)))
+    known |= {f"ballast_partitions_{name}" for name in re.findall(r'"([a-z_]+)"', "\n".join(texts))}
+    for path in (*CHART.glob("rules/*.yaml"), *CHART.glob("dashboards/*.json")):
+        named = set(re.findall(r"ballast_[a-z_]+", path.read_text()))
+        plain = {re.sub(r"_(total|bucket)$", "", name) for name in named}
+        assert plain <= known, path.name
+
+
+@needs_helm
+def test_pods_are_restricted() -> None:
+    documents = render(*EVERYTHING)
+    specs = pod_specs(documents)
+    assert len(specs) == 4
+    for spec in specs:
+        assert spec["securityContext"]["runAsNonRoot"] is True
+        assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        for container in spec["containers"]:
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "readOnlyRootFilesystem": True,
+                "capabilities": {"drop": ["ALL"]},
+            }
+            assert container["resources"]["limits"]["memory"]
+    text = json.dumps(documents)
+    assert [word for word in PRIVILEGES if word in text] == []
+
+
+@needs_helm
+@pytest.mark.parametrize("namespaces", ["{here}", "{a,b}", "{*}"])
+def test_nothing_is_granted_wholesale(namespaces: str) -> None:
+    documents = render(f"watchNamespaces={namespaces}")
+    for role in of_kind(documents, "Role") + of_kind(documents, "ClusterRole"):
+        for rule in role["rules"]:
+            assert "*" not in rule["verbs"] + rule["resources"] + rule["apiGroups"]
+            assert "secrets" not in rule["resources"]
+
+
+@needs_helm
+def test_the_namespaces_that_are_watched() -> None:
+    def roles(*values: str) -> set[tuple[str, str]]:
+        documents = render(*values, "rbac.nodes=false")
+        return {
+            (found["kind"], found["metadata"].get("namespace", "-"))
+            for found in documents
+            if found["kind"].endswith("Role") and "hook" not in json.dumps(found["metadata"])
+        }
+
+    assert roles() == {("Role", "here"), ("Role", "-")}
+    assert roles("watchNamespaces={a,b}") == {("Role", "a"), ("Role", "b"), ("Role", "-")}
+    assert roles("watchNamespaces={*}") == {("ClusterRole", "-"), ("Role", "-")}
+
+
+@needs_helm
+def test_one_replica_is_recreated_and_has_no_budget() -> None:
+    (deployment,) = of_kind(render("operator.replicas=1"), "Deployment")
+    assert deployment["spec"]["strategy"] == {"type": "Recreate"}
+    assert of_kind(render("operator.replicas=1"), "PodDisruptionBudget") == []
+    (deployment,) = of_kind(render(), "Deployment")
+    assert deployment["spec"]["strategy"]["type"] == "RollingUpdate"
+
+
+@needs_helm
+def test_zookeepers_image_follows_the_operators() -> None:
+    documents = render("image.repository=registry.example/a/ballast", "image.tag=1.2")
+    (zookeeper,) = of_kind(documents, "StatefulSet")
+    (container,) = zookeeper["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "registry.example/a/ballast-spark:1.2"
+    assert of_kind(render("zookeeper.enabled=false"), "StatefulSet") == []
+
+
+@needs_helm
+@pytest.mark.parametrize(
+    "wrong", ["zookeeper.replicas=2", "operator.replicas=0", "unknown=1", "image.digest=sha256:1"]
+)
+def test_wrong_values_are_refused(wrong: str) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        render(wrong)
+    assert "schema" in refused.value.stderr
