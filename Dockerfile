@@ -40,11 +40,20 @@ FROM ${JAVA_IMAGE} AS java
 # Links are followed, so that the folder stands on its own; some lead to manuals that are not there.
 RUN mkdir /java && { cp -rL "$JAVA_HOME"/. /java 2>/dev/null || true; } && /java/bin/java -version
 
-FROM ${PYTHON_IMAGE} AS base
+# The base without what installs and builds, and without caches.
+FROM ${PYTHON_IMAGE} AS root
 RUN python -m pip uninstall --yes --quiet pip setuptools wheel \
     && groupadd --gid 10001 ballast \
-    && useradd --uid 10001 --gid 10001 --home-dir /tmp --no-create-home --shell /usr/sbin/nologin ballast
-ENV PATH=/opt/ballast/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+    && useradd --uid 10001 --gid 10001 --home-dir /tmp --no-create-home --shell /usr/sbin/nologin ballast \
+    && rm -rf /usr/share/python-wheels /usr/lib/python3*/ensurepip /usr/local/lib/python3*/ensurepip \
+    /usr/local/lib/python3*/idlelib /usr/local/lib/python3*/test /usr/local/src/* \
+    /var/cache/* /var/lib/apt/lists/* /var/log/* /root/.cache
+
+# One layer, so that what was removed takes no place.
+FROM scratch AS base
+COPY --from=root / /
+ENV PATH=/opt/ballast/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    LANG=C.UTF-8 PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 USER 10001:10001
 WORKDIR /tmp
 ENTRYPOINT ["ballast"]
