@@ -1,7 +1,7 @@
 """What can be wrong with a broker set before anything is touched.
 
 BrokerSetError
-`-- InvalidBrokerSet    a spec that cannot be carried out; it names each field
+└── InvalidBrokerSet    a spec that cannot be carried out; it names each field
 """
 
 from collections.abc import Sequence

@@ -1,0 +1,62 @@
+from ballast.brokersets import policies
+from ballast.brokersets.names import selector_labels
+from tests.unit.brokersets.worlds import broker_set
+
+SPEC = broker_set()
+
+
+def test_brokers_may_do_nothing_with_the_api() -> None:
+    assert policies.service_account(SPEC)["automountServiceAccountToken"] is False
+
+
+def test_a_broker_is_reached_before_it_is_ready() -> None:
+    service = policies.brokers_service(SPEC)
+    assert service["metadata"]["name"] == "prod-brokers"
+    assert service["spec"]["clusterIP"] == "None"
+    assert service["spec"]["publishNotReadyAddresses"] is True
+    assert service["spec"]["selector"] == selector_labels("prod")
+
+
+def test_clients_start_from_brokers_that_are_ready() -> None:
+    service = policies.bootstrap_service(SPEC)
+    assert service["metadata"]["name"] == "prod-bootstrap"
+    assert "publishNotReadyAddresses" not in service["spec"]
+    assert [(p["name"], p["port"]) for p in service["spec"]["ports"]] == [("kafka", 9092)]
+
+
+def test_the_properties_file() -> None:
+    document = policies.config_map(SPEC)
+    assert document["metadata"]["name"] == "prod-config"
+    assert "zookeeper.connect=zk:2181/prod\n" in document["data"]["server.properties"]
+
+
+def test_racks_by_node() -> None:
+    racks = {"b": "zone-2", "a": "zone-1", "c": ""}
+    document = policies.racks_map(SPEC, racks, ())
+    assert document["data"] == racks
+    assert list(document["data"]) == ["a", "b", "c"]
+
+
+def test_with_too_many_nodes_those_in_use_are_kept() -> None:
+    racks = {f"n{i:05}": "z" for i in range(policies.MAX_RACKS + 10)}
+    data = policies.racks_map(SPEC, racks, {"n04005", "n00001"})["data"]
+    assert len(data) == policies.MAX_RACKS
+    assert "n04005" in data
+    assert "n04009" not in data
+
+
+def test_a_broker_that_is_not_ready_may_always_be_evicted() -> None:
+    spec = policies.disruption_budget(SPEC, 0)["spec"]
+    assert spec["maxUnavailable"] == 0
+    assert spec["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+
+
+def test_clients_from_anywhere_and_metrics_from_the_namespace() -> None:
+    spec = policies.network_policy(SPEC)["spec"]
+    assert spec["policyTypes"] == ["Ingress"]
+    assert spec["podSelector"] == {"matchLabels": selector_labels("prod")}
+    clients, metrics = spec["ingress"]
+    assert "from" not in clients
+    assert clients["ports"] == [{"port": "kafka", "protocol": "TCP"}]
+    assert metrics["from"] == [{"podSelector": {}}]
+    assert metrics["ports"] == [{"port": "http", "protocol": "TCP"}]

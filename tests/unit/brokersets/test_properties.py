@@ -1,0 +1,52 @@
+import pytest
+
+from ballast.broker.config import BrokerConfig
+from ballast.brokersets.properties import restart_digest, server_properties
+from tests.unit.brokersets.worlds import broker_set
+
+FROM_THE_POD = {"broker.id": "1", "log.dirs": "/data"}
+
+
+def lines(**fields: object) -> dict[str, str]:
+    text = server_properties(broker_set(**fields))
+    pairs = [line.partition("=") for line in text.splitlines() if not line.startswith("#")]
+    return {name: value for name, _, value in pairs}
+
+
+def test_what_a_broker_reads_when_it_starts() -> None:
+    properties = lines(config={"num.partitions": "6", "min.insync.replicas": "2"})
+    assert properties == {
+        "ballast.controlled.shutdown.timeout.ms": "90000",
+        "num.partitions": "6",
+        "zookeeper.connect": "zk:2181/prod",
+        "zookeeper.session.timeout.ms": "18000",
+    }
+
+
+def test_the_broker_understands_all_of_it() -> None:
+    config, unknown = BrokerConfig.from_properties({**lines(), **FROM_THE_POD})
+    assert unknown == []
+    assert config.zookeeper_connect == "zk:2181/prod"
+    assert config.controlled_shutdown_timeout_ms == 90_000
+
+
+@pytest.mark.parametrize(
+    ("grace_s", "hand_over_ms"), [(10, 7_000), (120, 90_000), (3600, 2_700_000)]
+)
+def test_time_is_left_to_close_the_logs(grace_s: int, hand_over_ms: int) -> None:
+    properties = lines(shutdown={"gracePeriodSeconds": grace_s})
+    assert properties["ballast.controlled.shutdown.timeout.ms"] == str(hand_over_ms)
+
+
+@pytest.mark.parametrize(
+    ("fields", "restarts"),
+    [
+        ({"config": {"num.partitions": "7"}}, True),
+        ({"config": {"min.insync.replicas": "1"}}, False),
+        ({"zookeeper": {"connect": "other:2181", "chroot": "/prod"}}, True),
+        ({"replicas": 5}, False),
+        ({"disruption": {"policy": "None"}}, False),
+    ],
+)
+def test_only_some_settings_need_a_restart(fields: dict[str, object], restarts: bool) -> None:
+    assert (restart_digest(broker_set(**fields)) != restart_digest(broker_set())) is restarts

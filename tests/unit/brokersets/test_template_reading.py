@@ -1,0 +1,64 @@
+from typing import Any
+
+import pytest
+
+from ballast.brokersets.errors import InvalidBrokerSet
+from tests.unit.brokersets.worlds import broker_set
+
+AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {}}}
+
+
+def test_what_pods_shall_have_is_kept_as_it_is() -> None:
+    template = broker_set(
+        template={
+            "pod": {
+                "labels": {"team": "data"},
+                "annotations": {"example.com/owner": "x"},
+                "affinity": AFFINITY,
+                "tolerations": [{"key": "dedicated", "operator": "Exists"}],
+                "topologySpreadConstraints": [],
+                "priorityClassName": "high",
+                "resources": {"requests": {"cpu": "500m", "memory": 1024}},
+            }
+        }
+    ).template
+    assert template.labels == {"team": "data"}
+    assert template.annotations == {"example.com/owner": "x"}
+    assert template.affinity == AFFINITY
+    assert template.tolerations == ({"key": "dedicated", "operator": "Exists"},)
+    assert template.topology_spread_constraints == ()
+    assert template.priority_class_name == "high"
+    assert template.resources == {"requests": {"cpu": "500m", "memory": 1024}}
+
+
+def test_nothing_is_asked_for() -> None:
+    template = broker_set().template
+    assert (template.labels, template.tolerations, template.resources) == ({}, (), None)
+    assert template.topology_spread_constraints is None
+
+
+@pytest.mark.parametrize(
+    ("pod", "path"),
+    [
+        ({"containers": []}, "containers"),
+        ({"labels": {"ballast.dev/broker-set": "x"}}, "labels.ballast.dev/broker-set"),
+        ({"labels": {"app.kubernetes.io/name": "x"}}, "labels.app.kubernetes.io/name"),
+        ({"labels": {"a": 5}}, "labels.a"),
+        ({"labels": []}, "labels"),
+        ({"labels": {str(i): "" for i in range(33)}}, "labels"),
+        ({"annotations": {"ballast.dev/config-digest": ""}}, "annotations.ballast.dev"),
+        ({"affinity": "x"}, "affinity"),
+        ({"tolerations": {}}, "tolerations"),
+        ({"tolerations": ["x"]}, "tolerations[0]"),
+        ({"topologySpreadConstraints": [{}] * 33}, "topologySpreadConstraints"),
+        ({"priorityClassName": "system-node-critical"}, "priorityClassName"),
+        ({"resources": {"claims": []}}, "resources.claims"),
+        ({"resources": {"requests": {"cpu": "many"}}}, "resources.requests.cpu"),
+        ({"resources": {"limits": {"gpu": 1}}}, "resources.limits.gpu"),
+        ({"resources": {"limits": 5}}, "resources.limits"),
+    ],
+)
+def test_what_pods_may_not_have(pod: dict[str, Any], path: str) -> None:
+    with pytest.raises(InvalidBrokerSet) as caught:
+        broker_set(template={"pod": pod})
+    assert caught.value.errors[0].path.startswith(f"spec.template.pod.{path}")
