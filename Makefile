@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL_BALLAST := $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 export PYTHONPATH := operator
+export BALLAST_IMAGE ?= ballast:dev
+export BALLAST_SPARK_IMAGE ?= ballast-spark:dev
 
-.PHONY: venv demo test chaos lint format bench locks clean
+.PHONY: venv demo test chaos e2e images lint format docs bench locks clean
 
 # The environment with everything that `ballast` needs, and the `ballast` script in it.
 venv: $(VENV)/.demo
@@ -19,6 +21,14 @@ test: $(VENV)/.dev
 chaos: $(VENV)/.dev
 	$(BIN)/python -m pytest -m chaos -s tests/faults $(PYTEST_ARGS)
 
+# On the cluster of KUBECONFIG, or on one that kind makes; with the images that `make images` builds.
+e2e: $(VENV)/.dev
+	$(BIN)/python -m pytest -m e2e -n 0 -p no:randomly tests/e2e $(PYTEST_ARGS)
+
+images:
+	docker build --target ballast -t $(BALLAST_IMAGE) .
+	docker build --target ballast-spark -t $(BALLAST_SPARK_IMAGE) .
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -29,6 +39,11 @@ lint: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# What is generated from the schemas: docs/reference.md, and the chart's copy of them.
+docs: $(VENV)/.dev
+	$(BIN)/python -m docs.generate
+	cp crds/*.yaml charts/ballast/crds/
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench
@@ -53,8 +68,13 @@ locks:
 	uv pip compile pyproject.toml --extra operator -c requirements/base.txt --generate-hashes \
 	  --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate -q \
 	  -o requirements/operator.txt
+	uv pip compile requirements/build.in --generate-hashes --universal --python-version 3.11 \
+	  --no-emit-index-url --no-header --no-annotate -q -o requirements/build.txt
 	uv pip compile pyproject.toml --extra demo -c requirements/base.txt --generate-hashes --universal \
 	  --python-version 3.11 --no-emit-index-url --no-header --no-annotate -q -o requirements/demo.txt
+	uv pip compile pyproject.toml --extra operator --extra spark -c requirements/operator.txt \
+	  -c requirements/demo.txt --generate-hashes --universal --python-version 3.11 \
+	  --no-emit-index-url --no-header --no-annotate -q -o requirements/spark.txt
 	uv pip compile pyproject.toml --extra dev --extra demo -c requirements/base.txt --generate-hashes \
 	  --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate -q -o requirements/dev.txt
 

@@ -88,8 +88,8 @@ def test_the_tools_flags_that_it_names_exist() -> None:
 
 
 def test_every_target_that_it_names_exists() -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = set(re.findall(r"(?:`|^ {4}|: )make ([a-z]+)", README, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z0-9]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"(?:`|^ {4}|: )make ([a-z0-9]+)", README, re.MULTILINE))
     assert {"demo", "test", "venv", "lint"} <= named <= targets
 
 
