@@ -95,6 +95,7 @@ async def _carry_on(
         return await _let_go(work, seen, why)
     document = status_document(
         visit.status,
+        seen,
         epoch=cleaning.cluster.epoch or seen.controller_epoch,
         state_objects=work.state_objects,
     )

@@ -78,7 +78,9 @@ def _entered(before: Conditions, after: Conditions) -> list[Notice]:
         reason = "Resumed"
     elif new is LifecycleState.EXECUTING and old is LifecycleState.VERIFYING:
         return []
-    message = _said(after, ConditionType.SUCCEEDED) or _said(after, ConditionType.PLANNED)
+    message = _said(after, ConditionType.SUCCEEDED)
+    if reason == "Started":
+        message = _said(after, ConditionType.PLANNED)
     return [Notice(reason=reason, message=message, is_warning=is_warning)]
 
 

@@ -14,17 +14,21 @@ from ballast.kube.reassignment_state import StoredObject
 from ballast.model.conditions import ConditionStatus, Finding
 from ballast.reassign.conditions import ConditionType, LifecycleState, updated
 from ballast.reassign.queueing import QueuePlace
+from ballast.reassign.report import UNAVAILABLE
 from ballast.reassign.status import Status
 
 MAX_STATUS_BYTES: Final = 8 * 1024
 _MAX_OBJECTS: Final = 16
 _TRUE, _FALSE, _UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
 
+_KEPT: Final = ("plan", "progress", "batch", "throttle", "rollback", "startTime", "completionTime")
+
 StatusDocument = dict[str, Any]
 
 
 def status_document(
     status: Status,
+    seen: ReassignmentObject,
     *,
     epoch: int | None,
     plan_objects: Sequence[StoredObject] = (),
@@ -37,6 +41,9 @@ def status_document(
     that was given, ``state_objects`` what is needed to bring everything back.
     """
     document: StatusDocument = status.to_document()
+    if status.conditions[ConditionType.PROGRESSING].reason == UNAVAILABLE:
+        # A reconciler that has not seen the cluster yet knows less than what was last written.
+        document |= {name: seen.status[name] for name in _KEPT if name in seen.status}
     if epoch is not None:
         document["controllerEpoch"] = epoch
     if place is not None:
@@ -56,9 +63,12 @@ def with_findings(
     status: Mapping[str, Any] | None = None,
 ) -> StatusDocument:
     """Return the status as it stands (or ``status``), with some conditions found anew."""
-    before = ReassignmentObject(document={**seen.document, "status": status or seen.status})
-    document: StatusDocument = copy.deepcopy(dict(before.status))
-    conditions = updated(before.conditions, findings, generation=seen.generation, now_ms=now_ms)
+    base = ReassignmentObject(document={**seen.document, "status": status or seen.status})
+    document: StatusDocument = copy.deepcopy(dict(base.status))
+    # What is found anew is compared with what was last written, so that its time stays.
+    written = {kind: found for kind, found in seen.conditions.items() if kind in findings}
+    before = {**base.conditions, **written}
+    conditions = updated(before, findings, generation=seen.generation, now_ms=now_ms)
     document["conditions"] = [condition.to_document() for condition in conditions.values()]
     document["observedGeneration"] = seen.generation
     return document

@@ -256,6 +256,7 @@ class Tender:
             seen,
             status_document(
                 visit.status,
+                seen,
                 epoch=case.epoch,
                 plan_objects=case.plan.objects,
                 state_objects=self._work.state_objects,

@@ -23,6 +23,8 @@ from ballast.reassign.throttling import Throttling
 from ballast.reassign.world import World
 
 _TRUE, _FALSE, _UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
+UNAVAILABLE = "ControllerUnavailable"
+"""Reason of Progressing while the cluster does not answer."""
 _WORKING = frozenset({"Moving", "Verifying"})
 """Reasons to wait that are progress."""
 _ACTIVE = {
@@ -90,11 +92,7 @@ def unavailable(
     before: Mapping[ConditionType, Condition], generation: int, now_ms: int, message: str
 ) -> dict[ConditionType, Condition]:
     """Return the conditions while the cluster does not answer: nothing else is known to change."""
-    found = {
-        ConditionType.PROGRESSING: Finding(
-            status=_FALSE, reason="ControllerUnavailable", message=message
-        )
-    }
+    found = {ConditionType.PROGRESSING: Finding(status=_FALSE, reason=UNAVAILABLE, message=message)}
     if ConditionType.SUCCEEDED not in before:
         found[ConditionType.SUCCEEDED] = Finding(
             status=_UNKNOWN, reason=LifecycleState.PENDING.value
