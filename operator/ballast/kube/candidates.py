@@ -155,11 +155,14 @@ class Candidates:
 
     async def _pause(self, seat: Seat, seconds: float) -> None:
         """Wait; not longer than until the BrokerSet changes."""
-        try:
-            async with asyncio.timeout(seconds):
-                await seat.changed.wait()
-        except TimeoutError:
-            pass
+        async with asyncio.TaskGroup() as tasks:
+            both = (
+                tasks.create_task(self._clock.sleep(seconds)),
+                tasks.create_task(seat.changed.wait()),
+            )
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            for task in both:
+                task.cancel()
 
 
 def _seat_of(key: ObjectKey, document: Document) -> Seat:
