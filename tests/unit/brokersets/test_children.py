@@ -1,0 +1,45 @@
+from typing import Any
+
+from ballast.brokersets.children import reassignment_document
+from ballast.brokersets.observed import Purpose
+from ballast.brokersets.resources import owner_reference
+from ballast.brokersets.steps import CreateReassignment
+from tests.unit.brokersets.worlds import broker_set
+
+PLAN = {"assignments": [{"topic": "t", "partition": 0, "replicas": [0, 1]}]}
+
+
+def made(purpose: Purpose, **fields: Any) -> dict[str, Any]:
+    step = CreateReassignment(
+        name="prod-drain-3-4", purpose=purpose, broker_ids=(3, 4), excluded=frozenset()
+    )
+    return reassignment_document(broker_set(**fields), step, PLAN)
+
+
+def test_a_drain_runs_by_itself() -> None:
+    execution = {"throttle": {"rate": "50Mi"}}
+    document = made(Purpose.DRAIN, scaleDown={"reassignment": {"execution": execution}})
+    assert document["spec"] == {
+        "brokerSetRef": {"name": "prod"},
+        "plan": PLAN,
+        "approval": {"policy": "Automatic"},
+        "deletionPolicy": "Cancel",
+        "execution": execution,
+        "ttlSecondsAfterFinished": 3600,
+    }
+
+
+def test_a_rebalance_waits_for_approval() -> None:
+    spec = made(Purpose.REBALANCE)["spec"]
+    assert spec["approval"] == {"policy": "Manual"}
+    assert "execution" not in spec
+    assert "ttlSecondsAfterFinished" not in spec
+
+
+def test_it_says_whose_it_is_and_what_for() -> None:
+    metadata = made(Purpose.DRAIN)["metadata"]
+    assert metadata["namespace"] == "kafka"
+    assert metadata["ownerReferences"] == [owner_reference(broker_set())]
+    assert metadata["labels"]["ballast.dev/purpose"] == "drain"
+    assert metadata["labels"]["ballast.dev/broker-set"] == "prod"
+    assert metadata["annotations"] == {"ballast.dev/broker-ids": "3,4"}
