@@ -49,15 +49,19 @@ class Board:
 
     def place(self, partition: PlacedPartition, gone: frozenset[int]) -> Place:
         """Give every replica on a broker that is ``gone`` the best other one; there must be one."""
-        place = Place(
-            partition=partition,
-            replicas=list(partition.replicas),
-            moved=tuple(i for i, broker in enumerate(partition.replicas) if broker in gone),
-        )
-        usage = Counter(self.rack(broker) for broker in partition.replicas if broker not in gone)
-        for position in place.moved:
-            broker = self._best(place.replicas, usage, is_leader=position == 0)
+        moved = tuple(i for i, broker in enumerate(partition.replicas) if broker in gone)
+        staying = [broker for broker in partition.replicas if broker not in gone]
+        usage = Counter(map(self.rack, staying))
+        chosen: list[int] = []
+        for position in moved:
+            broker = self._best([*staying, *chosen], usage, is_leader=position == 0)
             usage[self.rack(broker)] += 1
+            chosen.append(broker)
+        if 0 in moved:
+            # Of those that come in, whoever leads least is to lead.
+            chosen.sort(key=lambda broker: (self._leaders[broker], self._load(broker)))
+        place = Place(partition=partition, replicas=list(partition.replicas), moved=moved)
+        for position, broker in zip(moved, chosen, strict=True):
             place.replicas[position] = broker
             self._change(broker, 1, partition.size, is_leader=position == 0)
         return place

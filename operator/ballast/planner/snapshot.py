@@ -65,7 +65,7 @@ class Snapshot:
 
     @cached_property
     def racks(self) -> dict[int, str]:
-        """Rack by broker; empty unless every broker has one: as in Kafka, racks then do not count."""
+        """Rack by broker; empty unless every broker has one: as in Kafka, none counts then."""
         racks = {b.broker_id: b.rack for b in self.brokers if b.rack is not None}
         return racks if len(racks) == len(self.brokers) else {}
 
