@@ -1,0 +1,158 @@
+"""Everything that a set's core has to see at one moment, read from Kubernetes and brokers."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from ballast.brokersets import names
+from ballast.brokersets.observed import Cluster, Observed, PodView
+from ballast.brokersets.spec import BrokerSetSpec
+from ballast.kube.broker_set_cluster import ClusterReader, controller_of
+from ballast.kube.broker_set_views import (
+    applied_digests,
+    pod_views,
+    reassignment_views,
+    stateful_set_view,
+    volume_views,
+)
+from ballast.kube.context import ClosableAdmin, OperatorContext
+from ballast.kube.node_racks import NodeRacks
+from ballast.kube.resources import (
+    CONFIG_MAPS,
+    NETWORK_POLICIES,
+    PARTITION_REASSIGNMENTS,
+    PERSISTENT_VOLUME_CLAIMS,
+    POD_DISRUPTION_BUDGETS,
+    PODS,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+    STATEFUL_SETS,
+    Document,
+    ObjectKey,
+    Resource,
+)
+
+APPLIED: Final = (
+    STATEFUL_SETS,
+    SERVICES,
+    CONFIG_MAPS,
+    SERVICE_ACCOUNTS,
+    POD_DISRUPTION_BUDGETS,
+    NETWORK_POLICIES,
+)
+"""Kinds of objects that are made from a set's spec."""
+_SEEN: Final = (*APPLIED, PODS, PERSISTENT_VOLUME_CLAIMS, PARTITION_REASSIGNMENTS)
+
+
+class BadBootstrapServers(Exception):
+    """``bootstrapServers`` that no client can use."""
+
+
+class BrokerSetReader:
+    """One broker set's looks at the world. It holds connections to the brokers."""
+
+    def __init__(self, operator: OperatorContext, key: ObjectKey) -> None:
+        self._operator = operator
+        self._key = key
+        self._bootstrap = ""
+        self._admin: ClosableAdmin | None = None
+        self._cluster: ClusterReader | None = None
+        self._nodes = NodeRacks(operator.api, operator.clock)
+
+    @property
+    def admin(self) -> ClosableAdmin | None:
+        """The way to the brokers; None before the first look, and when there can be none."""
+        return self._admin
+
+    @property
+    def cluster(self) -> ClusterReader | None:
+        """The reader of the brokers' cluster, with what it last saw; None as for `admin`."""
+        return self._cluster
+
+    async def close(self) -> None:
+        """Close every connection."""
+        admin, self._admin, self._cluster, self._bootstrap = self._admin, None, None, ""
+        if admin is not None:
+            await admin.close()
+
+    async def look(self, spec: BrokerSetSpec) -> Observed:
+        """Return the world as it is.
+
+        Raises `KubernetesError` and `BadBootstrapServers`.
+        """
+        if spec.is_external:
+            cluster = await self._read_cluster(spec, str(spec.bootstrap_servers))
+            seen = controller_of(self._cluster.view if self._cluster else None)
+            return Observed(cluster=cluster, controller=seen)
+        documents = await self._read_objects()
+        name = spec.identity.name
+        pods = pod_views(name, documents[PODS])
+        candidate = self._operator.candidate_of(self._key)
+        return Observed(
+            stateful_set=next(
+                (
+                    stateful_set_view(document)
+                    for document in documents[STATEFUL_SETS]
+                    if document["metadata"]["name"] == names.stateful_set(name)
+                ),
+                None,
+            ),
+            pods=pods,
+            cluster=await self._managed_cluster(
+                spec, is_anyone_up=any(pod.containers_ready for pod in pods)
+            ),
+            controller=candidate.controller,
+            zookeeper=candidate.zookeeper,
+            racks=await self._racks(spec, pods),
+            volumes=volume_views(name, documents[PERSISTENT_VOLUME_CLAIMS]),
+            reassignments=reassignment_views(spec.identity.uid, documents[PARTITION_REASSIGNMENTS]),
+            applied=applied_digests(
+                document for resource in APPLIED for document in documents[resource]
+            ),
+        )
+
+    async def _read_objects(self) -> Mapping[Resource, Sequence[Document]]:
+        """Return the objects with the set's label, all kinds at once."""
+        labels = f"{names.SET_LABEL}={self._key.name}"
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                reads = {
+                    resource: tasks.create_task(
+                        self._operator.api.list(resource, self._key.namespace, labels=labels)
+                    )
+                    for resource in _SEEN
+                }
+        except ExceptionGroup as group:
+            # They fail for one reason: the first tells it.
+            raise group.exceptions[0] from group
+        return {resource: read.result() for resource, read in reads.items()}
+
+    async def _racks(
+        self, spec: BrokerSetSpec, pods: Sequence[PodView]
+    ) -> Mapping[str, str] | None:
+        if spec.rack_topology_key is None:
+            return None
+        nodes = [pod.node for pod in pods if pod.node is not None]
+        return await self._nodes.read(spec.rack_topology_key, nodes)
+
+    async def _managed_cluster(self, spec: BrokerSetSpec, *, is_anyone_up: bool) -> Cluster | None:
+        """Ask the brokers; not before one of them is there, lest every look wait for nobody."""
+        if not is_anyone_up:
+            return None
+        # The headless Service, not the one for clients: that one knows ready pods only, and pods
+        # become ready by what is read here.
+        service = names.brokers_service(spec.identity.name)
+        host = f"{service}.{self._key.namespace}.svc.{self._operator.cluster_domain}"
+        return await self._read_cluster(spec, f"{host}:{names.CLIENT_PORT}")
+
+    async def _read_cluster(self, spec: BrokerSetSpec, bootstrap: str) -> Cluster | None:
+        if bootstrap != self._bootstrap:
+            await self.close()
+        if self._cluster is None:
+            try:
+                self._admin = self._operator.admin_for(bootstrap)
+            except ValueError as error:
+                raise BadBootstrapServers(str(error)) from error
+            self._cluster = ClusterReader(self._admin, self._operator.clock)
+            self._bootstrap = bootstrap
+        return await self._cluster.read(spec)
