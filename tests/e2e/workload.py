@@ -255,10 +255,19 @@ async def create(bootstrap: str, topic: str, replicas: str, *configs: str) -> in
     }
     settings = dict(pair.split("=", 1) for pair in configs)
     wanted = TopicToCreate(name=topic, assignments=assignments, configs=settings)
-    refused = await create_topics(admin, [wanted])
+    until = time.monotonic() + GIVE_UP_S
+    while True:
+        try:
+            refused = await create_topics(admin, [wanted])
+            break
+        except ClusterUnavailable as error:
+            if time.monotonic() > until:
+                raise Refused(f"{topic} was not created: {error}") from error
+            await asyncio.sleep(RETRY_S)
     await admin.close()
-    print(json.dumps({name: error.error for name, error in refused.items()}))
-    return 1 if refused else 0
+    errors = {error.error for error in refused.values()} - {"TOPIC_ALREADY_EXISTS"}
+    print(json.dumps(sorted(errors)))
+    return 1 if errors else 0
 
 
 async def fill(bootstrap: str, topic: str, partitions: int, size: int) -> int:
