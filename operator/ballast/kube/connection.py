@@ -30,17 +30,20 @@ def login(environment: Mapping[str, str] = os.environ) -> kopf.ConnectionInfo:
     try:
         info = kopf.login_with_service_account(settings=settings)
         if info is not None:
-            return _in_cluster(info, environment)
+            return by_address(info, environment)
         info = kopf.login_with_kubeconfig(settings=settings)
-    except (kopf.LoginError, OSError, LookupError, TypeError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever in a file kopf stumbles over
         raise NoCredentials(f"no way to the API server: {error}") from error
     if info is None or not info.server:
         raise NoCredentials("no way to the API server: no service account and no KUBECONFIG")
     return info
 
 
-def _in_cluster(info: kopf.ConnectionInfo, environment: Mapping[str, str]) -> kopf.ConnectionInfo:
-    """Name the API server by its address: it must be reachable when the cluster's DNS is not."""
+def by_address(info: kopf.ConnectionInfo, environment: Mapping[str, str]) -> kopf.ConnectionInfo:
+    """Name the API server by its address: it must be reachable when the cluster's DNS is not.
+
+    ``environment`` is that of a container, where the kubelet says what the address is.
+    """
     host = environment.get("KUBERNETES_SERVICE_HOST")
     if not host:
         return info
