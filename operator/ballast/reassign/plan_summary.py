@@ -7,6 +7,7 @@ A plan too large to be held as `Plan` is accepted, shown and approved by this.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from ballast.reassign.errors import PlanRejected
 from ballast.reassign.plan_lines import PlanLine
@@ -19,6 +20,10 @@ MAX_BROKERS = 100_000
 class BrokerChange:
     """What a plan changes for one broker that it names."""
 
+    replicas: int = 0
+    """Replicas that it has of the plan's partitions before."""
+    leaders: int = 0
+    """Of the plan's partitions, those whose preferred leader it is before."""
     replicas_in: int = 0
     """Replicas that it gets: each is copied onto it."""
     replicas_out: int = 0
@@ -49,6 +54,8 @@ class PlanSummarizer:
     def __init__(self, *, max_topics: int = MAX_TOPICS, max_brokers: int = MAX_BROKERS) -> None:
         self._max_topics = max_topics
         self._max_brokers = max_brokers
+        self._replicas: Counter[int] = Counter()
+        self._leaders: Counter[int] = Counter()
         self._replicas_in: Counter[int] = Counter()
         self._replicas_out: Counter[int] = Counter()
         self._leaders_in: Counter[int] = Counter()
@@ -75,6 +82,8 @@ class PlanSummarizer:
         """Add one line. Raises `PlanRejected` when the plan names too many topics or brokers."""
         self._topics[line.topic] = self._topics.get(line.topic, 0) + len(line.partitions)
         self._named.update(*line.origins, *line.targets)
+        self._replicas.update(chain.from_iterable(line.origins))
+        self._leaders.update(origin[0] for origin in line.origins)
         if len(self._topics) > self._max_topics:
             raise PlanRejected(f"the plan names more than {self._max_topics} topics")
         if len(self._named) > self._max_brokers:
@@ -93,6 +102,8 @@ class PlanSummarizer:
             topics=dict(self._topics),
             brokers={
                 broker: BrokerChange(
+                    replicas=self._replicas[broker],
+                    leaders=self._leaders[broker],
                     replicas_in=self._replicas_in[broker],
                     replicas_out=self._replicas_out[broker],
                     leaders_in=self._leaders_in[broker],

@@ -28,11 +28,13 @@ def test_sums() -> None:
         leader_changes=2,
         topics={"a": 3, "b": 1},
         brokers={
-            1: BrokerChange(replicas_out=1, leaders_in=1, leaders_out=1),
-            2: BrokerChange(replicas_in=1, replicas_out=1, leaders_in=1, leaders_out=1),
+            1: BrokerChange(replicas=3, leaders=2, replicas_out=1, leaders_in=1, leaders_out=1),
+            2: BrokerChange(
+                replicas=2, leaders=1, replicas_in=1, replicas_out=1, leaders_in=1, leaders_out=1
+            ),
             3: BrokerChange(replicas_in=2),
-            4: BrokerChange(),
-            5: BrokerChange(),
+            4: BrokerChange(replicas=1, leaders=1),
+            5: BrokerChange(replicas=1),
         },
     )
 
