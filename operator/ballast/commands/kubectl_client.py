@@ -1,4 +1,4 @@
-"""The API server as the user reaches it: through ``kubectl``, with its credentials and its flags."""
+"""The API server as the user reaches it: through ``kubectl``, its credentials and its flags."""
 
 import json
 import shutil
