@@ -100,7 +100,9 @@ def _became(before: Conditions, new: Condition | None, status: ConditionStatus) 
 
 def _state(conditions: Conditions) -> LifecycleState | None:
     condition = conditions.get(ConditionType.SUCCEEDED)
-    return None if condition is None else LifecycleState(condition.reason)
+    if condition is None or condition.reason not in list(LifecycleState):
+        return None
+    return LifecycleState(condition.reason)
 
 
 def _said(conditions: Conditions, kind: ConditionType) -> str:
