@@ -49,13 +49,7 @@ def decide(world: World) -> Decision:
     census = Census() if cluster is None else take_census(cluster)
     availability = Availability(cluster, census)
     verdicts = _verdicts(world, census)
-    scaling = plan_scaling(
-        spec,
-        observed,
-        census,
-        plan_problem=world.hints.plan_problem,
-        now_ms=world.now_ms,
-    )
+    scaling = plan_scaling(world, census)
     roll = plan_roll(spec, observed.stateful_set, observed.pods, verdicts, availability)
     disruption = _disruption(world, availability)
     facts = Facts(
@@ -77,7 +71,7 @@ def decide(world: World) -> Decision:
             *gates,
             *roll.deletions,
             *scaling.steps,
-            *plan_rebalance(spec, observed, census, scaling.leaving, verdicts),
+            *plan_rebalance(world, census, scaling.leaving, verdicts),
         )
     return _decision(world, facts, verdicts, steps)
 
@@ -188,7 +182,7 @@ def _config_steps(world: World) -> tuple[AlterBrokerConfigs, ...]:
 
 def _disruption(world: World, availability: Availability) -> Refusal | None:
     """Return why no broker may be disrupted now: an eviction may take any of them."""
-    if world.spec.disruption is not DisruptionPolicy.DYNAMIC:
+    if world.spec.disruption is DisruptionPolicy.STATIC:
         return None
     cluster = world.observed.cluster
     return availability.first_refusal(sorted(cluster.live_brokers) if cluster else ())

@@ -16,7 +16,6 @@ class StatefulSetView:
 
     replicas: int
     """``spec.replicas``."""
-    current_revision: str
     update_revision: str
     """``status.updateRevision``: a pod of another revision is old."""
     partition: int | None

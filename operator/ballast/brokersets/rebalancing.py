@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from ballast.brokersets import names
 from ballast.brokersets.census import Census
-from ballast.brokersets.observed import Observed, Purpose
+from ballast.brokersets.observed import Purpose
 from ballast.brokersets.readiness import Verdict
 from ballast.brokersets.spec import BrokerSetSpec, RebalanceOnScaleOut
 from ballast.brokersets.steps import (
@@ -13,20 +13,18 @@ from ballast.brokersets.steps import (
     Step,
     WithdrawReassignment,
 )
+from ballast.brokersets.world import World
 
 
 def plan_rebalance(
-    spec: BrokerSetSpec,
-    observed: Observed,
-    census: Census,
-    leaving: frozenset[int],
-    verdicts: Mapping[int, Verdict],
+    world: World, census: Census, leaving: frozenset[int], verdicts: Mapping[int, Verdict]
 ) -> tuple[Step, ...]:
     """Return the steps for proposals; ``verdicts`` are the gates as decided now, by ordinal.
 
     Each broker is proposed for once: as long as the object of its proposal exists, however it
     ended, no other is made. While brokers leave there is none.
     """
+    spec, observed = world.spec, world.observed
     proposals = [r for r in observed.reassignments if r.purpose is Purpose.REBALANCE]
     steps: list[Step] = []
     for proposal in proposals:
@@ -41,7 +39,7 @@ def plan_rebalance(
         return tuple(steps)
     taken = frozenset(broker_id for p in proposals for broker_id in p.broker_ids)
     new = sorted(_new_brokers(spec, census, verdicts) - taken)
-    if new and census.total:
+    if new and census.total and world.may_plan:
         in_use = (reassignment.name for reassignment in observed.reassignments)
         name = names.reassignment(spec.identity.name, Purpose.REBALANCE.value, new, in_use)
         steps.append(

@@ -86,7 +86,11 @@ def plan_roll(
         if pod.revision != stateful_set.update_revision and not pod.is_terminating
     ]
     if spec.update_strategy is UpdateStrategy.ON_DELETE:
-        return Roll(partition=None, hold=_fatal(by_ordinal, stateful_set), old=len(old))
+        return Roll(
+            partition=None,
+            hold=_fatal(by_ordinal, stateful_set, is_updating=bool(old)),
+            old=len(old),
+        )
     stuck = [pod for pod in old if is_stuck(pod)]
     if stuck and not is_stuck(old[0]):
         # Not before the strategy is in force: the pod would come back as it was.
@@ -108,13 +112,15 @@ def _in_order(
     verdicts: Mapping[int, Verdict],
     availability: Availability,
 ) -> Roll:
-    fatal = _fatal(by_ordinal, stateful_set)
-    candidate = old[0] if old else by_ordinal.get(max(by_ordinal, default=-1))
-    if candidate is None:
-        return Roll(hold=fatal)
+    fatal = _fatal(by_ordinal, stateful_set, is_updating=bool(old))
+    # Without an update under way, the one that an update would begin with.
+    top = stateful_set.replicas - 1
+    candidate = old[0] if old else by_ordinal.get(top)
+    above = candidate.ordinal + 1 if candidate is not None and old else top
+    if candidate is None or _is_awaited(above, stateful_set, by_ordinal, verdicts):
+        return Roll(hold=fatal, old=len(old))
     refusal = _refusal(spec, candidate, by_ordinal, availability)
-    waits_itself = old and _is_awaited(candidate.ordinal, stateful_set, by_ordinal, verdicts)
-    if refusal is None or waits_itself:
+    if refusal is None:
         return Roll(hold=fatal, old=len(old))
     hold = fatal or (refusal if old else None)
     return Roll(partition=candidate.ordinal + 1, hold=hold, old=len(old))
@@ -141,14 +147,14 @@ def _refusal(
 
 
 def _is_awaited(
-    ordinal: int,
+    above: int,
     stateful_set: StatefulSetView,
     by_ordinal: Mapping[int, PodView],
     verdicts: Mapping[int, Verdict],
 ) -> bool:
-    """Whether the StatefulSet waits for a pod above, one that nobody but us can make ready."""
-    for above in range(ordinal + 1, stateful_set.replicas):
-        pod, verdict = by_ordinal.get(above), verdicts.get(above)
+    """Whether the StatefulSet waits for a pod from ``above`` on, one that only we make ready."""
+    for ordinal in range(above, stateful_set.replicas):
+        pod, verdict = by_ordinal.get(ordinal), verdicts.get(ordinal)
         if pod is None or pod.is_terminating:
             return True
         is_shut = pod.gate is None or not pod.gate.is_true
@@ -157,9 +163,17 @@ def _is_awaited(
     return False
 
 
-def _fatal(by_ordinal: Mapping[int, PodView], stateful_set: StatefulSetView) -> Hold | None:
+def _fatal(
+    by_ordinal: Mapping[int, PodView], stateful_set: StatefulSetView, *, is_updating: bool
+) -> Hold | None:
+    """Return what ails a pod of the new revision.
+
+    A pod without a place is no news of an update when there is none: its node may be drained.
+    """
     for _, pod in sorted(by_ordinal.items()):
-        if is_stuck(pod) and pod.revision == stateful_set.update_revision:
+        is_new = pod.revision == stateful_set.update_revision
+        is_homeless = pod.waiting_reason == "Unschedulable"
+        if is_new and is_stuck(pod) and (is_updating or not is_homeless):
             return Hold(reason=str(pod.waiting_reason), message=_why_stuck(pod))
     return None
 

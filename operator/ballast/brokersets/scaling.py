@@ -30,6 +30,7 @@ from ballast.brokersets.steps import (
     Step,
     WithdrawReassignment,
 )
+from ballast.brokersets.world import World
 
 RETRY_AFTER_FAILURE_MS: Final = 300_000
 RETRY_AFTER_SUCCESS_MS: Final = 10_000
@@ -65,23 +66,16 @@ class _Moment:
     leaving: frozenset[int]
     to_drain: frozenset[int]
     """Leaving brokers that are not done with."""
-    plan_problem: str | None
-    now_ms: int
+    world: World
 
     @property
     def drains(self) -> tuple[ReassignmentView, ...]:
         return _drains(self.observed)
 
 
-def plan_scaling(
-    spec: BrokerSetSpec,
-    observed: Observed,
-    census: Census,
-    *,
-    plan_problem: str | None,
-    now_ms: int,
-) -> Scaling:
+def plan_scaling(world: World, census: Census) -> Scaling:
     """Return the StatefulSet's size and what is to be done for the brokers that leave."""
+    spec, observed = world.spec, world.observed
     current = 0 if observed.stateful_set is None else observed.stateful_set.replicas
     leaving = frozenset(
         spec.broker_id(ordinal)
@@ -94,8 +88,7 @@ def plan_scaling(
         observed=observed,
         leaving=leaving,
         to_drain=frozenset(i for i in leaving & occupied if not _is_forced(spec, i)),
-        plan_problem=plan_problem,
-        now_ms=now_ms,
+        world=world,
     )
     steps = _withdrawals(moment)
     blockage = None
@@ -172,7 +165,8 @@ def _drain(moment: _Moment, census: Census) -> tuple[tuple[Step, ...], Blockage]
     waiting = _backs_off(moment, finished)
     if waiting is not None:
         return (), Blockage(reason=waiting[0], message=f"{who}; {waiting[1]}")
-    return _new_drain(moment, finished), _blockage_of_new(moment, who)
+    steps = _new_drain(moment, finished) if moment.world.may_plan else ()
+    return steps, _blockage_of_new(moment, who)
 
 
 def _backs_off(moment: _Moment, finished: list[ReassignmentView]) -> tuple[str, str] | None:
@@ -182,7 +176,7 @@ def _backs_off(moment: _Moment, finished: list[ReassignmentView]) -> tuple[str, 
         return None
     succeeded = last.state == "Completed"
     wait_ms = RETRY_AFTER_SUCCESS_MS if succeeded else RETRY_AFTER_FAILURE_MS
-    if moment.now_ms - (last.completion_ms or 0) >= wait_ms:
+    if moment.world.now_ms - (last.completion_ms or 0) >= wait_ms:
         return None
     if succeeded:
         return "Draining", f"{last.name} is done; what is left follows"
@@ -207,8 +201,9 @@ def _new_drain(moment: _Moment, finished: list[ReassignmentView]) -> tuple[Step,
 
 
 def _blockage_of_new(moment: _Moment, who: str) -> Blockage:
-    if moment.plan_problem is not None:
-        return Blockage(reason="PlanInfeasible", message=f"{who}; {moment.plan_problem}")
+    problem = moment.world.hints.plan_problem
+    if problem is not None:
+        return Blockage(reason="PlanInfeasible", message=f"{who}; {problem}")
     return Blockage(reason="Draining", message=f"{who}; a reassignment is about to begin")
 
 

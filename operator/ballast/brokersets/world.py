@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from ballast.brokersets.observed import Observed
 from ballast.brokersets.spec import BrokerSetSpec
+
+PLAN_RETRY_MS: Final = 20_000
+"""After a reassignment that could not be planned: planning a large cluster is not cheap."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,8 @@ class Hints:
     """Apply every object again, for what others may have changed in them."""
     plan_problem: str | None = None
     """Why the last `CreateReassignment` could not be planned; None when it could."""
+    plan_failed_ms: int | None = None
+    """When that was, wall clock; None = it may be tried again at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,3 +44,9 @@ class World:
     hints: Hints = field(default_factory=Hints)
     now_ms: int
     """Wall clock."""
+
+    @property
+    def may_plan(self) -> bool:
+        """Whether reassignments may be planned now."""
+        failed_ms = self.hints.plan_failed_ms
+        return failed_ms is None or self.now_ms - failed_ms >= PLAN_RETRY_MS

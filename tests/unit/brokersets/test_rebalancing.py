@@ -12,7 +12,8 @@ from ballast.brokersets.steps import (
     Step,
     WithdrawReassignment,
 )
-from tests.unit.brokersets.worlds import FULL, broker_set, cluster, observed
+from ballast.brokersets.world import Hints
+from tests.unit.brokersets.worlds import FULL, NOW_MS, broker_set, cluster, observed, world
 
 OPEN = Verdict(is_true=True, reason="InSync")
 SHUT = Verdict(is_true=False, reason="NotRegistered")
@@ -34,11 +35,15 @@ def steps(
     *proposals: ReassignmentView,
     leaving: frozenset[int] = frozenset(),
     verdicts: dict[int, Verdict] | None = None,
+    hints: Hints | None = None,
     **fields: Any,
 ) -> tuple[Step, ...]:
     return plan_rebalance(
-        broker_set(**(PROPOSE | fields)),
-        observed(cluster=seen, reassignments=proposals),
+        world(
+            broker_set(**(PROPOSE | fields)),
+            observed(cluster=seen, reassignments=proposals),
+            hints=hints or Hints(),
+        ),
         take_census(seen),
         leaving,
         verdicts or dict.fromkeys(range(5), OPEN),
@@ -65,6 +70,7 @@ def test_new_brokers_are_proposed_a_share() -> None:
         pytest.param({"verdicts": {3: SHUT, 4: SHUT}}, id="not in service yet"),
         pytest.param({"replicas": 3}, id="they are to go"),
         pytest.param({"seen": cluster(FULL, ((3, 4), (3, 4)), live=range(5))}, id="they hold some"),
+        pytest.param({"hints": Hints(plan_failed_ms=NOW_MS)}, id="planning failed just now"),
     ],
 )
 def test_no_proposal(given: dict[str, Any]) -> None:

@@ -16,7 +16,8 @@ RACK = {"topologyKey": "topology.kubernetes.io/zone"}
 
 
 def inputs(**fields: Any) -> Inputs:
-    return Inputs(**({"image": "ballast:1", "replicas": 3} | fields))
+    values: dict[str, Any] = {"image": "ballast:1", "replicas": 3}
+    return Inputs(**(values | fields))
 
 
 def kinds(**fields: Any) -> list[tuple[str, str]]:

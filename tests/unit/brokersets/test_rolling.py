@@ -138,12 +138,35 @@ def test_an_update(
 
 
 @pytest.mark.parametrize(
-    ("seen", "partition"),
-    [pytest.param(HEALTHY, 0, id="one may go"), pytest.param(AT_MIN, 3, id="none may go")],
+    ("pods", "seen", "partition"),
+    [
+        pytest.param([pod(0), pod(1), pod(2)], HEALTHY, 0, id="one may go"),
+        pytest.param([pod(0), pod(1), pod(2)], AT_MIN, 3, id="none may go"),
+        pytest.param(
+            [starting(0), pod(1), pod(2)],
+            cluster(FULL, live=(1, 2)),
+            3,
+            id="one below is down, and would not be waited for",
+        ),
+        pytest.param(
+            [pod(0), pod(1), starting(2)], DOWN_2, 0, id="it would begin with the one that is down"
+        ),
+        pytest.param([pod(0), pod(1)], DOWN_2, 0, id="it would begin with one that is to be made"),
+    ],
 )
-def test_the_hold_is_in_force_before_an_update_is_asked_for(seen: Cluster, partition: int) -> None:
-    found = roll([pod(0), pod(1), pod(2)], seen, stateful_set())
+def test_the_hold_is_in_force_before_an_update_is_asked_for(
+    pods: list[PodView], seen: Cluster, partition: int
+) -> None:
+    found = roll(pods, seen, stateful_set())
     assert found == Roll(partition=partition, hold=None, old=0)
+
+
+@pytest.mark.parametrize(
+    ("reason", "hold"), [("Unschedulable", None), ("ImagePullBackOff", "ImagePullBackOff")]
+)
+def test_a_pod_without_a_node_is_no_update_that_fails(reason: str, hold: str | None) -> None:
+    found = roll([stuck(0, reason), pod(1), pod(2)], cluster(FULL, live=(1, 2)), stateful_set())
+    assert (None if found.hold is None else found.hold.reason) == hold
 
 
 def test_a_set_that_is_not_there_yet_is_made_without_a_hold() -> None:

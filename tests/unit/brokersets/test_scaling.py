@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from ballast.brokersets.scaling import (
     plan_scaling,
 )
 from ballast.brokersets.steps import CreateReassignment, DeleteReassignment, WithdrawReassignment
+from ballast.brokersets.world import PLAN_RETRY_MS, Hints
 from tests.unit.brokersets.worlds import (
     FULL,
     HEALTHY,
@@ -22,34 +24,34 @@ from tests.unit.brokersets.worlds import (
     drain,
     observed,
     stateful_set,
+    world,
 )
 
 ON_3: Placement = ((3, 0, 1), (3, 0, 1))
 FOUR = cluster(FULL, ON_3, live=range(4))
 EMPTY_3 = cluster(FULL, live=range(4))
-REFUSE = {"scaleDown": {"policy": "Refuse"}}
-FORCE = {"scaleDown": {"policy": "Force"}}
+REFUSE: dict[str, Any] = {"scaleDown": {"policy": "Refuse"}}
+FORCE: dict[str, Any] = {"scaleDown": {"policy": "Force"}}
 
 
 def scaling(
     seen: Cluster | None,
     *reassignments: ReassignmentView,
     current: int | None = 4,
-    plan_problem: str | None = None,
+    hints: Hints | None = None,
     **fields: Any,
 ) -> Scaling:
     """Return what becomes of a set that has ``current`` pods and shall have three."""
-    return plan_scaling(
+    given = world(
         broker_set(**fields),
         observed(
             cluster=seen,
             stateful_set=None if current is None else stateful_set(replicas=current),
             reassignments=reassignments,
         ),
-        Census() if seen is None else take_census(seen),
-        plan_problem=plan_problem,
-        now_ms=NOW_MS,
+        hints=hints or Hints(),
     )
+    return plan_scaling(given, Census() if seen is None else take_census(seen))
 
 
 def finished(state: str, ago_ms: int, *ids: int, name: str = "prod-drain-3") -> ReassignmentView:
@@ -221,8 +223,12 @@ def test_what_has_ended_is_kept_within_bounds() -> None:
 
 
 def test_a_plan_that_cannot_be_made_is_said() -> None:
-    found = scaling(FOUR, plan_problem="t-0 needs 3 brokers")
+    problem = "t-0 needs 3 brokers"
+    failed = Hints(plan_problem=problem, plan_failed_ms=NOW_MS - PLAN_RETRY_MS)
+    found = scaling(FOUR, hints=failed)
     assert found.steps == (CREATE_3,), "it is planned again: the cluster may have changed"
+    soon = scaling(FOUR, hints=replace(failed, plan_failed_ms=NOW_MS - PLAN_RETRY_MS + 1))
+    assert (soon.steps, soon.blockage) == ((), found.blockage)
     assert found.blockage is not None
     assert found.blockage.reason == "PlanInfeasible"
     assert found.blockage.message == "1 replicas on brokers 3; t-0 needs 3 brokers"

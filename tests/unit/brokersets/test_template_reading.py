@@ -5,7 +5,7 @@ import pytest
 from ballast.brokersets.errors import InvalidBrokerSet
 from tests.unit.brokersets.worlds import broker_set
 
-AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {}}}
+AFFINITY: dict[str, Any] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {}}}
 
 
 def test_what_pods_shall_have_is_kept_as_it_is() -> None:
