@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ballast.kube.errors import NotFound
 from ballast.kube.ports import KubernetesApi
 from ballast.kube.resources import BROKER_SETS, Document
 
@@ -26,6 +27,8 @@ async def find_cluster(
     api: KubernetesApi, namespace: str, name: str, cluster_domain: str
 ) -> ClusterAddress:
     """Return where a broker set's cluster is. Raises `NotFound` and other `KubernetesError`."""
+    if not name:
+        raise NotFound("no BrokerSet is named")
     return cluster_address(await api.get(BROKER_SETS, namespace, name), cluster_domain)
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from ballast.kube.errors import NotFound
 from ballast.kube.ports import KubernetesApi
+from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.reassignment_state import StoredObject
 from ballast.kube.resources import CONFIG_MAPS, Document
 from ballast.model.ids import TopicPartition
@@ -21,12 +22,15 @@ from ballast.reassign.plan_index import CHUNK_KEY, INDEX_KEY, PlanIndex, is_inde
 from ballast.reassign.plan_manifest import PlanConfigMap, read_kafka_plan
 from ballast.reassign.plan_reader import PlanReader, checked_summary
 from ballast.reassign.plan_summary import PlanSummarizer, PlanSummary
+from ballast.reassign.ports import Clock
 from ballast.reassign.spec import Assignments
 
 PATH: Final = "spec.plan.configMapRef"
 EXECUTABLE_PARTITIONS: Final = 50_000
 """A larger plan is checked, shown and approved, and not executed: it would not fit in memory."""
 MAX_PARTITIONS: Final = 1_000_000
+PLAN_SECONDS: Final = 30.0
+"""Between two looks whether a plan has changed."""
 DEFAULT_KEYS: Final = (INDEX_KEY, "reassignment.json")
 """Where a plan is looked for in a ConfigMap with several entries."""
 
@@ -47,6 +51,27 @@ class LoadedPlan:
     """The ConfigMaps it was read from."""
     version: str = ""
     """``metadata.resourceVersion`` of the ConfigMap that the spec names."""
+
+
+class PlanLoader:
+    """Reads one reassignment's plan, and again from time to time: somebody may change it."""
+
+    def __init__(self, api: KubernetesApi, clock: Clock) -> None:
+        self._api = api
+        self._clock = clock
+        self._uid = ""
+        self._read_at = 0.0
+        self._plan: LoadedPlan | None = None
+
+    async def load(self, seen: ReassignmentObject, source: PlanConfigMap) -> LoadedPlan:
+        """Return the plan. Raises `PlanNotReadable` and `KubernetesError`."""
+        now = self._clock.now()
+        if seen.uid != self._uid:
+            self._uid, self._plan = seen.uid, None
+        if self._plan is None or now - self._read_at >= PLAN_SECONDS:
+            self._plan = await load_plan(self._api, seen.namespace, source, self._plan)
+            self._read_at = now
+        return self._plan
 
 
 async def load_plan(

@@ -7,7 +7,6 @@ that looks again.
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from ballast.kube import deletion
@@ -15,51 +14,37 @@ from ballast.kube.clusters import ClusterAddress, find_cluster
 from ballast.kube.context import OperatorContext
 from ballast.kube.errors import KubernetesError, NotFound
 from ballast.kube.large_plans import large_plan_findings, large_plan_status
-from ballast.kube.plan_source import LoadedPlan, PlanNotReadable, load_plan
+from ballast.kube.plan_source import LoadedPlan, PlanLoader, PlanNotReadable
 from ballast.kube.reassignment_object import ReassignmentObject
-from ballast.kube.reassignment_queue import Turn, Verdict, ask_for_turn
 from ballast.kube.reassignment_status import (
     infeasible,
     is_fenced,
     refused,
     stalled,
-    status_document,
     waiting,
     with_findings,
 )
-from ballast.kube.reassignment_work import POLL_SECONDS, ReassignmentWork
+from ballast.kube.reassignment_visit import AT_ONCE, CALM_SECONDS, Case, visit
+from ballast.kube.reassignment_work import ReassignmentWork
 from ballast.kube.resources import PARTITION_REASSIGNMENTS, ObjectKey
 from ballast.model.conditions import Finding
-from ballast.reassign.conditions import ConditionType, LifecycleState
+from ballast.reassign.conditions import ConditionType
 from ballast.reassign.errors import ManifestRejected, MemoryRejected
 from ballast.reassign.manifest import Manifest, parse_manifest
 from ballast.reassign.memory import Memory
 from ballast.reassign.plan_manifest import PlanConfigMap, PlanFile, PlanToGenerate
 from ballast.reassign.plan_summary import PlanSummary
-from ballast.reassign.queueing import NOT_QUEUED, QueuePlace
-from ballast.reassign.reconcile import Reconciler, Visit
-from ballast.reassign.spec import Assignments, DesiredState, ReassignmentSpec, Settings
-from ballast.reassign.world import MY_TURN
+from ballast.reassign.spec import Assignments, DesiredState, Settings
 
 log = logging.getLogger(__name__)
 
-AT_ONCE: Final = 0.0
 REST_SECONDS: Final = 600.0
 """Between two looks at what has ended, and nothing woke us for."""
 MISSING_SECONDS: Final = 10.0
 """Between two looks for a broker set or a plan that is not there."""
-CALM_SECONDS: Final = 15.0
-"""Between two looks at what waits for a person or for others."""
-FOREIGN_SECONDS: Final = 2.0
-"""Between two looks at what waits for moves in flight, ours or others'."""
 FENCE_SECONDS: Final = 60.0
 """So long a later incarnation is believed to be alive after we began to see its epoch."""
-PLAN_SECONDS: Final = 30.0
-"""Between two readings of a plan that somebody may change."""
 MAX_BACK_OFF_SECONDS: Final = 60.0
-_CALM: Final = frozenset(
-    {LifecycleState.AWAITING_APPROVAL, LifecycleState.QUEUED, LifecycleState.PAUSED}
-)
 
 
 async def tend(operator: OperatorContext, key: ObjectKey, stopped: Callable[[], bool]) -> None:
@@ -81,35 +66,6 @@ async def tend(operator: OperatorContext, key: ObjectKey, stopped: Callable[[], 
         await tender.close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Case:
-    """What one look has found so far."""
-
-    seen: ReassignmentObject
-    manifest: Manifest
-    cluster: ClusterAddress
-    reconciler: Reconciler
-    memory: Memory | None
-    plan: LoadedPlan
-
-    @property
-    def spec(self) -> ReassignmentSpec:
-        """The spec with its plan."""
-        return self.manifest.spec(self.plan.assignments, self.seen.generation)
-
-    @property
-    def epoch(self) -> int | None:
-        """To be written: never lower than what is there."""
-        known = self.cluster.epoch
-        return self.seen.controller_epoch if known is None else known
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether it is under way, so that it need not ask for its turn."""
-        memory = self.memory
-        return memory is not None and memory.start_time_ms is not None and memory.outcome is None
-
-
 class Tender:
     """One reassignment's loop, look by look."""
 
@@ -118,8 +74,7 @@ class Tender:
         self._work = ReassignmentWork(operator, key)
         self._failures = 0
         self._fenced_since: float | None = None
-        self._plan: tuple[str, float, LoadedPlan] | None = None
-        """The uid it belongs to, when it was read, and what it was."""
+        self._plans = PlanLoader(operator.api, operator.clock)
 
     async def close(self) -> None:
         """Close what is open."""
@@ -201,16 +156,15 @@ class Tender:
             if manifest.settings.desired_state in (DesiredState.RUNNING, DesiredState.PAUSED):
                 return await self._say(seen, stalled("PlanChanged", _CHANGED), CALM_SECONDS)
             plan = _remembered(memory)
-        return await self._visit(
-            _Case(
-                seen=seen,
-                manifest=manifest,
-                cluster=cluster,
-                reconciler=reconciler,
-                memory=memory,
-                plan=plan,
-            )
+        case = Case(
+            seen=seen,
+            manifest=manifest,
+            cluster=cluster,
+            reconciler=reconciler,
+            memory=memory,
+            plan=plan,
         )
+        return await visit(self._work, case)
 
     async def _load(
         self, seen: ReassignmentObject, manifest: Manifest, memory: Memory | None
@@ -220,20 +174,12 @@ class Tender:
         if isinstance(source, Assignments):
             return LoadedPlan(assignments=source)
         assert isinstance(source, PlanConfigMap), "others have been refused"
-        now = self._operator.clock.now()
-        uid, read_at, known = self._plan or ("", now, None)
-        if uid != seen.uid:
-            known = None
-        elif known is not None and now - read_at < PLAN_SECONDS:
-            return known
         try:
-            plan = await load_plan(self._operator.api, seen.namespace, source, known)
+            return await self._plans.load(seen, source)
         except PlanNotReadable:
             if memory is None or memory.start_time_ms is None:
                 raise
-            plan = _remembered(memory)
-        self._plan = (seen.uid, now, plan)
-        return plan
+            return _remembered(memory)
 
     async def _show(
         self, seen: ReassignmentObject, settings: Settings, plan: LoadedPlan, summary: PlanSummary
@@ -244,46 +190,6 @@ class Tender:
         document = with_findings(seen, found, self._operator.clock.wall_ms(), status=status)
         wait_s = await self._work.report(seen, document)
         return CALM_SECONDS if wait_s is None else min(CALM_SECONDS, wait_s)
-
-    async def _visit(self, case: _Case) -> float:
-        seen = case.seen
-        if case.memory is not None and not seen.has_finalizer and not await self._work.hold(seen):
-            return AT_ONCE
-        turn, visit = await self._step(case)
-        holds_claim = turn is not None and turn.verdict in (Verdict.CLAIM, Verdict.HOLD)
-        is_queued = visit.status.state is LifecycleState.QUEUED
-        wait_s = await self._work.report(
-            seen,
-            status_document(
-                visit.status,
-                seen,
-                epoch=case.epoch,
-                plan_objects=case.plan.objects,
-                state_objects=self._work.state_objects,
-                place=MY_TURN if holds_claim and is_queued else None,
-            ),
-        )
-        if visit.delay_seconds is None:
-            await self._work.wake_others(seen)
-            return AT_ONCE
-        delay_s = _pace(visit)
-        if is_queued and turn is not None and turn.verdict is not Verdict.WAIT:
-            delay_s = AT_ONCE if turn.verdict is Verdict.CLAIM else POLL_SECONDS
-        return delay_s if wait_s is None else min(delay_s, wait_s)
-
-    async def _step(self, case: _Case) -> tuple[Turn | None, Visit]:
-        """Let the reconciler take a step, as far as its turn allows."""
-        if case.has_begun:
-            return None, await case.reconciler.visit(case.spec)
-        turn = None
-        if case.seen.state is LifecycleState.QUEUED:
-            turn = await ask_for_turn(self._operator.api, case.seen)
-        visit = await case.reconciler.visit(case.spec, _place(turn))
-        if turn is None and visit.status.state is LifecycleState.QUEUED:
-            turn = await ask_for_turn(self._operator.api, case.seen)
-            if turn.verdict is Verdict.WAIT:
-                visit = await case.reconciler.visit(case.spec, turn.place)
-        return turn, visit
 
     def _is_fenced(self, seen: ReassignmentObject, cluster: ClusterAddress) -> bool:
         """Whether a later incarnation of the operator has to be left alone.
@@ -350,23 +256,3 @@ _CHANGED = (
 
 def _remembered(memory: Memory) -> LoadedPlan:
     return LoadedPlan(assignments=Assignments(targets=memory.plan.targets))
-
-
-def _place(turn: Turn | None) -> QueuePlace:
-    """Return the place to visit with: only who may begin is told that it has its turn."""
-    if turn is None or turn.verdict in (Verdict.CLAIM, Verdict.HOLD):
-        return NOT_QUEUED
-    return turn.place
-
-
-def _pace(visit: Visit) -> float:
-    """Return when to look again: soon while bytes move, seldom while a person is waited for."""
-    delay_s = visit.delay_seconds or AT_ONCE
-    if visit.status.state not in _CALM or delay_s < POLL_SECONDS:
-        return delay_s
-    progress = visit.status.progress
-    is_moving = progress is not None and progress.in_progress > 0
-    progressing = visit.status.conditions[ConditionType.PROGRESSING]
-    if is_moving or progressing.reason == "ForeignReassignment":
-        return max(delay_s, FOREIGN_SECONDS)
-    return max(delay_s, CALM_SECONDS)

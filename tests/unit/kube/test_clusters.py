@@ -43,6 +43,7 @@ def test_a_broker_set_may_be_going() -> None:
     assert not cluster_address(broker_set({}), "d").is_deleted
 
 
-async def test_a_broker_set_that_is_not_there() -> None:
+@pytest.mark.parametrize("name", ["prod", ""])
+async def test_a_broker_set_that_is_not_there(name: str) -> None:
     with pytest.raises(NotFound):
-        await find_cluster(FakeKubernetes(), "ns", "prod", "d")
+        await find_cluster(FakeKubernetes(), "ns", name, "d")

@@ -15,7 +15,7 @@ import pytest
 from ballast.kube.errors import AlreadyExists, ApiUnavailable, Conflict
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.reassignment_state import INLINE_BYTES, PART_BYTES, ConfigMapStore
-from ballast.kube.resources import CONFIG_MAPS, PARTITION_REASSIGNMENTS
+from ballast.kube.resources import CONFIG_MAPS, PARTITION_REASSIGNMENTS, Document, Resource
 from ballast.reassign.errors import MemoryRejected
 from tests.fakes.cluster_admin import Fuse, Killed
 from tests.fakes.kubernetes import FakeKubernetes
@@ -189,10 +189,10 @@ async def test_parts_that_go_while_they_are_read_are_read_anew() -> None:
     original = api.get
     reads = 0
 
-    async def get(*arguments: Any) -> Any:
+    async def get(resource: Resource, namespace: str | None, name: str) -> Document:
         nonlocal reads
         reads += 1
-        found = await original(*arguments)
+        found = await original(resource, namespace, name)
         if reads == 1:
             await writer.save(large(2))
         return found

@@ -258,7 +258,7 @@ async def test_a_broker_set_that_goes_while_it_runs_ends_nothing() -> None:
     assert house.reason("Succeeded") == "True Completed"
 
 
-REFERENCE = {"plan": {"configMapRef": {"name": "plan", "key": "plan.json"}}}
+REFERENCE: dict[str, Any] = {"plan": {"configMapRef": {"name": "plan", "key": "plan.json"}}}
 
 
 class TestAPlanInAConfigMap:

@@ -1,6 +1,7 @@
 """Whoever is killed at any write, to the API server or the cluster, comes to the same end."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -58,7 +59,7 @@ def delete_at_one(house: House) -> None:
         house.delete()
 
 
-SCENARIOS: dict[str, tuple[Script, dict[str, object], LifecycleState | None]] = {
+SCENARIOS: dict[str, tuple[Script, dict[str, Any], LifecycleState | None]] = {
     "plain": (plain, {}, LifecycleState.COMPLETED),
     "approved": (approved_late, {"approval": {"policy": "Manual"}}, LifecycleState.COMPLETED),
     "paused": (paused, {}, LifecycleState.COMPLETED),

@@ -1,0 +1,133 @@
+"""One visit to a reassignment whose spec, plan and cluster are at hand: turn, step, status."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ballast.kube.clusters import ClusterAddress
+from ballast.kube.plan_source import LoadedPlan
+from ballast.kube.reassignment_object import ReassignmentObject
+from ballast.kube.reassignment_queue import Turn, Verdict, ask_for_turn
+from ballast.kube.reassignment_status import status_document
+from ballast.kube.reassignment_work import POLL_SECONDS, ReassignmentWork
+from ballast.reassign.conditions import ConditionType, LifecycleState
+from ballast.reassign.manifest import Manifest
+from ballast.reassign.memory import Memory
+from ballast.reassign.queueing import NOT_QUEUED, QueuePlace
+from ballast.reassign.reconcile import Reconciler, Visit
+from ballast.reassign.spec import ReassignmentSpec
+from ballast.reassign.world import MY_TURN
+
+AT_ONCE: Final = 0.0
+CALM_SECONDS: Final = 15.0
+"""Between two looks at what waits for a person or for others."""
+FOREIGN_SECONDS: Final = 2.0
+"""Between two looks at what waits for moves in flight, ours or others'."""
+MAX_POLL_SECONDS: Final = 5.0
+POLL_SHARE: Final = 4.0
+"""A look at a large plan takes a while: so many times as long is then waited."""
+_CALM: Final = frozenset(
+    {LifecycleState.AWAITING_APPROVAL, LifecycleState.QUEUED, LifecycleState.PAUSED}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What a look has found: all that a step needs."""
+
+    seen: ReassignmentObject
+    manifest: Manifest
+    cluster: ClusterAddress
+    reconciler: Reconciler
+    memory: Memory | None
+    plan: LoadedPlan
+
+    @property
+    def spec(self) -> ReassignmentSpec:
+        """The spec with its plan."""
+        return self.manifest.spec(self.plan.assignments, self.seen.generation)
+
+    @property
+    def epoch(self) -> int | None:
+        """To be written: never lower than what is there."""
+        known = self.cluster.epoch
+        return self.seen.controller_epoch if known is None else known
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it is under way, so that it need not ask for its turn."""
+        memory = self.memory
+        return memory is not None and memory.start_time_ms is not None and memory.outcome is None
+
+
+async def visit(work: ReassignmentWork, case: Case) -> float:
+    """Take a step and report; return after how many seconds to look again.
+
+    Raises `KubernetesError` and `MemoryRejected`.
+    """
+    seen, clock = case.seen, work.operator.clock
+    if case.memory is not None and not seen.has_finalizer and not await work.hold(seen):
+        return AT_ONCE
+    began = clock.now()
+    turn, visited = await _step(work, case)
+    took_s = clock.now() - began
+    claims = turn is not None and turn.verdict in (Verdict.CLAIM, Verdict.HOLD)
+    is_queued = visited.status.state is LifecycleState.QUEUED
+    wait_s = await work.report(
+        seen,
+        status_document(
+            visited.status,
+            seen,
+            epoch=case.epoch,
+            plan_objects=case.plan.objects,
+            state_objects=work.state_objects,
+            place=MY_TURN if claims and is_queued else None,
+        ),
+    )
+    if visited.delay_seconds is None:
+        await work.wake_others(seen)
+        return AT_ONCE
+    delay_s = pace(visited, took_s)
+    if is_queued and turn is not None and turn.verdict is not Verdict.WAIT:
+        delay_s = AT_ONCE if turn.verdict is Verdict.CLAIM else POLL_SECONDS
+    return delay_s if wait_s is None else min(delay_s, wait_s)
+
+
+async def _step(work: ReassignmentWork, case: Case) -> tuple[Turn | None, Visit]:
+    """Let the reconciler take a step, as far as its turn allows."""
+    if case.has_begun:
+        return None, await case.reconciler.visit(case.spec)
+    api, turn = work.operator.api, None
+    if case.seen.state is LifecycleState.QUEUED:
+        turn = await ask_for_turn(api, case.seen)
+    visited = await case.reconciler.visit(case.spec, _place(turn))
+    if turn is None and visited.status.state is LifecycleState.QUEUED:
+        turn = await ask_for_turn(api, case.seen)
+        if turn.verdict is Verdict.WAIT:
+            visited = await case.reconciler.visit(case.spec, turn.place)
+    return turn, visited
+
+
+def _place(turn: Turn | None) -> QueuePlace:
+    """Return the place to visit with: only who may begin is told that it has its turn."""
+    if turn is None or turn.verdict in (Verdict.CLAIM, Verdict.HOLD):
+        return NOT_QUEUED
+    return turn.place
+
+
+def pace(visited: Visit, took_s: float) -> float:
+    """Return when to look again: soon while bytes move, seldom while a person is waited for.
+
+    ``took_s`` is how long the visit took.
+    """
+    delay_s = visited.delay_seconds or AT_ONCE
+    if delay_s < POLL_SECONDS:
+        return delay_s
+    delay_s = max(delay_s, min(MAX_POLL_SECONDS, POLL_SHARE * took_s))
+    if visited.status.state not in _CALM:
+        return delay_s
+    progress = visited.status.progress
+    is_moving = progress is not None and progress.in_progress > 0
+    progressing = visited.status.conditions[ConditionType.PROGRESSING]
+    if is_moving or progressing.reason == "ForeignReassignment":
+        return max(delay_s, FOREIGN_SECONDS)
+    return max(delay_s, CALM_SECONDS)
