@@ -69,7 +69,7 @@ def remove(namespace: Namespace) -> None:
         except CommandFailed as error:
             print(f"cleaning up: {error}")
     call("helm", "uninstall", RELEASE, "-n", namespace.name, "--ignore-not-found", timeout_s=330)
-    call("kubectl", "delete", "namespace", namespace.name, "--timeout=120s", timeout_s=130)
+    call("kubectl", "delete", "namespace", namespace.name, "--wait=false")
 
 
 def broker_set(**changes: Any) -> Document:
