@@ -32,7 +32,8 @@ def login(environment: Mapping[str, str] = os.environ) -> kopf.ConnectionInfo:
         if info is not None:
             return by_address(info, environment)
         info = kopf.login_with_kubeconfig(settings=settings)
-    except Exception as error:  # noqa: BLE001 - whatever in a file kopf stumbles over
+    except Exception as error:
+        # Whatever in a file kopf stumbles over.
         raise NoCredentials(f"no way to the API server: {error}") from error
     if info is None or not info.server:
         raise NoCredentials("no way to the API server: no service account and no KUBECONFIG")

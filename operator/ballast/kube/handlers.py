@@ -36,8 +36,13 @@ def _register(registry: kopf.OperatorRegistry, resource: Resource, tenders: Tend
         tenders.saw(resource, event)
 
     @kopf.daemon(*names, registry=registry, id="tend")
-    async def tend(namespace: str | None, name: str | None, **_: Any) -> None:
+    async def tend(
+        namespace: str | None, name: str | None, stopped: kopf.DaemonStopped, **_: Any
+    ) -> None:
         await tenders.tend(ObjectKey(resource.plural, namespace or "", name or ""))
+        if tenders.is_stopping:
+            # kopf takes its finalizer off an object whose daemon has left before kopf ends.
+            await stopped.wait()
 
 
 def settings_for(identity: str) -> kopf.OperatorSettings:

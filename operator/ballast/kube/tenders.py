@@ -52,7 +52,8 @@ class Tenders:
         """Set when the tender has returned."""
         self._done_at: dict[ObjectKey, int] = {}
         """The generation at which a tender found nothing more to do."""
-        self._is_stopping = False
+        self.is_stopping = False
+        """Whether the process ends: nothing is begun any more."""
 
     # -- what events tell ----------------------------------------------------------------------
 
@@ -74,7 +75,7 @@ class Tenders:
             # What tenders write themselves, the status, is no reason to look again.
             if has_changed:
                 self._operator.wakes.wake(key)
-        elif key in self._seen and self._must_be_started(key) and not self._is_stopping:
+        elif key in self._seen and self._must_be_started(key) and not self.is_stopping:
             self._tasks.create_task(self.tend(key), name=f"tender of {key}")
 
     def keys(self, resource: Resource) -> Sequence[ObjectKey]:
@@ -107,7 +108,7 @@ class Tenders:
         while key in self._running:
             # The one of an object of the same name that is just going.
             await self._running[key].wait()
-        if self._is_stopping:
+        if self.is_stopping:
             return
         ended = self._running[key] = asyncio.Event()
         try:
@@ -120,21 +121,24 @@ class Tenders:
 
     async def stop(self) -> None:
         """Let every tender leave; return when all have, or when cancelled."""
-        self._is_stopping = True
-        self._operator.wakes.wake_all()
-        for ended in list(self._running.values()):
+        self.is_stopping = True
+        running = dict(self._running)
+        for key in running:
+            # Kept for those that are just not waiting.
+            self._operator.wakes.wake(key)
+        for ended in running.values():
             await ended.wait()
 
     async def _until_done(self, key: ObjectKey) -> None:
-        while not self._is_stopping:
+        while not self.is_stopping:
             generation = self._seen.get(key, {}).get("generation", 0)
             try:
-                await self._tend[key.plural](self._operator, key, lambda: self._is_stopping)
+                await self._tend[key.plural](self._operator, key, lambda: self.is_stopping)
             except Exception:
                 log.exception("the tender failed and is started again")
                 await self._operator.wakes.wait(key, RETRY_S)
                 continue
-            if self._is_stopping:
+            if self.is_stopping:
                 return
             if key in self._seen:
                 self._done_at[key] = generation

@@ -24,13 +24,13 @@ class Wakes:
     def wake(self, key: ObjectKey) -> None:
         """Let the wait for ``key`` that is under way, or the next one, end at once."""
         with self._lock:
-            self._wake(key)
-
-    def wake_all(self) -> None:
-        """Wake every object that is waited for."""
-        with self._lock:
-            for key in list(self._waiters):
-                self._wake(key)
+            self._kept[key] = None
+            waiter = self._waiters.get(key)
+            if waiter is not None:
+                loop, event = waiter
+                loop.call_soon_threadsafe(event.set)
+            elif len(self._kept) > MAX_KEPT:
+                del self._kept[next(iter(self._kept))]
 
     def forget(self, key: ObjectKey) -> None:
         """Drop a wake that was kept: nobody tends the object any more."""
@@ -56,12 +56,3 @@ class Wakes:
                 del self._waiters[key]
                 was_woken = self._kept.pop(key, 0) is None
         return was_woken
-
-    def _wake(self, key: ObjectKey) -> None:
-        self._kept[key] = None
-        waiter = self._waiters.get(key)
-        if waiter is not None:
-            loop, event = waiter
-            loop.call_soon_threadsafe(event.set)
-        elif len(self._kept) > MAX_KEPT:
-            del self._kept[next(iter(self._kept))]

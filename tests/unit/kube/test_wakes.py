@@ -37,15 +37,6 @@ async def test_a_wake_comes_from_another_thread() -> None:
     assert not await wakes.wait(KEY, 0.0)
 
 
-async def test_all_that_wait_are_woken() -> None:
-    wakes = Wakes()
-    async with asyncio.TaskGroup() as tasks:
-        waiting = [tasks.create_task(wakes.wait(key, LONG_S)) for key in (KEY, OTHER)]
-        await asyncio.sleep(0)
-        wakes.wake_all()
-    assert all(task.result() for task in waiting)
-
-
 async def test_a_wait_that_is_cancelled_leaves_nothing_behind() -> None:
     wakes = Wakes()
     async with asyncio.TaskGroup() as tasks:

@@ -1,0 +1,162 @@
+"""`Tending`, kopf included, in its thread against an emulated API server, over HTTP (kmock)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import kmock
+import kopf
+
+from ballast.commands.clock import LoopClock
+from ballast.kube.context import ClosableAdmin, OperatorContext
+from ballast.kube.loop_thread import LoopThread
+from ballast.kube.metrics import OperatorMetrics
+from ballast.kube.options import OperatorOptions
+from ballast.kube.resources import (
+    BROKER_SETS,
+    CONFIG_MAPS,
+    PARTITION_REASSIGNMENTS,
+    PERSISTENT_VOLUME_CLAIMS,
+    PODS,
+    STATEFUL_SETS,
+    ObjectKey,
+    Resource,
+)
+from ballast.kube.tenders import CLEANUP_FINALIZER
+from ballast.kube.tending import Tending
+from ballast.kube.wakes import Wakes
+
+MOVE = ObjectKey("partitionreassignments", "a", "move")
+SET = ObjectKey("brokersets", "a", "one")
+TENDED = {resource.plural: resource for resource in (PARTITION_REASSIGNMENTS, BROKER_SETS)}
+OWNED = (PODS, STATEFUL_SETS, PERSISTENT_VOLUME_CLAIMS, CONFIG_MAPS)
+WAIT_S = 30.0
+
+
+def no_cluster(bootstrap_servers: str) -> ClosableAdmin:
+    raise AssertionError(f"nobody asks {bootstrap_servers}")
+
+
+def of_kmock(resource: Resource) -> kmock.resource:
+    return kmock.resource(resource.group, resource.version, resource.plural)
+
+
+class House:
+    """The server, and tenders that note what they see."""
+
+    def __init__(self, server: kmock.KubernetesEmulator) -> None:
+        self.server = server
+        self.wakes = Wakes()
+        self.seen: list[tuple[str, str]] = []
+        # kopf waits for the kind of namespaces, though it is told to look at none.
+        self.declare(Resource(group="", version="v1", plural="namespaces", kind="Namespace"))
+        for resource in OWNED:
+            self.declare(resource)
+
+    def declare(self, resource: Resource) -> None:
+        """Serve a kind."""
+        self.server.resources[of_kmock(resource)] = kmock.ResourceInfo(
+            kind=resource.kind, namespaced=True, verbs={"list", "watch", "patch"}
+        )
+
+    def put(self, key: ObjectKey, **metadata: Any) -> None:
+        """Store an object as it is."""
+        self.server.objects[of_kmock(TENDED[key.plural]), key.namespace, key.name] = {
+            "apiVersion": "ballast.dev/v1alpha1",
+            "kind": TENDED[key.plural].kind,
+            "metadata": {
+                "namespace": key.namespace,
+                "name": key.name,
+                "uid": f"uid of {key}",
+                "generation": 1,
+                "resourceVersion": "1",
+                **metadata,
+            },
+            "spec": {},
+        }
+
+    async def change(self, key: ObjectKey, patch: Any) -> None:
+        await self.server.patch(self._path(key), json=patch)
+
+    async def delete(self, key: ObjectKey) -> None:
+        await self.server.delete(self._path(key))
+
+    def finalizers(self, key: ObjectKey) -> Any:
+        return self._object(key)["metadata"].get("finalizers")
+
+    def is_gone(self, key: ObjectKey) -> bool:
+        return bool(self._object(key).deleted)
+
+    def requests(self, method: str) -> list[kmock.Request]:
+        return [request for request in self.server if request.method == method]
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(WAIT_S):
+            while not condition():
+                await asyncio.sleep(0.01)
+
+    async def tend(
+        self, operator: OperatorContext, key: ObjectKey, stopped: Callable[[], bool]
+    ) -> None:
+        """Note each look at an object; clean up when it is being deleted."""
+        resource = TENDED[key.plural]
+        self.seen.append(("begun", key.name))
+        while not stopped():
+            metadata = (await operator.api.get(resource, "a", key.name))["metadata"]
+            if "deletionTimestamp" in metadata:
+                left = [name for name in metadata["finalizers"] if name != CLEANUP_FINALIZER]
+                patch = {"metadata": {"finalizers": left}}
+                await operator.api.patch(resource, "a", key.name, patch)
+                break
+            if await operator.wakes.wait(key, WAIT_S):
+                self.seen.append(("woken", key.name))
+        self.seen.append(("left", key.name))
+
+    def _path(self, key: ObjectKey) -> str:
+        return f"/apis/ballast.dev/v1alpha1/namespaces/{key.namespace}/{key.plural}/{key.name}"
+
+    def _object(self, key: ObjectKey) -> Any:
+        return self.server.objects[of_kmock(TENDED[key.plural]), key.namespace, key.name]
+
+
+@asynccontextmanager
+async def served() -> AsyncIterator[tuple[House, LoopThread]]:
+    """Serve, and make the thread that tends; both of our kinds are not declared yet."""
+    async with kmock.KubernetesEmulator() as server, kmock.Server(server) as listening:
+        house = House(server)
+        url = str(listening.url).rstrip("/")
+        tending = Tending(
+            options=OperatorOptions(
+                pod_name="pod-1",
+                pod_namespace="ops",
+                pod_ip="10.0.0.1",
+                broker_image="ballast:dev",
+                namespaces=("a",),
+                is_watching_nodes=False,
+            ),
+            login=lambda: kopf.ConnectionInfo(server=url),
+            clock=LoopClock(lambda: 0),
+            admin_for=no_cluster,
+            metrics=OperatorMetrics(),
+            wakes=house.wakes,
+            tend={PARTITION_REASSIGNMENTS: house.tend, BROKER_SETS: house.tend},
+        )
+        yield house, LoopThread(tending.run, name="tenders", loop_factory=asyncio.new_event_loop)
+
+
+@asynccontextmanager
+async def tended(*prepare: Callable[[House], None]) -> AsyncIterator[House]:
+    """Tend what ``prepare`` puts on the server, and end in order."""
+    async with served() as (house, thread):
+        for resource in TENDED.values():
+            house.declare(resource)
+        for step in prepare:
+            step(house)
+        thread.start()
+        try:
+            yield house
+        finally:
+            thread.stop()
+            async with asyncio.timeout(WAIT_S):
+                await thread.ended()

@@ -1,0 +1,59 @@
+"""Our handlers, called by kopf itself."""
+
+from ballast.kube.handlers import WritesNoDiffBase, WritesNoProgress, settings_for
+from ballast.kube.tenders import CLEANUP_FINALIZER, DAEMON_FINALIZER
+from tests.unit.kube.kopf_house import MOVE, SET, House, tended
+
+
+def make_both(house: House) -> None:
+    house.put(MOVE)
+    house.put(SET)
+
+
+async def test_each_object_gets_a_daemon_and_nothing_but_a_finalizer() -> None:
+    async with tended(make_both) as house:
+        await house.until(lambda: {("begun", "move"), ("begun", "one")} <= set(house.seen))
+        await house.until(lambda: all(house.finalizers(key) for key in (MOVE, SET)))
+    assert {("left", "move"), ("left", "one")} <= set(house.seen)
+    assert house.finalizers(MOVE) == house.finalizers(SET) == [DAEMON_FINALIZER]
+    written = [operation for request in house.requests("PATCH") for operation in request.data]
+    assert {operation["path"] for operation in written} == {
+        "/metadata/resourceVersion",
+        "/metadata/finalizers",
+    }
+
+
+async def test_a_change_wakes_the_tender() -> None:
+    async with tended(lambda house: house.put(MOVE)) as house:
+        await house.until(lambda: ("woken", "move") in house.seen)
+        house.seen.clear()
+        await house.change(MOVE, {"metadata": {"generation": 2}, "spec": {"x": "y"}})
+        await house.until(lambda: ("woken", "move") in house.seen)
+
+
+async def test_a_deleted_object_is_cleaned_up_and_let_go() -> None:
+    async with tended(lambda house: house.put(MOVE, finalizers=[CLEANUP_FINALIZER])) as house:
+        await house.until(lambda: DAEMON_FINALIZER in house.finalizers(MOVE))
+        await house.delete(MOVE)
+        await house.until(lambda: house.is_gone(MOVE))
+        assert ("left", "move") in house.seen
+
+
+async def test_an_object_that_was_being_deleted_already_is_cleaned_up() -> None:
+    def make(house: House) -> None:
+        going = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": [CLEANUP_FINALIZER]}
+        house.put(MOVE, **going)
+
+    async with tended(make) as house:
+        await house.until(lambda: house.is_gone(MOVE))
+        assert house.seen[:2] == [("begun", "move"), ("left", "move")]
+
+
+def test_settings() -> None:
+    settings = settings_for("pod-1")
+    assert settings.persistence.finalizer == DAEMON_FINALIZER
+    assert isinstance(settings.persistence.progress_storage, WritesNoProgress)
+    assert isinstance(settings.persistence.diffbase_storage, WritesNoDiffBase)
+    assert settings.peering.standalone
+    assert settings.scanning.disabled
+    assert not settings.posting.enabled
