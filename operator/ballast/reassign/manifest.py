@@ -108,6 +108,7 @@ def _read_name(root: Reader) -> str:
 
 
 def _read_settings(spec: Reader) -> Settings:
+    spec.integer("ttlSecondsAfterFinished", 0)
     verification = spec.nested("verification", ("electPreferredLeaders",))
     return Settings(
         approval=_read_approval(spec),
@@ -115,11 +116,6 @@ def _read_settings(spec: Reader) -> Settings:
         execution=_read_execution(spec),
         elect_preferred_leaders=verification.boolean("electPreferredLeaders", default=True),
         deletion_policy=spec.choice("deletionPolicy", DeletionPolicy.CANCEL),
-        ttl_seconds_after_finished=(
-            spec.integer("ttlSecondsAfterFinished", 0)
-            if spec.has("ttlSecondsAfterFinished")
-            else None
-        ),
     )
 
 

@@ -100,8 +100,6 @@ class Settings:
     """The object is being deleted: ``deletion_policy`` says what is wanted, no longer
     ``desired_state``.
     """
-    ttl_seconds_after_finished: int | None = None
-    """None = the object stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,11 +85,9 @@ def test_what_matters_on_kubernetes_is_read() -> None:
     manifest = parse_manifest(document())
     assert manifest.broker_set == "prod"
     assert manifest.settings.deletion_policy is DeletionPolicy.ORPHAN
-    assert manifest.settings.ttl_seconds_after_finished == 604800
     bare = parse_manifest({**document(), "spec": {"plan": {"file": "x"}}})
     assert bare.broker_set is None
     assert bare.settings.deletion_policy is DeletionPolicy.CANCEL
-    assert bare.settings.ttl_seconds_after_finished is None
 
 
 @pytest.mark.parametrize(
