@@ -8,7 +8,15 @@ import pytest
 import yaml
 
 from ballast.reassign.manifest import parse_manifest
-from tests.unit.crds.schemas import BROKER_SETS, CRDS, REASSIGNMENTS, complaints, schema_of
+from tests.unit.crds.schemas import (
+    BROKER_SETS,
+    CRDS,
+    KINDS,
+    REASSIGNMENTS,
+    complaints,
+    schema_of,
+    walk,
+)
 
 EXAMPLES = sorted((CRDS / "examples").glob("*.yaml"))
 INVALID = CRDS.parent / "tests" / "e2e" / "invalid"
@@ -50,3 +58,30 @@ def test_what_shall_be_refused_says_how(path: Any) -> None:
 
 def test_hostile_manifests_are_many() -> None:
     assert len(list(INVALID.glob("hostile-*.yaml"))) >= 20
+
+
+def expectations() -> list[str]:
+    """Return the first lines of all manifests that the API server refuses, without indexes."""
+    lines = [path.read_text().splitlines()[0] for path in INVALID.glob("*.yaml")]
+    return [re.sub(r"\[\d+\]", "[]", line.removeprefix("# expect: ")) for line in lines]
+
+
+@pytest.mark.parametrize("plural", KINDS)
+def test_every_rule_refuses_some_manifest(plural: str) -> None:
+    """Rules about changes have their table in tests/e2e/test_crds.py."""
+    expected = expectations()
+    for path, schema in walk(schema_of(plural)):
+        for rule in schema.get("x-kubernetes-validations", ()):
+            message = rule["message"]
+            is_shown = any(words in message or message in words for words in expected)
+            assert is_shown or "oldSelf" in rule["rule"], f"{path}: {message}"
+
+
+@pytest.mark.parametrize("plural", KINDS)
+def test_every_bound_refuses_some_manifest(plural: str) -> None:
+    """Those of an affinity are Kubernetes' own, and a drain is executed as any reassignment."""
+    named = {words.partition(": ")[0] for words in expectations()}
+    for path, schema in walk(schema_of(plural, "spec"), "spec"):
+        is_bounded = {"enum", "pattern", "minLength", "minItems", "minimum"} & set(schema)
+        if is_bounded and not re.search(r"affinity|labelSelector|\.reassignment\.|\{\}", path):
+            assert path in named, path
