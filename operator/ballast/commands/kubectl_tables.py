@@ -43,7 +43,8 @@ def broker_sets_table(broker_sets: Sequence[Document]) -> Table:
         ready = condition(found, BrokerSetCondition.READY)
         epoch = number(found, "status", "controller", "epoch")
         identity = clean(at(found, "status", "controller", "identity"))
-        table.add_row(
+        _add(
+            table,
             clean(at(found, "metadata", "name")),
             _ready(found),
             _text(number(found, "status", "partitions", "total")),
@@ -64,7 +65,8 @@ def brokers_table(broker_sets: Sequence[Document]) -> Table:
     )
     for found in broker_sets:
         for broker in at(found, "status", "brokers") or ():
-            table.add_row(
+            _add(
+                table,
                 clean(at(found, "metadata", "name")),
                 _text(number(broker, "id")),
                 *(clean(at(broker, key)) for key in ("podName", "state", "rack")),
@@ -80,7 +82,8 @@ def reassignments_table(reassignments: Sequence[Reassignment]) -> Table:
         "REASSIGNMENT", "BROKER SET", "STATE", "PROGRESS", "REMAINING", "RATE", "ETA", "WHY"
     )
     for seen in reassignments:
-        table.add_row(
+        _add(
+            table,
             seen.name,
             seen.broker_set,
             Text(seen.state, style=_STATE_COLOURS.get(seen.state, "")),
@@ -158,6 +161,11 @@ def _ready(broker_set: Document) -> str:
 
 def _text(count: int | None) -> str:
     return "" if count is None else str(count)
+
+
+def _add(table: Table, *cells: str | Text) -> None:
+    """Add a line; what is in brackets is text, and no style."""
+    table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
 
 
 def _table(*columns: str) -> Table:
