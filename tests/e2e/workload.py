@@ -238,12 +238,21 @@ async def run(bootstrap: str, topic: str, partitions: int, rate: int, min_isr: i
                     writers.create_task(write(writer, history, partition, numbers, per_interval))
             done.set()
     except* Refused as group:
-        failure = str(group.exceptions[0])
+        failure = "; ".join(str(error) for error in leaves(group))
     verdict = {**history.verdict(), "failure": failure}
     print(json.dumps(verdict), flush=True)
     await writer.admin.close()
     await reader.admin.close()
     return 1 if verdict["lost"] or failure else 0
+
+
+def leaves(group: BaseExceptionGroup[Refused]) -> Iterator[Refused]:
+    """Yield the errors in a group of groups."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from leaves(error)
+        else:
+            yield error
 
 
 async def create(bootstrap: str, topic: str, replicas: str, *configs: str) -> int:
