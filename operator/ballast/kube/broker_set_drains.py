@@ -81,14 +81,17 @@ async def _plan(admin: ClosableAdmin, step: CreateReassignment) -> Plan:
 
     What is being reassigned is left for the next time: where it will be is not settled.
     """
-    pending = await admin.list_reassignments()
+    pending = dict(await admin.list_reassignments())
     view = await admin.describe_cluster()
+    # Once more: what began between the two is seen with all its replicas, old and new.
+    pending |= await admin.list_reassignments()
     current = {tp: seen.replicas for tp, seen in view.partitions.items()}
     wanted = frozenset(step.broker_ids)
     if step.purpose is not Purpose.DRAIN:
         raise PlanInfeasible("a share for new brokers is not planned by the operator itself")
     try:
-        snapshot = snapshot_of(view, wanted | step.excluded)
+        moved = {tp: assignment.target_replicas for tp, assignment in pending.items()}
+        snapshot = snapshot_of(view, wanted | step.excluded, moved)
         targets = await asyncio.to_thread(drain_targets, snapshot, wanted)
     except PlannerError as error:
         raise PlanInfeasible(str(error)) from error
@@ -98,16 +101,18 @@ async def _plan(admin: ClosableAdmin, step: CreateReassignment) -> Plan:
     return Plan.of({tp: targets[tp] for tp in chosen[:MAX_PARTITIONS]}, current)
 
 
-def snapshot_of(view: ClusterView, cordoned: frozenset[int]) -> Snapshot:
-    """Return the cluster as the planner wants it; brokers that are not alive are cordoned too.
+def snapshot_of(view: ClusterView, cordoned: frozenset[int], moved: Targets) -> Snapshot:
+    """Return the cluster as it will be when what is ``moved`` now has arrived.
 
-    A topic that is not shown whole is left out: it is just being made, or deleted.
+    Brokers that are not alive are cordoned too. A topic that is not shown whole is left out: it is
+    just being made, or deleted.
     """
     live = {broker.broker_id: broker.rack for broker in view.brokers}
     ids = {*live, *(i for seen in view.partitions.values() for i in seen.replicas)}
-    topics: dict[str, list[tuple[int, ...]]] = {}
+    topics: dict[str, dict[int, tuple[int, ...]]] = {}
     for tp in sorted(view.partitions):
-        topics.setdefault(tp.topic, []).append(view.partitions[tp].replicas)
+        replicas = moved.get(tp, view.partitions[tp].replicas)
+        topics.setdefault(tp.topic, {})[tp.partition] = replicas
     return Snapshot(
         brokers=tuple(
             BrokerPlace(
@@ -118,9 +123,9 @@ def snapshot_of(view: ClusterView, cordoned: frozenset[int]) -> Snapshot:
             for broker_id in sorted(ids)
         ),
         topics=tuple(
-            TopicPlacement(topic=topic, replicas=tuple(replicas))
-            for topic, replicas in topics.items()
-            if TopicPartition(topic, len(replicas) - 1) in view.partitions
+            TopicPlacement(topic=topic, replicas=tuple(partitions.values()))
+            for topic, partitions in topics.items()
+            if max(partitions) == len(partitions) - 1
         ),
     )
 

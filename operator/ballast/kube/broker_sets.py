@@ -14,7 +14,7 @@ from ballast.brokersets.decide import decide, refused
 from ballast.brokersets.errors import InvalidBrokerSet
 from ballast.brokersets.reading import read_broker_set
 from ballast.brokersets.spec import BrokerSetSpec
-from ballast.brokersets.steps import Decision
+from ballast.brokersets.steps import CreateReassignment, Decision
 from ballast.brokersets.world import Hints, Surroundings, World
 from ballast.kube.broker_set_actions import BrokerSetActions, Outcome
 from ballast.kube.broker_set_notices import condition_notices, step_notices
@@ -71,6 +71,9 @@ class BrokerSetTender:
         """When every object was applied last; None = not by this process."""
         self._outcome = Outcome()
         """Of the last look."""
+        self._plan_problem: str | None = None
+        self._plan_failed_ms: int | None = None
+        """Why and when a reassignment could not be planned last."""
         self._failures = 0
 
     async def close(self) -> None:
@@ -130,6 +133,7 @@ class BrokerSetTender:
         await self._reader.close()
         self._uid = document["metadata"]["uid"]
         self._applied_at, self._outcome = None, Outcome()
+        self._plan_problem = self._plan_failed_ms = None
         self._writer = StatusWriter(
             self._operator.api,
             BROKER_SETS,
@@ -151,16 +155,29 @@ class BrokerSetTender:
                 ),
                 observed=observed,
                 status=_status_of(document),
-                hints=Hints(reapply=reapply, plan_problem=self._outcome.plan_problem),
+                hints=Hints(
+                    reapply=reapply,
+                    plan_problem=self._plan_problem,
+                    plan_failed_ms=self._plan_failed_ms,
+                ),
                 now_ms=clock.wall_ms(),
             )
         )
         self._outcome = await self._actions.carry_out(spec, decision.steps)
+        self._note_plans(decision)
         if reapply:
             self._applied_at = clock.now()
         wait_s = await self._report(document, spec, decision)
         delay_s = self._pace(decision)
         return delay_s if wait_s is None else min(delay_s, wait_s)
+
+    def _note_plans(self, decision: Decision) -> None:
+        """Remember whether what was to be planned could be; else it is asked for in vain again."""
+        if self._outcome.plan_problem is not None:
+            self._plan_problem = self._outcome.plan_problem
+            self._plan_failed_ms = self._operator.clock.wall_ms()
+        elif any(isinstance(step, CreateReassignment) for step in decision.steps):
+            self._plan_problem = self._plan_failed_ms = None
 
     async def _report(
         self, document: Document, spec: BrokerSetSpec, decision: Decision
