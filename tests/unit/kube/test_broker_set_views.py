@@ -171,7 +171,7 @@ def test_the_sets_own_reassignments() -> None:
     assert (first.name, first.state, first.message) == ("prod-drain-2", "Completed", "m")
     assert (first.is_final, first.is_withdrawn, first.completion_ms) == (True, True, 2000)
     assert (second.name, second.state, second.is_final) == ("prod-drain-3", "Pending", False)
-    assert (second.purpose, second.broker_ids) == (Purpose.DRAIN, {3, 4})
+    assert (second.purpose, second.broker_ids) == (Purpose.DRAIN, frozenset({3, 4}))
     assert second.completion_ms is None
 
 
