@@ -21,6 +21,11 @@ OPTIONS = {
     ],
     "broker": ["--override", "--pod"],
     "controller": ["--override"],
+    "operator": [
+        *("--broker-image", "--pod-name", "--pod-namespace", "--pod-ip", "--namespace"),
+        *("--cluster-domain", "--http-port", "--watch-nodes", "--no-watch-nodes"),
+        *("--lease-duration", "--lease-renew-deadline", "--lease-retry"),
+    ],
     "demo": ["--dir", "--base-port"],
 }
 
@@ -74,6 +79,7 @@ def test_help_lists_every_option(command: str) -> None:
         ["run", "--bootstrap-server", "h:1"],
         ["run", "-f", "x", "--bootstrap-server", "h:1", "--poll-interval", "0"],
         ["broker", "a", "b"],
+        ["operator"],
         ["demo", "--brokers", "3"],
     ],
     ids=" ".join,
@@ -139,6 +145,35 @@ def test_reassign_passes_its_options_on(called: Callable[[str], list[dict[str, A
             "additional": True,
             "preserve_throttles": True,
             "timeout_ms": 10000,
+        }
+    ]
+
+
+def test_the_operator_takes_its_options_from_words_and_environment(
+    called: Callable[[str], list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = called("operator")
+    for name, value in {
+        "POD_NAME": "ballast-0",
+        "POD_NAMESPACE": "ops",
+        "POD_IP": "10.0.0.1",
+        "BALLAST_BROKER_IMAGE": "ballast:dev",
+        "BALLAST_WATCH_NODES": "false",
+    }.items():
+        monkeypatch.setenv(name, value)
+    words = "--namespace a --namespace b --http-port 8081 --lease-retry 1 --pod-name mine"
+    assert run("operator", *words.split())[0] == 7
+    assert calls == [
+        {
+            "namespaces": ("a", "b"),
+            "lease": (15.0, 10.0, 1.0),
+            "broker_image": "ballast:dev",
+            "pod_name": "mine",
+            "pod_namespace": "ops",
+            "pod_ip": "10.0.0.1",
+            "cluster_domain": "cluster.local",
+            "http_port": 8081,
+            "is_watching_nodes": False,
         }
     ]
 

@@ -86,12 +86,12 @@ class OperatorProcess:
             )
             health = OperatorHealth(lambda: api.has_answered)
             http = HttpServer(self._health(health, candidates))
-            await http.start("", options.http_port)
+            await http.start(_any_address(options.pod_ip), options.http_port)
             try:
                 await self._run(candidates, elector, health, stopped)
             finally:
-                await elector.release()
                 await http.close()
+                await elector.release()
 
     async def _run(
         self,
@@ -123,9 +123,12 @@ class OperatorProcess:
             health.tending = thread
             thread.start()
             ending = tasks.create_task(thread.ended())
-            await asyncio.wait((ending, stopping), return_when=asyncio.FIRST_COMPLETED)
-            thread.stop()
-            await ending
+            try:
+                await asyncio.wait((ending, stopping), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                # The Lease is let go after this, so nothing may be tended any more.
+                thread.stop()
+                await thread.ended()
             keeping.cancel()
             stopping.cancel()
 
@@ -152,7 +155,7 @@ class OperatorProcess:
         return Candidate(
             candidate_id_of(self._options.pod_name),
             self._machinery.zookeeper_for(spec.zookeeper_connect, spec.session_timeout_s),
-            listen=("", 0),
+            listen=(_any_address(self._options.pod_ip), 0),
             random=self._machinery.random,
             wall_clock_ms=self._machinery.clock.wall_ms,
             options=CandidateOptions(
@@ -173,3 +176,8 @@ class OperatorProcess:
         registry.register(CandidatesCollector(lambda: candidates.seats))
         ProcessCollector(registry=registry)
         return Health(unhealthy=health.unhealthy, unready=health.unready, registry=registry)
+
+
+def _any_address(pod_ip: str) -> str:
+    """Return every address of the pod's family: with both, a free port would be two ports."""
+    return "::" if ":" in pod_ip else "0.0.0.0"  # noqa: S104 - others reach the pod by its address

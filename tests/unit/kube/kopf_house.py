@@ -10,6 +10,7 @@ import kopf
 
 from ballast.commands.clock import LoopClock
 from ballast.kube.context import ClosableAdmin, OperatorContext
+from ballast.kube.lease import LeaseTiming
 from ballast.kube.loop_thread import LoopThread
 from ballast.kube.metrics import OperatorMetrics
 from ballast.kube.options import OperatorOptions
@@ -32,6 +33,16 @@ SET = ObjectKey("brokersets", "a", "one")
 TENDED = {resource.plural: resource for resource in (PARTITION_REASSIGNMENTS, BROKER_SETS)}
 OWNED = (PODS, STATEFUL_SETS, PERSISTENT_VOLUME_CLAIMS, CONFIG_MAPS)
 WAIT_S = 30.0
+OPTIONS = OperatorOptions(
+    pod_name="pod-1",
+    pod_namespace="ops",
+    pod_ip="10.0.0.1",
+    broker_image="ballast:dev",
+    namespaces=("a",),
+    is_watching_nodes=False,
+    http_port=0,
+    lease=LeaseTiming(duration_s=3.0, renew_deadline_s=2.0, retry_s=0.05),
+)
 
 
 def no_cluster(bootstrap_servers: str) -> ClosableAdmin:
@@ -47,12 +58,16 @@ class House:
 
     def __init__(self, server: kmock.KubernetesEmulator) -> None:
         self.server = server
+        self.url = ""
         self.wakes = Wakes()
         self.seen: list[tuple[str, str]] = []
         # kopf waits for the kind of namespaces, though it is told to look at none.
         self.declare(Resource(group="", version="v1", plural="namespaces", kind="Namespace"))
         for resource in OWNED:
             self.declare(resource)
+
+    def login(self) -> kopf.ConnectionInfo:
+        return kopf.ConnectionInfo(server=self.url)
 
     def declare(self, resource: Resource) -> None:
         """Serve a kind."""
@@ -125,17 +140,10 @@ async def served() -> AsyncIterator[tuple[House, LoopThread]]:
     """Serve, and make the thread that tends; both of our kinds are not declared yet."""
     async with kmock.KubernetesEmulator() as server, kmock.Server(server) as listening:
         house = House(server)
-        url = str(listening.url).rstrip("/")
+        house.url = str(listening.url).rstrip("/")
         tending = Tending(
-            options=OperatorOptions(
-                pod_name="pod-1",
-                pod_namespace="ops",
-                pod_ip="10.0.0.1",
-                broker_image="ballast:dev",
-                namespaces=("a",),
-                is_watching_nodes=False,
-            ),
-            login=lambda: kopf.ConnectionInfo(server=url),
+            options=OPTIONS,
+            login=house.login,
             clock=LoopClock(lambda: 0),
             admin_for=no_cluster,
             metrics=OperatorMetrics(),

@@ -1,0 +1,170 @@
+"""One replica, from its start to its end, against an emulated API server."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from random import Random
+from typing import Any, NoReturn
+
+import kmock
+import kopf
+import pytest
+
+from ballast.commands.clock import LoopClock
+from ballast.kube.errors import NoCredentials
+from ballast.kube.lease import NAME
+from ballast.kube.process import EXIT_LEASE_LOST, Machinery, OperatorProcess
+from ballast.kube.resources import BROKER_SETS, LEASES, PARTITION_REASSIGNMENTS
+from ballast.zk.client import ClientFactory, ZooKeeperClient
+from tests.unit.kube.kopf_house import (
+    OPTIONS,
+    SET,
+    TENDED,
+    WAIT_S,
+    House,
+    no_cluster,
+    of_kmock,
+    served,
+)
+
+
+class Exited(BaseException):
+    """The process has ended at once."""
+
+
+def exit_at_once(code: int) -> NoReturn:
+    raise Exited(code)
+
+
+class Runner:
+    """A process, and the sessions with ZooKeeper that it asked for."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.sessions: list[tuple[str, float]] = []
+        self.machinery = Machinery(
+            login=house.login,
+            clock=LoopClock(lambda: 1_700_000_000_000),
+            loop_factory=asyncio.new_event_loop,
+            random=Random(1),
+            admin_for=no_cluster,
+            zookeeper_for=self._zookeeper_for,
+            tend={PARTITION_REASSIGNMENTS: house.tend, BROKER_SETS: house.tend},
+            exit_at_once=exit_at_once,
+        )
+        self.stopped = asyncio.Event()
+        self.is_refusing = False
+        # The emulator knows patches only.
+        house.server[kmock.method.PUT] << self._replace
+
+    def run(self) -> Coroutine[Any, Any, None]:
+        return OperatorProcess(OPTIONS, self.machinery).run(self.stopped)
+
+    @property
+    def lease(self) -> Any:
+        return self.house.server.objects[of_kmock(LEASES), "ops", NAME]["spec"]
+
+    def _replace(self, request: kmock.Request) -> Any:
+        if self.is_refusing:
+            raise kmock.KubernetesError(status=503)
+        self.house.server.objects[of_kmock(LEASES), "ops", NAME].patch(request.data)
+        return request.data
+
+    def _zookeeper_for(self, connect: str, session_timeout_s: float) -> ClientFactory:
+        def refuse() -> ZooKeeperClient:
+            raise OSError("there is no ZooKeeper")
+
+        self.sessions.append((connect, session_timeout_s))
+        return refuse
+
+
+def make_one(house: House) -> None:
+    for resource in (*TENDED.values(), LEASES):
+        house.declare(resource)
+    house.put(SET)
+    hold(house, "")
+
+
+def hold(house: House, holder: str) -> None:
+    """Let a process hold the Lease for long."""
+    house.server.objects[of_kmock(LEASES), "ops", NAME] = {
+        "metadata": {"name": NAME, "namespace": "ops", "resourceVersion": "1"},
+        "spec": {"holderIdentity": holder, "leaseDurationSeconds": 900, "renewTime": "t"},
+    }
+
+
+async def acted(
+    runner: Runner, act: Callable[[Runner], Coroutine[Any, Any, None]] | None = None
+) -> None:
+    """Run a process; once it tends, let something happen, and await its end."""
+    async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(runner.run())
+        await runner.house.until(lambda: ("begun", "one") in runner.house.seen or running.done())
+        if act is None:
+            runner.stopped.set()
+        else:
+            await act(runner)
+
+
+async def test_told_to_end_it_ends_in_order() -> None:
+    async with served() as (house, _):
+        make_one(house)
+        runner = Runner(house)
+
+        async def look(_: Runner) -> None:
+            assert runner.lease["holderIdentity"] == "pod-1"
+            runner.stopped.set()
+
+        await acted(runner, look)
+        assert house.seen[-1] == ("left", "one")
+        assert runner.lease["holderIdentity"] == ""
+
+
+async def test_every_replica_runs_candidates_but_only_the_holder_tends() -> None:
+    async with served() as (house, _):
+        make_one(house)
+        zookeeper = {"connect": "zk:2181", "chroot": "/one", "sessionTimeoutSeconds": 6}
+        await house.change(SET, {"spec": {"zookeeper": zookeeper, "replicas": 3}})
+        hold(house, "pod-2")
+        runner = Runner(house)
+        async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
+            tasks.create_task(runner.run())
+            await house.until(lambda: bool(runner.sessions))
+            runner.stopped.set()
+        assert runner.sessions == [("zk:2181/one", 6.0)]
+        assert house.seen == []
+        assert runner.lease["holderIdentity"] == "pod-2"
+
+
+async def test_a_lease_that_cannot_be_renewed_ends_the_process_at_once() -> None:
+    async with served() as (house, _):
+        make_one(house)
+        runner = Runner(house)
+
+        async def refuse_renewals(_: Runner) -> None:
+            runner.is_refusing = True
+            await asyncio.Event().wait()
+
+        with pytest.raises(BaseExceptionGroup) as ended:
+            await acted(runner, refuse_renewals)
+        exits = ended.value.subgroup(Exited)
+        assert exits is not None
+        assert f"{EXIT_LEASE_LOST}" in str(_leaf(exits))
+
+
+async def test_no_credentials() -> None:
+    async with served() as (house, _):
+        runner = Runner(house)
+
+        def no_login() -> kopf.ConnectionInfo:
+            raise NoCredentials("no service account and no KUBECONFIG")
+
+        runner.machinery = replace(runner.machinery, login=no_login)
+        with pytest.raises(NoCredentials):
+            await runner.run()
+
+
+def _leaf(group: BaseException) -> BaseException:
+    while isinstance(group, BaseExceptionGroup):
+        group = group.exceptions[0]
+    return group
