@@ -27,8 +27,8 @@ from ballast.kube.reassignment_status import (
 from ballast.kube.reassignment_visit import AT_ONCE, CALM_SECONDS, Case, visit
 from ballast.kube.reassignment_work import ReassignmentWork
 from ballast.kube.resources import PARTITION_REASSIGNMENTS, ObjectKey
-from ballast.model.conditions import Finding
-from ballast.reassign.conditions import ConditionType
+from ballast.model.conditions import ConditionStatus, Finding
+from ballast.reassign.conditions import ConditionType, LifecycleState
 from ballast.reassign.errors import ManifestRejected, MemoryRejected
 from ballast.reassign.manifest import Manifest, parse_manifest
 from ballast.reassign.memory import Memory
@@ -174,6 +174,9 @@ class Tender:
         if isinstance(source, Assignments):
             return LoadedPlan(assignments=source)
         assert isinstance(source, PlanConfigMap), "others have been refused"
+        if not seen.conditions:
+            found = {ConditionType.PLANNED: _READING, ConditionType.SUCCEEDED: _PLANNING}
+            await self._say(seen, found, AT_ONCE)
         try:
             return await self._plans.load(seen, source)
         except PlanNotReadable:
@@ -244,6 +247,9 @@ class Tender:
         return delay_s if wait_s is None else min(delay_s, wait_s)
 
 
+_READING = Finding(status=ConditionStatus.UNKNOWN, reason="Reading")
+"""A large plan takes seconds to be read: that is to be seen."""
+_PLANNING = Finding(status=ConditionStatus.UNKNOWN, reason=LifecycleState.PLANNING.value)
 _NOT_GENERATED = (
     "spec.plan.generate: is not available yet: make the plan with `ballast plan` and give it as "
     "assignments or configMapRef"

@@ -269,6 +269,14 @@ class TestAPlanInAConfigMap:
         await house.until(has_ended)
         assert {tp: house.cluster.replicas()[tp] for tp in TARGETS} == TARGETS
 
+    async def test_that_it_is_being_read_is_to_be_seen(self) -> None:
+        house = House()
+        put_plan(house, format_reassignment_json(TARGETS))
+        house.put(**REFERENCE)
+        await house.looks(house.tender(), 1)
+        asked = [(verb, name) for verb, _, _, name in house.api.requests]
+        assert asked.index(("apply_status", "move")) < asked.index(("get", "plan"))
+
     async def test_it_is_waited_for_until_it_can_be_read(self) -> None:
         house = House()
         house.put(**REFERENCE)
