@@ -23,10 +23,13 @@ WITHOUT_UNIT_TESTS = {
     "controller/commands.py",
     "controller/events.py",
     "controller/ports.py",
+    "kube/context.py",
+    "kube/ports.py",
     "reassign/ports.py",
     # Trees of errors without behaviour: that they are as drawn is tested below.
     "candidate/errors.py",
     "embedded/errors.py",
+    "kube/errors.py",
     "net/errors.py",
     "replication/errors.py",
 }

@@ -27,6 +27,8 @@ OPTIONS = {
         *("--lease-duration", "--lease-renew-deadline", "--lease-retry"),
     ],
     "demo": ["--dir", "--base-port"],
+    "zookeeper": ["--client-port", "--data-dir", "--heap-percentage", "--server"],
+    "uninstall": ["--all-namespaces", "--namespace", "--operator-labels"],
 }
 
 

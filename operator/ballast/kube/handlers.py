@@ -45,7 +45,7 @@ def _register(registry: kopf.OperatorRegistry, resource: Resource, tenders: Tend
             await stopped.wait()
 
 
-def settings_for(identity: str) -> kopf.OperatorSettings:
+def make_settings() -> kopf.OperatorSettings:
     """Return kopf's settings; what is not set here is never used, or good as it is."""
     settings = kopf.OperatorSettings()
     settings.peering.standalone = True
@@ -53,8 +53,6 @@ def settings_for(identity: str) -> kopf.OperatorSettings:
     settings.persistence.progress_storage = WritesNoProgress()
     settings.persistence.diffbase_storage = WritesNoDiffBase()
     settings.posting.enabled = False
-    settings.posting.reporting_component = "ballast-operator"
-    settings.posting.reporting_instance = identity
     settings.scanning.disabled = True
     settings.watching.connect_timeout = 10
     settings.watching.server_timeout = 300
@@ -62,7 +60,6 @@ def settings_for(identity: str) -> kopf.OperatorSettings:
     settings.networking.request_timeout = 30
     settings.networking.error_backoffs = (1, 1, 2, 3, 5, 8, 13, 21)
     settings.queueing.worker_limit = 64
-    settings.execution.max_workers = 4
     return settings
 
 

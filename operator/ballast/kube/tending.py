@@ -17,7 +17,7 @@ from ballast.kube.candidate_view import CandidateView, no_candidate
 from ballast.kube.connection import Login
 from ballast.kube.context import ClosableAdmin, OperatorContext
 from ballast.kube.errors import KubernetesError, NotFound
-from ballast.kube.handlers import RESOURCES, registry_for, settings_for
+from ballast.kube.handlers import RESOURCES, make_settings, registry_for
 from ballast.kube.metrics import OperatorMetrics
 from ballast.kube.options import OperatorOptions
 from ballast.kube.owned_watches import OwnedWatches
@@ -96,7 +96,7 @@ class Tending:
         namespaces = self.options.namespaces
         await kopf.operator(
             registry=registry_for(tenders, self.login),
-            settings=settings_for(self.options.pod_name),
+            settings=make_settings(),
             standalone=True,
             clusterwide=not namespaces,
             namespaces=namespaces,

@@ -41,7 +41,7 @@ OPTIONS = OperatorOptions(
     namespaces=("a",),
     is_watching_nodes=False,
     http_port=0,
-    lease=LeaseTiming(duration_s=3.0, renew_deadline_s=2.0, retry_s=0.05),
+    lease=LeaseTiming(duration_s=60.0, renew_deadline_s=40.0, retry_s=0.05),
 )
 
 

@@ -1,6 +1,6 @@
 """Our handlers, called by kopf itself."""
 
-from ballast.kube.handlers import WritesNoDiffBase, WritesNoProgress, settings_for
+from ballast.kube.handlers import WritesNoDiffBase, WritesNoProgress, make_settings
 from ballast.kube.tenders import CLEANUP_FINALIZER, DAEMON_FINALIZER
 from tests.unit.kube.kopf_house import MOVE, SET, House, tended
 
@@ -50,7 +50,7 @@ async def test_an_object_that_was_being_deleted_already_is_cleaned_up() -> None:
 
 
 def test_settings() -> None:
-    settings = settings_for("pod-1")
+    settings = make_settings()
     assert settings.persistence.finalizer == DAEMON_FINALIZER
     assert isinstance(settings.persistence.progress_storage, WritesNoProgress)
     assert isinstance(settings.persistence.diffbase_storage, WritesNoDiffBase)

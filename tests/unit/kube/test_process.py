@@ -12,7 +12,7 @@ import pytest
 
 from ballast.commands.clock import LoopClock
 from ballast.kube.errors import NoCredentials
-from ballast.kube.lease import NAME
+from ballast.kube.lease import NAME, LeaseTiming
 from ballast.kube.process import EXIT_LEASE_LOST, Machinery, OperatorProcess
 from ballast.kube.resources import BROKER_SETS, LEASES, PARTITION_REASSIGNMENTS
 from ballast.zk.client import ClientFactory, ZooKeeperClient
@@ -52,13 +52,14 @@ class Runner:
             tend={PARTITION_REASSIGNMENTS: house.tend, BROKER_SETS: house.tend},
             exit_at_once=exit_at_once,
         )
+        self.options = OPTIONS
         self.stopped = asyncio.Event()
         self.is_refusing = False
         # The emulator knows patches only.
         house.server[kmock.method.PUT] << self._replace
 
     def run(self) -> Coroutine[Any, Any, None]:
-        return OperatorProcess(OPTIONS, self.machinery).run(self.stopped)
+        return OperatorProcess(self.options, self.machinery).run(self.stopped)
 
     @property
     def lease(self) -> Any:
@@ -140,6 +141,8 @@ async def test_a_lease_that_cannot_be_renewed_ends_the_process_at_once() -> None
     async with served() as (house, _):
         make_one(house)
         runner = Runner(house)
+        timing = LeaseTiming(duration_s=3.0, renew_deadline_s=2.0, retry_s=0.05)
+        runner.options = replace(OPTIONS, lease=timing)
 
         async def refuse_renewals(_: Runner) -> None:
             runner.is_refusing = True
