@@ -1,5 +1,6 @@
 """What a broker set's objects are called, and where a broker's pod has what."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -66,12 +67,16 @@ def racks_map(name: str) -> str:
 def reassignment(name: str, purpose: str, broker_ids: Iterable[int], taken: Iterable[str]) -> str:
     """Return a free name for a reassignment of some brokers: ``prod-drain-3``.
 
-    Only the first brokers are named. ``taken`` are the names in use.
+    Only the first brokers are named, and none where the name would be too long for a label's value:
+    a digest stands for them. ``taken`` are the names in use.
     """
     ids = sorted(broker_ids)
     some = "-".join(str(broker_id) for broker_id in ids[:_NAMED_BROKERS])
     more = f"-and-{len(ids) - _NAMED_BROKERS}" if len(ids) > _NAMED_BROKERS else ""
     base = f"{name}-{purpose}-{some}{more}"
+    if len(base) > _MAX_BASE:
+        digest = hashlib.sha256(f"{name} {ids}".encode()).hexdigest()[:10]
+        base = f"{name[: _MAX_BASE - len(purpose) - 12]}-{purpose}-{digest}"
     used = frozenset(taken)
     attempt, free = 1, base
     while free in used:
@@ -81,6 +86,8 @@ def reassignment(name: str, purpose: str, broker_ids: Iterable[int], taken: Iter
 
 
 _NAMED_BROKERS: Final = 4
+_MAX_BASE: Final = 54
+"""A PartitionReassignment's name may have 63 characters; the rest is for ``-try-999``."""
 
 
 def selector_labels(name: str) -> dict[str, str]:

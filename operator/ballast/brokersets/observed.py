@@ -16,6 +16,9 @@ class StatefulSetView:
 
     replicas: int
     """``spec.replicas``."""
+    current_revision: str
+    """``status.currentRevision``: pods that are made below the partition are of it. It becomes the
+    update revision when all pods are of that and ready."""
     update_revision: str
     """``status.updateRevision``: a pod of another revision is old."""
     partition: int | None

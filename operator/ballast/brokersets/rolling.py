@@ -7,6 +7,8 @@ of the time it is left alone (partition 0), and ``kubectl rollout status`` tells
 Held back (partition one above the next pod) is it only when that pod's broker may not go and the
 StatefulSet would not wait by itself, for it looks at the pods above alone. The hold is in force
 before any gate opens, and while nothing is updated too: an update may be asked for at any moment.
+Except while the last pods of an update are made: below the partition they would be of the old
+template again, and the update would never end.
 
 Pods of an old revision that are stuck (unschedulable, no image, crashing) are replaced first,
 whatever the others do: nothing is lost with them. Below the partition a StatefulSet would make
@@ -119,11 +121,20 @@ def _in_order(
     above = candidate.ordinal + 1 if candidate is not None and old else top
     if candidate is None or _is_awaited(above, stateful_set, by_ordinal, verdicts):
         return Roll(hold=fatal, old=len(old))
+    if not old and _is_made_by_revision(stateful_set, by_ordinal):
+        return Roll(hold=fatal)
     refusal = _refusal(spec, candidate, by_ordinal, availability)
     if refusal is None:
         return Roll(hold=fatal, old=len(old))
     hold = fatal or (refusal if old else None)
     return Roll(partition=candidate.ordinal + 1, hold=hold, old=len(old))
+
+
+def _is_made_by_revision(stateful_set: StatefulSetView, by_ordinal: Mapping[int, PodView]) -> bool:
+    """Whether a pod is about to be made, and the partition decides from which template."""
+    present = [pod for pod in by_ordinal.values() if not pod.is_terminating]
+    is_ending = stateful_set.current_revision != stateful_set.update_revision
+    return is_ending and len(present) < stateful_set.replicas
 
 
 def _refusal(

@@ -1,8 +1,12 @@
+import re
+from pathlib import Path
+
 import pytest
 
 from ballast.broker.config import PROPERTIES
-from ballast.brokersets.config_keys import DYNAMIC, FORBIDDEN, is_forbidden
+from ballast.brokersets.config_keys import DYNAMIC, FORBIDDEN, FORBIDDEN_PREFIXES, is_forbidden
 
+SCHEMA = Path(__file__).parents[3] / "crds" / "brokersets.yaml"
 SAMPLES = ("0", "1", "13", "14", "2147483647", "2147483648", "-1", "", "x", "1_000", "¹", "1.0")
 
 
@@ -42,3 +46,11 @@ def test_what_is_ballasts_own(name: str, forbidden: bool) -> None:
 def test_what_the_pod_sets_is_forbidden() -> None:
     from_pod = {"broker.id", "listeners", "advertised.listeners", "log.dirs", "broker.rack"}
     assert from_pod <= FORBIDDEN
+
+
+def test_the_schema_forbids_the_same() -> None:
+    rule = re.search(r"name in \[([^\]]*)\]", SCHEMA.read_text())
+    assert rule is not None
+    assert set(re.findall(r"'([^']+)'", rule[1])) == FORBIDDEN
+    prefixes = re.findall(r"name\.startsWith\('([^']+)'\)", SCHEMA.read_text())
+    assert set(prefixes) == set(FORBIDDEN_PREFIXES)

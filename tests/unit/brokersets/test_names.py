@@ -27,10 +27,15 @@ def test_a_free_name_for_a_reassignment(broker_ids: list[int], taken: list[str],
     assert names.reassignment("prod", "drain", broker_ids, taken) == name
 
 
-def test_the_longest_name_stays_a_name() -> None:
-    ids = range(1_000_000, 1_001_000)
-    taken = [names.reassignment("p" * 40, "rebalance", ids, [])]
-    assert len(names.reassignment("p" * 40, "rebalance", ids, taken)) < 120
+@pytest.mark.parametrize("purpose", ["drain", "rebalance"])
+def test_the_longest_name_fits_a_labels_value(purpose: str) -> None:
+    many, few = range(1_000_000, 1_001_000), range(1_000_000, 1_000_002)
+    first = names.reassignment("p" * 40, purpose, many, [])
+    taken = [first, *(f"{first}-try-{n}" for n in range(2, 999))]
+    last = names.reassignment("p" * 40, purpose, many, taken)
+    assert (len(last), last[-8:]) == (62, "-try-999")
+    assert names.reassignment("p" * 40, purpose, few, []) != first, "other brokers, another name"
+    assert names.reassignment("p" * 39 + "q", purpose, many, []) != first, "so has another set"
 
 
 def test_the_selector_says_the_same_as_its_labels() -> None:

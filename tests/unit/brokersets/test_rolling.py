@@ -161,6 +161,34 @@ def test_the_hold_is_in_force_before_an_update_is_asked_for(
     assert found == Roll(partition=partition, hold=None, old=0)
 
 
+DOWN_0 = cluster(FULL, live=(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("owner", "pods", "partition"),
+    [
+        pytest.param(UPDATING, [new(1), new(2)], 0, id="the last one is to be made"),
+        pytest.param(
+            UPDATING, [pod(0, is_terminating=True), new(1), new(2)], 0, id="the last one goes"
+        ),
+        pytest.param(
+            UPDATING, [starting(0, revision=NEW), new(1), new(2)], 3, id="the last one is there"
+        ),
+        pytest.param(
+            stateful_set(current_revision=NEW, update_revision=NEW),
+            [new(1), new(2)],
+            3,
+            id="there is no other template",
+        ),
+    ],
+)
+def test_the_last_pods_of_an_update_are_not_made_from_the_old_template(
+    owner: StatefulSetView, pods: list[PodView], partition: int
+) -> None:
+    """Below the partition they would be, and the update would never end."""
+    assert roll(pods, DOWN_0, owner) == Roll(partition=partition)
+
+
 @pytest.mark.parametrize(
     ("reason", "hold"), [("Unschedulable", None), ("ImagePullBackOff", "ImagePullBackOff")]
 )

@@ -124,6 +124,7 @@ HEALTHY = cluster(FULL)
 def stateful_set(**fields: Any) -> StatefulSetView:
     values: dict[str, Any] = {
         "replicas": 3,
+        "current_revision": OLD,
         "update_revision": OLD,
         "partition": 0,
         "storage_size": "10Gi",
