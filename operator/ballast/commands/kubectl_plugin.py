@@ -61,7 +61,7 @@ Kubeconfig = Annotated[str | None, typer.Option("--kubeconfig", help="As in kube
 
 def main() -> None:
     """Run the plugin: the console script ``kubectl-ballast``."""
-    app()
+    app(prog_name="kubectl ballast")
 
 
 @app.callback()
@@ -91,12 +91,14 @@ def status(
     if not broker_sets and not reassignments:
         out.print("No broker sets and no reassignments here.")
         return
-    out.print(broker_sets_table(broker_sets))
+    if broker_sets:
+        out.print(broker_sets_table(broker_sets))
     if any(found.get("status", {}).get("brokers") for found in broker_sets):
         out.print()
         out.print(brokers_table(broker_sets))
     if reassignments:
-        out.print()
+        if broker_sets:
+            out.print()
         out.print(reassignments_table(reassignments))
 
 

@@ -121,7 +121,7 @@ def plan_table(rows: Sequence[BrokerRow]) -> Table:
             str(row.broker_id),
             *_before_after(row.replicas),
             *_before_after(row.leaders),
-            "" if row.bytes_in is None else f"~{amount(row.bytes_in)}",
+            f"~{amount(row.bytes_in)}" if row.bytes_in else "",
             *held,
         )
     return table

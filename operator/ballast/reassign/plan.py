@@ -140,11 +140,6 @@ def lines_of(moves: Iterable[PlannedMove]) -> Iterator[PlanLine]:
             )
 
 
-def moves_of(line: PlanLine) -> Iterator[PlannedMove]:
-    """Yield the moves of one line."""
-    return _moves(line, {})
-
-
 def _moves(line: PlanLine, known: dict[int, int]) -> Iterator[PlannedMove]:
     """Yield the moves of ``line``, with one object for each broker id: decoding makes many."""
     one = known.setdefault

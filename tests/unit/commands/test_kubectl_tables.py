@@ -81,7 +81,7 @@ def test_before_and_after() -> None:
         "BROKER REPLICAS AFTER CHANGE LEADERS AFTER CHANGE COPIED IN SIZE AFTER",
         "1 10 11 +1 4 5 +1 ~1.0GiB 5.0GiB ~6.0GiB",
         "2 10 11 +1 4 5 +1 ~1.0GiB 5.0GiB ~6.0GiB",
-        "3 12 10 -2 6 4 -2 ~0B 6.0GiB ~4.0GiB",
+        "3 12 10 -2 6 4 -2 6.0GiB ~4.0GiB",
     ]
     assert drawn(plan_table(broker_rows(SUMMARY, SEEN, None)))[1] == "1 1 2 +1 0 1 +1 ~1.0GiB"
 

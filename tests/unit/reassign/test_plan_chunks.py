@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ballast.model.ids import TopicPartition
 from ballast.reassign.errors import PlanRejected
-from ballast.reassign.plan import Plan, PlannedMove, lines_of, moves_of
+from ballast.reassign.plan import Plan, PlannedMove, lines_of
 from ballast.reassign.plan_chunks import (
     MAX_WRITTEN_BYTES,
     ChunkedPlan,
@@ -163,5 +163,5 @@ def test_lines_and_moves_are_the_same() -> None:
     moves = tuple(big_plan(topics=2, partitions=1500))
     lines = tuple(lines_of(moves))
     assert [len(line.partitions) for line in lines] == [1000, 500, 1000, 500]
-    assert tuple(m for line in lines for m in moves_of(line)) == moves
+    assert Plan.of_lines(lines).moves == moves
     assert write_lines(lines) == write_plan(moves)
