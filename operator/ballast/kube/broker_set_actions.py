@@ -75,7 +75,11 @@ class BrokerSetActions:
     async def carry_out(self, spec: BrokerSetSpec, wanted: Sequence[Step]) -> Outcome:
         """Take the steps in their order. Raises `ApiUnavailable`."""
         outcome = Outcome()
+        has_hold = True
         for step in wanted:
+            if isinstance(step, steps.PatchGate) and step.value and not has_hold:
+                # An open gate lets an update go on: not before what holds it back is in force.
+                continue
             try:
                 await self._take(spec, step)
             except PlanInfeasible as error:
@@ -84,6 +88,7 @@ class BrokerSetActions:
                 refusal = f"{describe(step)}: {error}"
                 log.warning("refused: %s", refusal)
                 outcome.refusals.append(refusal)
+                has_hold = has_hold and not _is_stateful_set(step)
             else:
                 outcome.done.append(step)
         return outcome
@@ -155,6 +160,10 @@ class BrokerSetActions:
             log.info("%s %s is gone already", resource.kind, name)
         except Conflict as error:
             log.info("%s %s is another one by now: %s", resource.kind, name, error)
+
+
+def _is_stateful_set(step: Step) -> bool:
+    return isinstance(step, steps.Apply) and step.kind == STATEFUL_SETS.kind
 
 
 def describe(step: Step) -> str:

@@ -32,6 +32,7 @@ def stateful_set_view(document: Document) -> StatefulSetView:
     sizes = [_requested(claim) for claim in claims]
     return StatefulSetView(
         replicas=int(spec.get("replicas", 1)),
+        current_revision=str(status.get("currentRevision", "")),
         update_revision=str(status.get("updateRevision", "")),
         partition=int(partition) if is_rolling else None,
         storage_size=next((size for size in sizes if size), None),

@@ -49,6 +49,7 @@ class House:
         self.candidate = CandidateView()
         self.dead_nodes: set[str] = set()
         self._containers = 0
+        self._templates: dict[str, Mapping[str, Any]] = {}
         for number in range(3):
             labels = {"topology.kubernetes.io/zone": f"zone-{number}"}
             node = {"metadata": {"name": f"node-{number}", "labels": labels}}
@@ -164,12 +165,17 @@ class House:
             return
         template = json.dumps(found["spec"]["template"], sort_keys=True)
         revision = hashlib.sha256(template.encode()).hexdigest()[:8]
-        found["status"] = {"updateRevision": revision, "currentRevision": revision}
-        self.api.put(STATEFUL_SETS, found)
+        self._templates[revision] = found["spec"]["template"]
         pods = self.pods()
+        current = found.get("status", {}).get("currentRevision", revision)
+        if all(_label(pod) == revision and _is_ready(pod) for pod in pods.values()):
+            current = revision
+        found["status"] = {"updateRevision": revision, "currentRevision": current}
+        self.api.put(STATEFUL_SETS, found)
         for ordinal in range(found["spec"]["replicas"]):
             if ordinal not in pods:
-                self._make_pod(ordinal, revision, found["spec"]["template"])
+                made_of = revision if ordinal >= self.partition() else current
+                self._make_pod(ordinal, made_of, self._templates[made_of])
         for ordinal in pods:
             if ordinal >= found["spec"]["replicas"]:
                 self.delete_pod(ordinal)
@@ -223,13 +229,15 @@ class House:
             self.api.put(PODS, pod)
 
     def _roll(self, revision: str) -> None:
+        """Replace the next old pod; only those above it are waited for."""
         pods = self.pods()
-        if any(_condition(pod, "Ready").get("status") != "True" for pod in pods.values()):
-            return
         for ordinal in sorted(pods, reverse=True):
-            label = pods[ordinal]["metadata"]["labels"]["controller-revision-hash"]
-            if label != revision and ordinal >= self.partition():
+            if ordinal < self.partition():
+                return
+            if _label(pods[ordinal]) != revision:
                 self.delete_pod(ordinal)
+                return
+            if not _is_ready(pods[ordinal]):
                 return
 
 
@@ -238,6 +246,14 @@ BASE: Mapping[str, Any] = {
     "zookeeper": {"connect": "zookeeper:2181", "chroot": "/prod"},
     "storage": {"size": "1Gi"},
 }
+
+
+def _label(pod: Document) -> str:
+    return str(pod["metadata"]["labels"]["controller-revision-hash"])
+
+
+def _is_ready(pod: Document) -> bool:
+    return _condition(pod, "Ready").get("status") == "True"
 
 
 def _condition(pod: Document, condition_type: str) -> Mapping[str, Any]:

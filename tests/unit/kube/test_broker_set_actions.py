@@ -120,6 +120,20 @@ async def test_a_refusal_does_not_keep_the_rest() -> None:
     assert outcome.done == [apply]
 
 
+async def test_no_gate_opens_when_the_hold_of_an_update_was_refused() -> None:
+    house = House()
+    put(house, PODS, "p")
+    uid = house.api.all(PODS)[0]["metadata"]["uid"]
+    house.api.fail_next("apply", Forbidden("statefulsets is forbidden", status=403))
+    document = {"kind": "StatefulSet", "metadata": {"name": "prod-broker"}}
+    gate = steps.PatchGate(pod="p", uid=uid, value=True, reason="InSync", message="")
+    outcome = await carried_out(house, steps.Apply(document=document), gate)
+    assert outcome.done == []
+    shut = steps.PatchGate(pod="p", uid=uid, value=False, reason="NotRegistered", message="")
+    house.api.fail_next("apply", Forbidden("statefulsets is forbidden", status=403))
+    assert (await carried_out(house, steps.Apply(document=document), shut)).done == [shut]
+
+
 async def test_an_api_that_does_not_answer_ends_the_round() -> None:
     house = House()
     house.api.fail_next("apply")

@@ -26,10 +26,10 @@ def test_a_stateful_set() -> None:
     claim = {"spec": {"resources": {"requests": {"storage": "1Gi"}}}}
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}
     spec = {"replicas": 3, "updateStrategy": strategy, "volumeClaimTemplates": [claim]}
-    status = {"updateRevision": "b"}
+    status = {"currentRevision": "a", "updateRevision": "b"}
     view = stateful_set_view({"spec": spec, "status": status})
     assert (view.replicas, view.partition, view.storage_size) == (3, 2, "1Gi")
-    assert view.update_revision == "b"
+    assert (view.current_revision, view.update_revision) == ("a", "b")
 
 
 def test_a_stateful_set_that_was_just_made() -> None:
