@@ -52,7 +52,7 @@ ON_3 = ((3, 0, 1), (3, 0, 1))
 
 def settled(given_world: World) -> World:
     """Return the world once nothing is left to be done in it."""
-    for _ in range(3):
+    for _ in range(6):
         decision = decide(given_world)
         if not decision.steps:
             return given_world
