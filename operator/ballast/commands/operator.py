@@ -4,8 +4,9 @@ import logging
 import os
 import random
 import sys
+import threading
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import uvloop
 
@@ -27,6 +28,9 @@ from ballast.zk.client import ClientFactory
 from ballast.zk.kazoo_client import KazooZooKeeperClient
 
 log = logging.getLogger(__name__)
+
+LINGER_S: Final = 3.0
+"""How long the process may take to end once everything is done."""
 
 _ADMIN_OPTIONS = AdminOptions(
     client_id="ballast-operator", request_timeout_s=10.0, connect_timeout_s=3.0, call_timeout_s=20.0
@@ -90,7 +94,21 @@ async def _run(options: OperatorOptions) -> None:
         tend={PARTITION_REASSIGNMENTS: reassignments.tend, BROKER_SETS: broker_sets.tend},
         exit_at_once=_exit_at_once,
     )
-    await OperatorProcess(options, machinery).run(stop_signals())
+    try:
+        await OperatorProcess(options, machinery).run(stop_signals())
+    except NoCredentials:
+        raise  # Nothing was begun.
+    except BaseException:
+        _end_soon(EXIT_FAILED)
+        raise
+    _end_soon(0)
+
+
+def _end_soon(code: int) -> None:
+    """Let the process end, even if a thread is still looking up a name, which may take minutes."""
+    timer = threading.Timer(LINGER_S, _exit_at_once, (code,))
+    timer.daemon = True
+    timer.start()
 
 
 def _admin_for(bootstrap_servers: str) -> ClosableAdmin:

@@ -61,13 +61,15 @@ class LoopThread:
         return monotonic() - self._beat_at
 
     def _run(self) -> None:
+        runner = asyncio.Runner(loop_factory=self._loop_factory)
         try:
-            with asyncio.Runner(loop_factory=self._loop_factory) as runner:
-                runner.run(self._beating())
+            runner.run(self._beating())
         except BaseException as error:  # noqa: BLE001 - handed to whoever waits for the end
             self._outcome.set_exception(error)
         else:
             self._outcome.set_result(None)
+        # After that is told: closing waits for threads that may be looking up a name for long.
+        runner.close()
 
     async def _beating(self) -> None:
         self._loop = asyncio.get_running_loop()
