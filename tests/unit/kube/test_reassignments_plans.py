@@ -18,7 +18,7 @@ def put_plan(house: House, text: str) -> None:
     )
 
 
-async def test_it_is_executed(self) -> None:
+async def test_it_is_executed() -> None:
     house = House()
     put_plan(house, format_reassignment_json(TARGETS))
     house.put(**REFERENCE)
@@ -26,7 +26,7 @@ async def test_it_is_executed(self) -> None:
     assert {tp: house.cluster.replicas()[tp] for tp in TARGETS} == TARGETS
 
 
-async def test_that_it_is_being_read_is_to_be_seen(self) -> None:
+async def test_that_it_is_being_read_is_to_be_seen() -> None:
     house = House()
     put_plan(house, format_reassignment_json(TARGETS))
     house.put(**REFERENCE)
@@ -35,7 +35,7 @@ async def test_that_it_is_being_read_is_to_be_seen(self) -> None:
     assert asked.index(("apply_status", "move")) < asked.index(("get", "plan"))
 
 
-async def test_it_is_waited_for_until_it_can_be_read(self) -> None:
+async def test_it_is_waited_for_until_it_can_be_read() -> None:
     house = House()
     house.put(**REFERENCE)
     tender = house.tender()
@@ -50,7 +50,7 @@ async def test_it_is_waited_for_until_it_can_be_read(self) -> None:
     assert house.reason("Succeeded") == "True Completed"
 
 
-async def test_a_plan_that_changes_under_way_is_not_taken_over(self) -> None:
+async def test_a_plan_that_changes_under_way_is_not_taken_over() -> None:
     house = House(cluster(copy_rate=100.0))
     put_plan(house, format_reassignment_json(TARGETS))
     before = house.cluster.configs()
@@ -71,7 +71,7 @@ async def test_a_plan_that_changes_under_way_is_not_taken_over(self) -> None:
     assert house.cluster.configs() == before
 
 
-async def test_what_has_begun_does_not_need_its_config_map_any_more(self) -> None:
+async def test_what_has_begun_does_not_need_its_config_map_any_more() -> None:
     house = House()
     put_plan(house, format_reassignment_json(TARGETS))
     house.put(**REFERENCE, execution={"throttle": {"rate": "1Ki"}})
