@@ -72,7 +72,13 @@ def test_rollout_restart_during_a_move(brokers: Namespace, clients: Clients) -> 
         before = {pod["metadata"]["uid"] for pod in broker_pods(brokers)}
         brokers.kubectl("rollout", "restart", f"statefulset/{BROKERS}")
         brokers.rollout("statefulset", BROKERS, timeout_s=3 * RESTART_S)
-        assert before.isdisjoint(pod["metadata"]["uid"] for pod in broker_pods(brokers))
+
+        def all_are_new() -> bool:
+            pods = broker_pods(brokers)
+            old = before.intersection(pod["metadata"]["uid"] for pod in pods)
+            return not old and all(is_ready(pod) for pod in pods)
+
+        eventually("new pods", all_are_new, timeout_s=3 * RESTART_S)
         load.wait_for_more()
         move.end()
     assert_safe(load)
