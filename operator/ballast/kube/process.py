@@ -3,7 +3,7 @@
 main thread    the Lease ─► held: the tenders' thread (see `tending`), for as long as it is
                a controller candidate per BrokerSet, whether the Lease is held or not
                /livez, /readyz, /metrics
-Told to end    tenders leave ─► candidates resign ─► the Lease is let go
+Told to end    candidates resign, tenders leave ─► the Lease is let go
 Lease lost     the process ends at once, whatever it is doing: another one may be acting
 """
 
@@ -102,7 +102,9 @@ class OperatorProcess:
     ) -> None:
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(candidates.run(), name="candidates")
+            resigning = tasks.create_task(_cancel_when(stopped, running))
             await self._tend_while_held(elector, health, stopped)
+            resigning.cancel()
             running.cancel()
 
     async def _tend_while_held(
@@ -176,6 +178,12 @@ class OperatorProcess:
         registry.register(CandidatesCollector(lambda: candidates.seats))
         ProcessCollector(registry=registry)
         return Health(unhealthy=health.unhealthy, unready=health.unready, registry=registry)
+
+
+async def _cancel_when(stopped: asyncio.Event, running: asyncio.Task[None]) -> None:
+    """Hand the clusters over to another replica's candidates without waiting for the tenders."""
+    await stopped.wait()
+    running.cancel()
 
 
 def _any_address(pod_ip: str) -> str:
