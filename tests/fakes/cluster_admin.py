@@ -72,22 +72,6 @@ class Fuse:
             raise Killed(self.effects[-1])
 
 
-class FakeStore:
-    """A state store that outlives the process."""
-
-    def __init__(self, fuse: Fuse | None = None) -> None:
-        self.document: Mapping[str, object] | None = None
-        self.fuse = fuse or Fuse()
-
-    async def load(self) -> Mapping[str, object] | None:
-        return self.document
-
-    async def save(self, document: Mapping[str, object]) -> None:
-        self.fuse.before_effect("save")
-        self.document = document
-        self.fuse.after_effect()
-
-
 @dataclass
 class FakePartition:
     """One partition: its assignment, leadership and logs."""

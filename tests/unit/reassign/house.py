@@ -20,10 +20,10 @@ from tests.fakes.cluster_admin import (
     FakeAdmin,
     FakeClock,
     FakeCluster,
-    FakeStore,
     Fuse,
     Killed,
 )
+from tests.fakes.state_store import FakeStore
 
 _MAX_VISITS = 3000
 T0, T1, T2, T3 = (TopicPartition("t", p) for p in range(4))
