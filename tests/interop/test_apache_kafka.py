@@ -111,6 +111,10 @@ class Cluster:
         view = self.admin.list_topics(topic, timeout=WAIT_S).topics[topic]
         return {number: list(view.partitions[number].replicas) for number in sorted(BEFORE)}
 
+    def wait_for(self, topic: str, holds: Callable[[dict[int, list[int]]], bool]) -> None:
+        """Wait until the broker that is asked has heard of it: each does in its own time."""
+        wait_until(lambda: holds(self.assignment(topic)), f"the assignment of {topic}")
+
     def leaders(self, topic: str) -> list[int]:
         view = self.admin.list_topics(topic, timeout=WAIT_S).topics[topic]
         return [view.partitions[number].leader for number in sorted(BEFORE)]
@@ -207,22 +211,24 @@ def test_a_move_is_paused_killed_and_run_again(move: Move) -> None:
     assert move.cluster.assignment(move.topic) != TARGET
     move.manifest.write(rate="100Mi")
     assert move.end(move.manifest.run()) == (0, "Completed")
-    assert move.cluster.assignment(move.topic) == TARGET
-    assert move.cluster.leaders(move.topic) == [3] * PARTITIONS
+    move.cluster.wait_for(move.topic, lambda assignment: assignment == TARGET)
+    wait_until(lambda: move.cluster.leaders(move.topic) == [3] * PARTITIONS, "3 leads")
 
 
 def test_a_move_is_rolled_back(move: Move) -> None:
     running = move.start()
     move.manifest.write(rate="100Mi", state="RolledBack")
     assert move.end(running) == (1, "RolledBack")
-    assert move.cluster.assignment(move.topic) == BEFORE
+    move.cluster.wait_for(move.topic, lambda assignment: assignment == BEFORE)
 
 
 def test_a_move_is_cancelled(move: Move) -> None:
     running = move.start()
     move.manifest.write(rate="1Mi", state="Cancelled")
     assert move.end(running) == (1, "Cancelled")
-    assert all(len(replicas) == 2 for replicas in move.cluster.assignment(move.topic).values())
+    move.cluster.wait_for(
+        move.topic, lambda assignment: all(len(replicas) == 2 for replicas in assignment.values())
+    )
 
 
 def test_ballast_reassign_does_what_kafkas_tool_does(kafka: ApacheKafka, tmp_path: Path) -> None:
@@ -257,5 +263,5 @@ def test_ballast_reassign_does_what_kafkas_tool_does(kafka: ApacheKafka, tmp_pat
     assert act("execute", "--throttle", "100000000")[-1] == started
     wait_until(lambda: reassign("--list") == ["No partition reassignments found."], "it ends")
     assert f"Reassignment of partition {topic}-0 is complete." in act("verify")
-    assert cluster.assignment(topic) == TARGET
+    cluster.wait_for(topic, lambda assignment: assignment == TARGET)
     wait_until(lambda: cluster.configs(topic) == {}, "throttles are cleared")

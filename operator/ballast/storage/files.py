@@ -291,10 +291,9 @@ class RealFile:
             mapped = mmap.mmap(
                 self._descriptor, before + size, prot=mmap.PROT_READ, offset=position - before
             )
-        except ValueError:  # The file is shorter than that.
+        except (ValueError, OSError):
+            # The file is shorter than that, or there is no room for another mapping.
             return self.pread(size, position)
-        except OSError as error:
-            raise DiskError("map", self._path, error) from error
         return memoryview(mapped)[before:]
 
     def pwrite(self, data: Buffer, position: int) -> None:

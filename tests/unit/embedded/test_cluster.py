@@ -3,10 +3,11 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry, Gauge
@@ -24,7 +25,11 @@ from ballast.protocol.messages.metadata import MetadataResponse, MetadataRespons
 from tests.fakes.scripted_broker import ScriptedBroker
 from tests.interop.local_cluster import free_port_range
 
-SAYS_ITS_END = "trap 'echo {name} >> {folder}/ended; exit' TERM; while :; do sleep 0.01; done"
+SAYS_ITS_END = """
+trap 'echo {name} >> {folder}/ended; exit' TERM
+touch {folder}/{name}.started
+while :; do sleep 0.01; done
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +52,20 @@ class FakeLayout(ClusterLayout):
                 "controller": self._serve_metrics,
                 "broker": self._serve_kafka,
             }[name.partition("-")[0]]
-            self.serving.append(self.tasks.create_task(serve(number)))
+            self.serving.append(
+                self.tasks.create_task(self._serve_once_started(name, serve, number))
+            )
         script = SAYS_ITS_END.format(name=name, folder=self.directory)
         return ClusterLayout.child(self, name, ("/bin/sh", "-c", script))
+
+    async def _serve_once_started(
+        self, name: str, serve: Callable[[int], Coroutine[Any, Any, None]], number: int
+    ) -> None:
+        # A shell that is stopped before it has set its trap could not say that it ended.
+        started = self.directory / f"{name}.started"
+        while not started.exists():
+            await asyncio.sleep(0.01)
+        await serve(number)
 
     async def _serve_zookeeper(self, _: int) -> None:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
