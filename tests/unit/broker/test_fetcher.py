@@ -201,3 +201,37 @@ def test_what_was_asked_for_before_an_append_that_fails_is_not_taken(
         assert content(cluster, 1) == content(cluster, 2)
 
     simulate(main, replica_fetch_max_bytes="5000")
+
+
+@pytest.mark.parametrize("is_throttled", [False, True])
+def test_the_next_fetch_leaves_before_the_append_only_where_it_acknowledges_nothing(
+    monkeypatch: pytest.MonkeyPatch, is_throttled: bool
+) -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1, 2)
+        await cluster.lead(P0, 1, [1])
+        for _ in range(4):
+            await cluster.produce(1, P0, batch(bytes(10_000)))
+        follower = cluster.brokers[2]
+        if is_throttled:
+            cluster.create_topic_znode(P0.topic)
+            cluster.zookeeper.put(
+                f"/config/topics/{P0.topic}",
+                b'{"version":1,"config":{"follower.replication.throttled.replicas":"*"}}',
+            )
+        append = Log.append_as_follower
+        asked_on = []
+
+        def note(log: Log, records: memoryview, **options: Any) -> AppendInfo:
+            (running,) = follower.parts.fetchers._running.values()
+            asked_on.append(running[0]._sent is not None)
+            return append(log, records, **options)
+
+        monkeypatch.setattr(Log, "append_as_follower", note)
+        await cluster.lead(P0, 1, [1, 2], isr=[1])
+        await cluster.until(lambda: set(cluster.state(P0).isr) == {1, 2})
+        # The last append reaches the high watermark, 4: a fetch from there joins the ISR.
+        below = not is_throttled
+        assert asked_on == [below, below, below, False]
+
+    simulate(main, replica_fetch_max_bytes="5000")
