@@ -140,3 +140,24 @@ def test_a_throttled_replica_that_is_not_in_sync_gets_nothing_over_the_rate() ->
         assert (await cluster.fetch(1, P0, 0)).records != b""
 
     simulate(main)
+
+
+def test_a_leader_gives_throttled_replicas_no_more_than_one_usual_fetch_at_once() -> None:
+    """However much they ask for: a throttle is no finer than one answer."""
+
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        cluster.zookeeper.put(
+            f"/config/topics/{P0.topic}",
+            b'{"version":1,"config":{"leader.replication.throttled.replicas":"0:1"}}',
+        )
+        await cluster.lead(P0, 1, [1, 2], isr=[1])
+        one = batch(bytes(1000))
+        for _ in range(4):
+            await cluster.produce(1, P0, one)
+        assert len((await cluster.fetch(1, P0, 0, replica_id=2)).records or b"") == 2 * len(one)
+        assert len((await cluster.fetch(1, P0, 0)).records or b"") == 4 * len(one)
+        cluster.brokers[1].replicas.throttles.forget_topic(P0.topic)
+        assert len((await cluster.fetch(1, P0, 0, replica_id=2)).records or b"") == 4 * len(one)
+
+    simulate(main, replica_fetch_max_bytes="2500")
