@@ -1,9 +1,9 @@
 """Stores and election, on the fake and on the real server."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from ballast.controller.errors import ControllerMoved, StoreUnavailable
 from ballast.controller.events import (

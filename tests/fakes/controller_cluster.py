@@ -4,7 +4,9 @@ The model knows no records: a follower that was told of the leader's epoch is in
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from ballast.controller.commands import (
     Command,

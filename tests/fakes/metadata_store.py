@@ -4,7 +4,9 @@
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from ballast.controller.errors import ControllerMoved, StateChangeFailed
 from ballast.controller.ports import LeadershipWrites

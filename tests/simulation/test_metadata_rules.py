@@ -1,9 +1,9 @@
 """Each rule against a hand-made transaction that breaks it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import NO_LEADER, TopicPartition

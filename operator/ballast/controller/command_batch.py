@@ -6,7 +6,6 @@ of StopReplica is that of the moment it was added (Kafka: ``ControllerBrokerRequ
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 
 from ballast.controller.commands import (
     LeaderAndIsrCommand,
@@ -158,7 +157,7 @@ class CommandBatch:
     def _metadata_entry(self, topic_partition: TopicPartition) -> MetadataEntry:
         leadership = self._context.leadership[topic_partition]
         if self._context.is_queued_for_deletion(topic_partition):
-            leadership = replace(leadership, leader=LEADER_DURING_DELETE)
+            leadership = leadership.led_by(LEADER_DURING_DELETE, leadership.isr)
         replicas = self._context.assignment(topic_partition).replicas
         online = self._context.online_among(topic_partition, replicas)
         offline = [r for r in replicas if r not in online] if len(online) < len(replicas) else ()

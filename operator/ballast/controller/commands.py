@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+import msgspec
+
 from ballast.model.brokers import Broker
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderAndIsrEntry:
+class LeaderAndIsrEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """How one partition is led from now on."""
 
     topic_partition: TopicPartition
@@ -34,8 +35,7 @@ class LeaderAndIsrCommand:
     topic_ids: Mapping[str, UUID]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetadataEntry:
+class MetadataEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What clients may know of one partition."""
 
     topic_partition: TopicPartition
@@ -57,8 +57,7 @@ class UpdateMetadataCommand:
     topic_ids: Mapping[str, UUID]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StopReplicaEntry:
+class StopReplicaEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One replica to stop."""
 
     topic_partition: TopicPartition

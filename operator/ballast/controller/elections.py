@@ -12,8 +12,9 @@ Kafka: ``PartitionLeaderElectionAlgorithms`` and ``Election``. No candidate: Non
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from enum import Enum, IntEnum
+
+import msgspec
 
 
 class ElectionType(IntEnum):
@@ -33,8 +34,7 @@ class ElectionStrategy(Enum):
     CONTROLLED_SHUTDOWN = "the leader's broker is about to stop"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Elected:
+class Elected(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The outcome of an election."""
 
     leader: int

@@ -1,7 +1,6 @@
 """The replica state machine: what each copy is told (the table is in `states`)."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 
 from ballast.controller.command_batch import CommandBatch
 from ballast.controller.context import ControllerContext
@@ -173,10 +172,7 @@ def _without(broker_id: int, while_in_sync: Required) -> Decision:
                 f"{topic_partition} needs {required} in sync to lose {broker_id}, not {stored.isr}"
             )
         remaining = tuple(replica for replica in stored.isr if replica != broker_id)
-        return replace(
-            stored,
-            leader=NO_LEADER if stored.leader == broker_id else stored.leader,
-            isr=remaining or stored.isr,
-        )
+        leader = NO_LEADER if stored.leader == broker_id else stored.leader
+        return stored.led_by(leader, remaining or stored.isr)
 
     return decide

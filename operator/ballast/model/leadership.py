@@ -1,12 +1,11 @@
 """Who leads a partition and who is in sync with it: the content of its state znode."""
 
-from dataclasses import dataclass
+import msgspec
 
 from ballast.model.ids import NO_LEADER
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderAndIsr:
+class LeaderAndIsr(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Leader, in-sync replicas and the epochs that fence them.
 
     Invariant: ``isr`` is never empty, and ``leader`` is ``NO_LEADER`` or in ``isr``.

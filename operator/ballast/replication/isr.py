@@ -14,7 +14,7 @@ everything that was acknowledged. A lost outcome keeps the pending state: only a
 that shows another version settles it (`settled_by`).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ballast.model.leadership import LeaderAndIsr
 
@@ -71,7 +71,8 @@ def expanding(state: Committed, follower_id: int) -> PendingExpand:
     """Return the state while ``follower_id`` is being added: last in the list, as in Kafka."""
     isr = (*(r for r in state.leader_and_isr.isr if r != follower_id), follower_id)
     return PendingExpand(
-        leader_and_isr=state.leader_and_isr, proposed=replace(state.leader_and_isr, isr=isr)
+        leader_and_isr=state.leader_and_isr,
+        proposed=state.leader_and_isr.led_by(state.leader_and_isr.leader, isr),
     )
 
 
@@ -80,7 +81,8 @@ def shrinking(state: Committed, leaving: frozenset[int]) -> PendingShrink:
     assert state.leader_and_isr.leader not in leaving, "the leader leads the ISR"
     isr = tuple(r for r in state.leader_and_isr.isr if r not in leaving)
     return PendingShrink(
-        leader_and_isr=state.leader_and_isr, proposed=replace(state.leader_and_isr, isr=isr)
+        leader_and_isr=state.leader_and_isr,
+        proposed=state.leader_and_isr.led_by(state.leader_and_isr.leader, isr),
     )
 
 

@@ -5,7 +5,7 @@ where the outcome cannot be told (`alter_isr`), `ConnectionLoss` says so.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ballast.model.brokers import Broker
 from ballast.model.ids import TopicPartition
@@ -145,13 +145,13 @@ class BrokerStore:
             )
         except BadVersion:
             current = await self.read_leadership(partition)
-            mine = replace(leadership, zk_version=leadership.zk_version + 1)
+            mine = leadership.at_version(leadership.zk_version + 1)
             if current == mine:
                 return IsrCommitted(leadership=mine)
             return IsrConflict(leadership=current)
         except NoNode:
             return IsrConflict(leadership=None)
-        return IsrCommitted(leadership=replace(leadership, zk_version=stat.version))
+        return IsrCommitted(leadership=leadership.at_version(stat.version))
 
     async def notify_isr_changes(self, partitions: Collection[TopicPartition]) -> None:
         """Tell the controller that the ISRs of these partitions were written.

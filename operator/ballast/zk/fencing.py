@@ -4,7 +4,7 @@ Source: `KafkaZkClient.wrapRequestWithControllerEpochCheck` (KAFKA-6082). A depo
 write nothing, whatever it still believes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ballast.controller.errors import ControllerMoved
 from ballast.zk import outcomes
@@ -90,7 +90,7 @@ def chunks(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
         yield [operation for group in run for operation in group]
 
 
-def grouped(groups: Sequence[Sequence[Operation]]) -> Iterator[list[Sequence[Operation]]]:
+def grouped(groups: Iterable[Sequence[Operation]]) -> Iterator[list[Sequence[Operation]]]:
     """Cut groups of operations into runs that fit one fenced multi; no group is cut in two."""
     run: list[Sequence[Operation]] = []
     count = size = 0

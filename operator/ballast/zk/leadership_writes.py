@@ -6,15 +6,24 @@ which can be tried once more. So any number of stale states costs one more round
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
+from ballast.controller.errors import ControllerMoved
 from ballast.controller.ports import LeadershipWrites
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.zk import outcomes
 from ballast.zk.client import Create, Operation, SetData, Stat, ZooKeeperClient
-from ballast.zk.errors import BadVersion, ConnectionLoss, MultiFailed, NodeExists, NoNode
+from ballast.zk.errors import (
+    BadVersion,
+    ConnectionLoss,
+    MultiFailed,
+    NodeExists,
+    NoNode,
+    ZooKeeperError,
+)
 from ballast.zk.fencing import FencedWriter, grouped
 from ballast.znodes import partition_states, topics
 
@@ -31,6 +40,8 @@ class _Progress:
     stale: set[TopicPartition] = field(default_factory=set)
     is_reply_lost: bool = False
     """A multi of this call may have been applied: a znode with one's own data is one's own."""
+    failure: Exception | None = None
+    """What ends the call once everything that was sent is answered."""
 
     def succeed(self, partition: TopicPartition, zk_version: int) -> None:
         leadership = self.pending.pop(partition)
@@ -62,10 +73,11 @@ class LeadershipWriter:
         """Write each state if its znode's version still is its ``zk_version``."""
         progress = _Progress(pending=dict(leadership))
         for _ in range(outcomes.MAX_ATTEMPTS):
+            await self._update_pending(progress)
             if not progress.pending:
                 break
-            if await self._update_pending(progress):
-                break
+            if progress.is_reply_lost:
+                await outcomes.settle(self._client)
             await self._sort_out_updates(progress)
         return progress.result()
 
@@ -78,53 +90,39 @@ class LeadershipWriter:
                 break
         return progress.result()
 
-    async def _update_pending(self, progress: _Progress) -> bool:
-        """Write what is pending; return False when some of it must be sorted out."""
-        groups = [
-            (
-                SetData(
-                    partition_states.path(partition),
-                    partition_states.encode(state),
-                    state.zk_version,
-                ),
-            )
-            for partition, state in progress.pending.items()
-        ]
-        runs = list(_runs(tuple(progress.pending), groups))
-        is_done = True
-        for first in range(0, len(runs), RUNS_IN_FLIGHT):
-            # Sent without waiting for one another, so that ZooKeeper and this client both work.
-            outcomes_of_some = await asyncio.gather(
-                *(self._update_run(progress, *run) for run in runs[first : first + RUNS_IN_FLIGHT]),
-                return_exceptions=True,
-            )
-            for outcome in outcomes_of_some:
-                if isinstance(outcome, BaseException):
-                    raise outcome
-                is_done = is_done and outcome
-        return is_done
+    async def _update_pending(self, progress: _Progress) -> None:
+        """Write what is pending, many multis at a time; what has changed stays pending."""
+        states = tuple(progress.pending.items())
+        runs = _runs(tuple(progress.pending), (_writing(*state) for state in states))
+        while first := next(runs, None):
+            async with asyncio.TaskGroup() as group:
+                for run in chain((first,), islice(runs, RUNS_IN_FLIGHT - 1)):
+                    group.create_task(self._update_run(progress, *run))
+                    # Sends it: the next one is encoded while ZooKeeper works on this one.
+                    await asyncio.sleep(0)
+            if progress.failure is not None:
+                raise progress.failure
 
     async def _update_run(
         self,
         progress: _Progress,
         partitions: Sequence[TopicPartition],
         operations: Sequence[Operation],
-    ) -> bool:
-        """Write one multi; return False when it must be sorted out."""
+    ) -> None:
+        """Write one multi; a failure that ends the call is kept until the others are answered."""
         try:
             results = await self._writer.multi(operations)
         except ConnectionLoss:
             progress.is_reply_lost = True
-            await outcomes.settle(self._client)
-            return False
         except MultiFailed as failure:
             if not isinstance(failure.error, BadVersion | NoNode):
-                raise failure.error from failure
-            return False
-        for partition, stat in zip(partitions, results, strict=True):
-            assert isinstance(stat, Stat)
-            progress.succeed(partition, stat.version)
-        return True
+                progress.failure = failure.error
+        except (ControllerMoved, ZooKeeperError) as failure:
+            progress.failure = failure
+        else:
+            for partition, stat in zip(partitions, results, strict=True):
+                assert isinstance(stat, Stat)
+                progress.succeed(partition, stat.version)
 
     async def _sort_out_updates(self, progress: _Progress) -> None:
         for partition, node in (await self._read_states(progress)).items():
@@ -203,8 +201,13 @@ class LeadershipWriter:
         return {path for path, node in zip(paths, found, strict=True) if node is not None}
 
 
+def _writing(partition: TopicPartition, state: LeaderAndIsr) -> Sequence[Operation]:
+    data = partition_states.encode(state)
+    return (SetData(partition_states.path(partition), data, state.zk_version),)
+
+
 def _runs(
-    partitions: Sequence[TopicPartition], groups: Sequence[Sequence[Operation]]
+    partitions: Sequence[TopicPartition], groups: Iterable[Sequence[Operation]]
 ) -> Iterator[tuple[Sequence[TopicPartition], list[Operation]]]:
     """Cut the partitions and their operations into runs of one multi each."""
     start = 0

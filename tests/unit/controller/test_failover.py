@@ -1,8 +1,7 @@
 """Taking over: order, resumption, and what a controller that died in the middle leaves."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ballast.controller.commands import LeaderAndIsrCommand, UpdateMetadataCommand
 from ballast.controller.errors import ControllerMoved

@@ -1,8 +1,7 @@
 """Conditional writes: versions, epochs, rounds, and the fence in the states themselves."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ballast.controller.context import ControllerContext
 from ballast.controller.errors import ControllerMoved, StateChangeFailed

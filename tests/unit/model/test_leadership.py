@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ballast.model.ids import NO_LEADER
 from ballast.model.leadership import LeaderAndIsr

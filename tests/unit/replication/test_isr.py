@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ballast.model.leadership import LeaderAndIsr
 from ballast.replication.isr import Committed, expanding, settled_by, shrinking

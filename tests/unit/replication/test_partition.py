@@ -1,8 +1,7 @@
 """The leader's rules, one by one; `test_replica_group` walks them all at random."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.leadership import LeaderAndIsr

@@ -2,9 +2,9 @@
 
 import asyncio
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from ballast.zk.broker_store import BrokerStore, IsrCommitted, IsrConflict
 from ballast.zk.errors import ConnectionLoss

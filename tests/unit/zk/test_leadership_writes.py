@@ -1,13 +1,15 @@
 """Many conditional writes at once: stale ones are found, lost replies resolved, nothing twice."""
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from ballast.controller.ports import LeadershipWrites
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
+from ballast.zk.fencing import MAX_OPERATIONS
+from ballast.zk.leadership_writes import RUNS_IN_FLIGHT
 from ballast.znodes import partition_states
 from tests.fakes.zookeeper import FakeZooKeeper
 from tests.unit.zk.stores import Controller, controller, server, state, topic, tp
@@ -109,3 +111,23 @@ async def test_new_partitions_of_an_old_topic() -> None:
         assert made == LeadershipWrites(
             written={tp(1): state(), tp(2): state()}, stale=frozenset({tp(0)})
         )
+
+
+async def test_more_than_may_be_in_flight_are_written_in_order_and_each_once() -> None:
+    zookeeper = server()
+    count = (RUNS_IN_FLIGHT + 2) * (MAX_OPERATIONS - 1) + 1
+    async with controller(zookeeper) as elected:
+        wide = topic("t", **{f"p{number}": (1, 2) for number in range(count)})
+        await elected.store.create_topic(wide, {})
+        states = (
+            await elected.store.create_leadership({tp(number): state() for number in range(count)})
+        ).written
+        before = len(zookeeper.log)
+        moved = await elected.store.update_leadership(
+            {p: replace(s, leader=2, leader_epoch=1) for p, s in states.items()}
+        )
+        assert set(moved.written) == set(states)
+        records = zookeeper.log[before:]
+        assert len(records) == RUNS_IN_FLIGHT + 3
+        written = [o.path for record in records for o in record.operations if o.name != "check"]
+        assert written == [partition_states.path(tp(number)) for number in range(count)]
