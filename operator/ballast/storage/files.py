@@ -24,9 +24,13 @@ Buffer = bytes | bytearray | memoryview
 _SAFE_NAME = re.compile(r"[a-zA-Z0-9._-]{1,255}")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY_SUFFIX = ".tmp"
+_NOTHING = memoryview(b"")
 
 MAPPED_FROM_BYTES = 128 * 1024
 """Smaller parts are sooner copied than mapped."""
+
+WINDOW_BYTES = 8 * 1024 * 1024
+"""How much of a file is mapped at once: whoever reads one large part mostly reads on."""
 
 
 class File(Protocol):
@@ -266,11 +270,14 @@ class RealFiles:
 class RealFile:
     """An open descriptor."""
 
-    __slots__ = ("_descriptor", "_path")
+    __slots__ = ("_descriptor", "_path", "_window", "_window_start")
 
     def __init__(self, path: str, descriptor: int) -> None:
         self._path = path
         self._descriptor = descriptor
+        self._window = _NOTHING
+        """The mapped part of the file from `_window_start` on, while it is being read through."""
+        self._window_start = 0
 
     def pread(self, size: int, position: int) -> bytes:
         """Return up to ``size`` bytes from ``position``; fewer only at the end of the file."""
@@ -284,17 +291,30 @@ class RealFile:
 
     def view(self, size: int, position: int) -> bytes | memoryview:
         """Return what `pread` does, for sending: a large part is not copied."""
-        if size < MAPPED_FROM_BYTES:
-            return self.pread(size, position)
+        start = position - self._window_start
+        if start < 0 or start + size > len(self._window):
+            if size < MAPPED_FROM_BYTES:
+                return self.pread(size, position)
+            try:
+                self._map(size, position)
+            except (ValueError, OSError):
+                # The file is shorter than that, or there is no room for another mapping.
+                return self.pread(size, position)
+            start = position - self._window_start
+        part = self._window[start : start + size]
+        if start + size == len(self._window):
+            # Read through: it goes when its last part has been sent.
+            self._window = _NOTHING
+        return part
+
+    def _map(self, size: int, position: int) -> None:
+        """Map the file from ``position`` on, at least ``size`` bytes of it."""
         before = position % mmap.ALLOCATIONGRANULARITY
-        try:
-            mapped = mmap.mmap(
-                self._descriptor, before + size, prot=mmap.PROT_READ, offset=position - before
-            )
-        except (ValueError, OSError):
-            # The file is shorter than that, or there is no room for another mapping.
-            return self.pread(size, position)
-        return memoryview(mapped)[before:]
+        length = max(size, min(WINDOW_BYTES, os.fstat(self._descriptor).st_size - position))
+        mapped = mmap.mmap(
+            self._descriptor, before + length, prot=mmap.PROT_READ, offset=position - before
+        )
+        self._window, self._window_start = memoryview(mapped), position - before
 
     def pwrite(self, data: Buffer, position: int) -> None:
         """Write all of ``data`` at ``position``."""
@@ -309,6 +329,7 @@ class RealFile:
 
     def truncate(self, size: int) -> None:
         """Cut the file at ``size`` bytes."""
+        self._window = _NOTHING
         with _disk_errors("truncate", self._path):
             os.ftruncate(self._descriptor, size)
 
@@ -324,6 +345,7 @@ class RealFile:
 
     def close(self) -> None:
         """Give the descriptor back; closing twice is allowed."""
+        self._window = _NOTHING
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)

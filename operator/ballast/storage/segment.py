@@ -241,7 +241,9 @@ class Segment:
             if end == start:
                 if not at_least_one_batch:
                     return b""
-                end = start + next(self.scan(start))[1].size
+                _, first = next(self.scan(start))
+                end = start + first.size
+                self.remember(first.next_offset, end)
         data = self._open().view(end - start, start)
         if len(data) != end - start:
             raise CorruptLog(f"{self.path} is shorter than it was")
@@ -304,10 +306,17 @@ class Segment:
     def _boundary_below(self, start: int, limit: int) -> int:
         """Return where the last batch ends that ends at or below ``limit``, or ``start``."""
         _, first = next(self.scan(start))
+        after = start + first.size
+        if after > limit:
+            return start
+        if limit - after < HEADER_SIZE:
+            # No other batch has room, so none is looked at.
+            self.remember(first.next_offset, after)
+            return after
         if 2 * first.size <= limit - start:
             # Many small batches: the index leads near to the last one.
-            start = max(start, self.offset_index.position_at_or_below(limit))
-        for position, header in self.scan(start):
+            after = max(after, self.offset_index.position_at_or_below(limit))
+        for position, header in self.scan(after):
             if position + header.size > limit:
                 self.remember(header.base_offset, position)
                 return position

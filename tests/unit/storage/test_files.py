@@ -1,5 +1,6 @@
 """The door to the disk: the same behaviour of the real one and of the fake; nothing outside."""
 
+import mmap
 import os
 import socket
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 from ballast.model.ids import TopicPartition
 from ballast.storage.errors import DiskError, UnsafePath
-from ballast.storage.files import MAPPED_FROM_BYTES, Files, RealFiles
+from ballast.storage.files import MAPPED_FROM_BYTES, WINDOW_BYTES, Files, RealFiles
 from ballast.storage.log_dirs import LogDirs
 from tests.fakes.disk import FakeDisk
 from tests.unit.storage.samples import CONFIG, PARTITION, append, batch, contents
@@ -69,6 +70,51 @@ def test_a_view_shows_what_is_there(door: tuple[Files, str], size: int, position
     file.close()
     files.remove(f"{root}/t-0/a")
     assert view == content[position:]
+
+
+def mapped_bytes(path: Path) -> int:
+    """Return how much of a file is mapped into this process."""
+    total = 0
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        if line.endswith(f" {path}"):
+            first, _, end = line.split(maxsplit=1)[0].partition("-")
+            total += int(end, 16) - int(first, 16)
+    return total
+
+
+def test_a_file_is_read_through_a_window_at_a_time(tmp_path: Path) -> None:
+    files = RealFiles([str(tmp_path)])
+    content = Random(1).randbytes(2 * WINDOW_BYTES + 5 * MAPPED_FROM_BYTES)
+    file = files.open(f"{tmp_path}/a", create=True)
+    file.pwrite(content, 0)
+    step = 3 * MAPPED_FROM_BYTES + 7
+    view: bytes | memoryview = b""
+    for position in range(0, len(content), step):
+        end = min(position + step, len(content))
+        view = file.view(end - position, position)
+        assert view == content[position:end]
+        # The part sent last may lie in the window before this one.
+        assert mapped_bytes(tmp_path / "a") <= 2 * (WINDOW_BYTES + mmap.PAGESIZE)
+    del view
+    assert mapped_bytes(tmp_path / "a") == 0
+    back = file.view(MAPPED_FROM_BYTES, 0)
+    file.close()
+    del back
+    assert mapped_bytes(tmp_path / "a") == 0
+    files.close()
+
+
+def test_what_is_written_after_a_cut_is_seen_through_a_window(tmp_path: Path) -> None:
+    files = RealFiles([str(tmp_path)])
+    file = files.open(f"{tmp_path}/a", create=True)
+    file.pwrite(bytes(4 * MAPPED_FROM_BYTES), 0)
+    assert not any(file.view(MAPPED_FROM_BYTES, 0))
+    file.truncate(MAPPED_FROM_BYTES)
+    again = Random(2).randbytes(MAPPED_FROM_BYTES)
+    file.pwrite(again, MAPPED_FROM_BYTES)
+    assert file.view(MAPPED_FROM_BYTES, MAPPED_FROM_BYTES) == again
+    assert file.view(3 * MAPPED_FROM_BYTES, MAPPED_FROM_BYTES) == again
+    files.close()
 
 
 def test_what_was_cut_off_under_a_view_cannot_be_sent(tmp_path: Path) -> None:
