@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from ballast.embedded.layout import ClusterLayout
 
 ROOT = Path(__file__).parent.parent.parent
 START_TIMEOUT_S = 90
+START_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -55,17 +56,10 @@ def ballast(*arguments: str, timeout_s: float = 60) -> subprocess.CompletedProce
 @contextmanager
 def running_cluster(directory: Path, *arguments: str) -> Iterator[RunningCluster]:
     """Run ``ballast up`` until the block ends, then stop it as a person would, with SIGINT."""
-    with subprocess.Popen(
-        [
-            *(sys.executable, "-m", "ballast", "up"),
-            *("--dir", str(directory), "--base-port", str(free_port_range()), *arguments),
-        ],
-        env=environment(),
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    process, bootstrap_servers = _started(directory, arguments)
+    with process:
         try:
-            yield RunningCluster(process, directory, _bootstrap_servers(process))
+            yield RunningCluster(process, directory, bootstrap_servers)
         finally:
             process.send_signal(signal.SIGINT)
             try:
@@ -75,8 +69,27 @@ def running_cluster(directory: Path, *arguments: str) -> Iterator[RunningCluster
                 raise
 
 
-def _bootstrap_servers(process: subprocess.Popen[str]) -> str:
-    """Read the program's output up to the line that says where the cluster is."""
+def _started(directory: Path, arguments: Sequence[str]) -> tuple[subprocess.Popen[str], str]:
+    """Start the cluster; again where another process has taken one of its ports meanwhile."""
+    for _ in range(START_ATTEMPTS):
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "ballast", "up"),
+                *("--dir", str(directory), "--base-port", str(free_port_range()), *arguments),
+            ],
+            env=environment(),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        bootstrap_servers = _bootstrap_servers(process)
+        if bootstrap_servers is not None:
+            return process, bootstrap_servers
+        process.communicate(timeout=START_TIMEOUT_S)
+    raise AssertionError(f"ballast up ended with {process.returncode} {START_ATTEMPTS} times")
+
+
+def _bootstrap_servers(process: subprocess.Popen[str]) -> str | None:
+    """Read the program's output up to the line that says where the cluster is; None = it ended."""
     assert process.stdout is not None
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
@@ -85,7 +98,8 @@ def _bootstrap_servers(process: subprocess.Popen[str]) -> str:
             if line.startswith("bootstrap.servers="):
                 return line.strip().removeprefix("bootstrap.servers=")
             if not line:
-                raise AssertionError(f"ballast up ended with {process.wait(10)}")
+                return None
+    process.kill()
     raise AssertionError(f"no cluster within {START_TIMEOUT_S} s")
 
 

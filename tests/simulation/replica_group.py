@@ -9,7 +9,7 @@ P7 the high watermark waits for everyone who may be in the ISR.
 """
 
 import random
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import NO_LEADER
@@ -215,7 +215,7 @@ class ReplicaGroup:
     def _compare_and_set(self, proposed: LeaderAndIsr) -> bool:
         if proposed.zk_version != self.znode.zk_version:
             return False
-        self.znode = replace(proposed, zk_version=proposed.zk_version + 1)
+        self.znode = proposed.at_version(proposed.zk_version + 1)
         return True
 
     def apply_lost_write(self, broker: Replica) -> None:
