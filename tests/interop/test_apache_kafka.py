@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -27,6 +28,8 @@ PARTITIONS = 6
 BEFORE = {number: [number % 2 + 1, (number + 1) % 2 + 1] for number in range(PARTITIONS)}
 TARGET = {number: [3, number % 2 + 1] for number in range(PARTITIONS)}
 WAIT_S = 40
+ANSWER_S = 10
+ATTEMPTS = 3
 DYNAMIC = {
     ConfigSource.DYNAMIC_TOPIC_CONFIG.value,
     ConfigSource.DYNAMIC_BROKER_CONFIG.value,
@@ -128,10 +131,21 @@ class Cluster:
         return {
             f"{resource.name}/{name}": entry.value
             for resource in resources
-            for future in self.admin.describe_configs([resource]).values()
-            for name, entry in future.result(WAIT_S).items()
+            for name, entry in self._described(resource).items()
             if entry.source in DYNAMIC
         }
+
+    def _described(self, resource: ConfigResource) -> dict[str, ConfigEntry]:
+        """Return a resource's configs; asked again where no answer came (seen once in hundreds)."""
+        attempts = 0
+        while True:
+            attempts += 1
+            (future,) = self.admin.describe_configs([resource], request_timeout=ANSWER_S).values()
+            try:
+                return dict(future.result(WAIT_S))
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError._TIMED_OUT or attempts == ATTEMPTS:
+                    raise
 
     def set(self, resource_type: ResourceType, name: str, config: str, value: str) -> None:
         entry = ConfigEntry(config, value, incremental_operation=AlterConfigOpType.SET)
