@@ -65,6 +65,13 @@ def test_a_broker_killed_during_a_move(brokers: Namespace, clients: Clients) -> 
     assert_safe(load)
 
 
+def test_no_process_of_ours_is_process_1(brokers: Namespace) -> None:
+    """To process 1 the kernel passes no SIGTERM before there is a handler for it."""
+    look = ("python", "-c", "print(open('/proc/1/comm').read())")
+    for pod in [f"{BROKERS}-0", "ballast-zookeeper-0", f"deployment/{OPERATOR}"]:
+        assert brokers.kubectl("exec", pod, "--", *look).strip() == "pause"
+
+
 def test_rollout_restart_during_a_move(brokers: Namespace, clients: Clients) -> None:
     clients.create_topic("restarted-kept", "1:2:3,2:3:1,3:1:2", "min.insync.replicas=2")
     with slow_move(clients, "restarted") as move, clients.load("restarted-kept", 3) as load:
