@@ -97,6 +97,8 @@ def test_pods_are_restricted() -> None:
     documents = render(*EVERYTHING)
     specs = pod_specs(documents)
     assert len(specs) == 4
+    workloads = [spec for spec in specs if "restartPolicy" not in spec]
+    assert [spec["shareProcessNamespace"] for spec in workloads] == [True, True]
     for spec in specs:
         assert spec["securityContext"]["runAsNonRoot"] is True
         assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}

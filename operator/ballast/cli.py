@@ -191,18 +191,19 @@ def operator(
     lease_retry: Annotated[float, typer.Option(help="Seconds between renewals.")] = 2.0,
 ) -> None:
     """Run the Kubernetes operator: it tends BrokerSets and PartitionReassignments."""
-    _call(
-        "operator",
-        namespaces=tuple(namespace or ()),
-        lease=(lease_duration, lease_renew_deadline, lease_retry),
-        broker_image=broker_image,
-        pod_name=pod_name,
-        pod_namespace=pod_namespace,
-        pod_ip=pod_ip,
-        cluster_domain=cluster_domain,
-        http_port=http_port,
-        is_watching_nodes=watch_nodes,
-    )
+    with _stoppable():
+        _call(
+            "operator",
+            namespaces=tuple(namespace or ()),
+            lease=(lease_duration, lease_renew_deadline, lease_retry),
+            broker_image=broker_image,
+            pod_name=pod_name,
+            pod_namespace=pod_namespace,
+            pod_ip=pod_ip,
+            cluster_domain=cluster_domain,
+            http_port=http_port,
+            is_watching_nodes=watch_nodes,
+        )
 
 
 @app.command()

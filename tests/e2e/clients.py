@@ -14,6 +14,8 @@ CLIENT = "client"
 CONFIG_MAP = "workload"
 START_TIMEOUT_S = 60.0
 VERDICT_TIMEOUT_S = 180.0
+RESTART_S = 120.0
+"""A broker that was deleted is back in every ISR in so long, on a busy machine too."""
 
 
 def client_pod(name: str, command: Sequence[str], *, bootstrap: str, node: str | None) -> Document:
@@ -56,7 +58,7 @@ class Clients:
         self.bootstrap = bootstrap
 
     def start(self) -> None:
-        """Make the pod in which `create_topic` and `fill` run."""
+        """Make the pod in which `create_topic`, `fill` and their like run, if it is not there."""
         script = {"workload.py": SCRIPT.read_text()}
         self.namespace.apply(
             {
@@ -81,9 +83,22 @@ class Clients:
         """Write that many bytes to each partition."""
         self._run("fill", topic, str(partitions), str(size_bytes))
 
-    def _run(self, *words: str) -> None:
-        script = ("python", "/workload/workload.py", *words)
-        self.namespace.kubectl("exec", CLIENT, "--", *script)
+    def delete_topic(self, topic: str) -> None:
+        """Delete a topic, so that what comes later has less to carry."""
+        self._run("delete", topic)
+
+    def config(self, name: str) -> dict[str, str]:
+        """Return the value of one config on each broker that is there, by its id."""
+        values: dict[str, str] = json.loads(self._run("config", name))
+        return values
+
+    def at(self, bootstrap: str) -> "Clients":
+        """Return clients of another cluster, in the same pod."""
+        return Clients(self.namespace, bootstrap)
+
+    def _run(self, *words: str) -> str:
+        command = ("env", f"BOOTSTRAP={self.bootstrap}", "python", "/workload/workload.py", *words)
+        return self.namespace.kubectl("exec", CLIENT, "--", *command)
 
     @contextmanager
     def load(
@@ -138,6 +153,12 @@ class Load:
         assert self.verdict["failure"] is None, self.verdict
         assert self.verdict["lost"] == 0, self.verdict
         assert self.verdict["acknowledged"] > 0, self.verdict
+
+    def assert_safe(self) -> None:
+        """Nothing was lost, and no partition was under its min ISR for longer than a restart."""
+        self.assert_nothing_lost()
+        assert self.verdict is not None
+        assert self.verdict["longestUnderMinIsrSeconds"] < RESTART_S, self.verdict
 
     def _verdict(self) -> Document | None:
         line = self._last_line()

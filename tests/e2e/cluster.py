@@ -16,6 +16,8 @@ CHART = ROOT / "charts" / "ballast"
 CRDS = ROOT / "crds"
 EXAMPLES = CRDS / "examples"
 IMAGE = os.environ.get("BALLAST_IMAGE", "ballast:dev")
+OTHER_IMAGE = os.environ.get("BALLAST_NEXT_IMAGE", f"docker.io/library/{IMAGE}")
+"""What brokers are upgraded to: without a registry the same image by another name."""
 SPARK_IMAGE = os.environ.get("BALLAST_SPARK_IMAGE", "ballast-spark:dev")
 
 COMMAND_TIMEOUT_S = 120.0

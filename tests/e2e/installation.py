@@ -22,6 +22,7 @@ RELEASE = "ballast"
 OPERATOR = "ballast-operator"
 OPERATOR_PODS = "app.kubernetes.io/component=operator"
 BROKER_SET = "prod"
+ZOOKEEPER_POD = f"{RELEASE}-zookeeper-0"
 READY_TIMEOUT_S = 240.0
 RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
 
@@ -88,9 +89,13 @@ def start_brokers(namespace: Namespace, document: Mapping[str, Any]) -> None:
 
 
 def reassignment(
-    name: str, targets: Mapping[tuple[str, int], Sequence[int]], **spec: Any
+    name: str,
+    targets: Mapping[tuple[str, int], Sequence[int]],
+    *,
+    of: str = BROKER_SET,
+    **spec: Any,
 ) -> Document:
-    """Return a PartitionReassignment with exact targets."""
+    """Return a PartitionReassignment of a broker set with exact targets."""
     assignments = [
         {"topic": topic, "partition": partition, "replicas": list(replicas)}
         for (topic, partition), replicas in targets.items()
@@ -100,7 +105,7 @@ def reassignment(
         "kind": "PartitionReassignment",
         "metadata": {"name": name},
         "spec": {
-            "brokerSetRef": {"name": BROKER_SET},
+            "brokerSetRef": {"name": of},
             "plan": {"assignments": assignments},
             **spec,
         },

@@ -59,7 +59,7 @@ class Move:
 def slow_move(
     clients: Clients, name: str, *, source: str = "1:2", target: Sequence[int] = (3, 2), **spec: Any
 ) -> Iterator[Move]:
-    """Make and fill a topic, and begin to move it slowly; take the reassignment away after."""
+    """Make and fill a topic, and begin to move it slowly; take all of that away after."""
     clients.create_topic(name, ",".join([source] * PARTITIONS))
     clients.fill(name, PARTITIONS, PARTITION_BYTES)
     move = Move(clients.namespace, name)
@@ -70,3 +70,4 @@ def slow_move(
         yield move
     finally:
         clients.namespace.delete("preassign", name)
+        clients.delete_topic(name)

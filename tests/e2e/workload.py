@@ -6,6 +6,8 @@ as a line of JSON; when the file STOP appears, it reads to the end, prints its v
 line, and exits with 0 if every acknowledged record is there, else 1.
 
     workload.py create TOPIC 1:2,2:3 [NAME=VALUE …]
+    workload.py delete TOPIC
+    workload.py config NAME
     workload.py fill TOPIC PARTITIONS BYTES
     workload.py run TOPIC PARTITIONS RECORDS_PER_SECOND MIN_ISR
 """
@@ -25,7 +27,14 @@ from typing import Any
 
 from ballast.model.ids import TopicPartition
 from ballast.net.admin import AdminClient
-from ballast.net.admin_topics import LATEST, TopicToCreate, create_topics, list_offsets
+from ballast.net.admin_configs import BROKER, describe_request
+from ballast.net.admin_topics import (
+    LATEST,
+    TopicToCreate,
+    create_topics,
+    delete_topics,
+    list_offsets,
+)
 from ballast.net.cluster_connections import AdminOptions, parse_bootstrap_servers
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages import fetch as fetch_wire
@@ -279,6 +288,29 @@ async def create(bootstrap: str, topic: str, replicas: str, *configs: str) -> in
     return 1 if errors else 0
 
 
+async def delete(bootstrap: str, topic: str) -> int:
+    """Delete a topic; one that is not there is no failure."""
+    admin = AdminClient(parse_bootstrap_servers(bootstrap), OPTIONS)
+    refused = await delete_topics(admin, [topic])
+    await admin.close()
+    errors = {error.error for error in refused.values()} - {"UNKNOWN_TOPIC_OR_PARTITION"}
+    print(json.dumps(sorted(errors)))
+    return 1 if errors else 0
+
+
+async def config(bootstrap: str, name: str) -> int:
+    """Print the value of one config on each broker."""
+    admin = AdminClient(parse_bootstrap_servers(bootstrap), OPTIONS)
+    values = {}
+    for broker in (await admin.describe_cluster(())).brokers:
+        request = describe_request(BROKER, [str(broker.broker_id)], [name])
+        answer = await admin.connections.ask_broker(broker.broker_id, request)
+        values[str(broker.broker_id)] = answer.results[0].configs[0].value
+    await admin.close()
+    print(json.dumps(values))
+    return 0
+
+
 async def fill(bootstrap: str, topic: str, partitions: int, size: int) -> int:
     """Write that many bytes to each partition, as fast as they are taken."""
     client = Client(bootstrap, topic)
@@ -304,6 +336,10 @@ def main(words: list[str]) -> int:
     match words:
         case ["create", topic, replicas, *configs]:
             return asyncio.run(create(bootstrap, topic, replicas, *configs))
+        case ["delete", topic]:
+            return asyncio.run(delete(bootstrap, topic))
+        case ["config", name]:
+            return asyncio.run(config(bootstrap, name))
         case ["fill", topic, partitions, size]:
             return asyncio.run(fill(bootstrap, topic, int(partitions), int(size)))
         case ["run", topic, partitions, rate, min_isr]:

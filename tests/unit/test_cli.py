@@ -199,7 +199,7 @@ def test_a_broker_may_ask_its_pod(called: Callable[[str], list[dict[str, Any]]])
     assert calls == [{"properties": Path("server.properties"), "overrides": (), "pod": True}]
 
 
-@pytest.mark.parametrize("command", ["broker", "controller"])
+@pytest.mark.parametrize("command", ["broker", "controller", "operator"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_process_that_has_no_handler_yet_ends_well(
     monkeypatch: pytest.MonkeyPatch, command: str, number: signal.Signals
@@ -209,6 +209,8 @@ def test_a_process_that_has_no_handler_yet_ends_well(
     module = ModuleType(command)
     module.__dict__["main"] = lambda **_: signal.raise_signal(number)
     monkeypatch.setitem(sys.modules, f"ballast.commands.{command}", module)
+    for name in ("POD_NAME", "POD_NAMESPACE", "POD_IP", "BALLAST_BROKER_IMAGE"):
+        monkeypatch.setenv(name, "x")
     assert run(command) == (0, "")
     assert signal.getsignal(number) is before
 

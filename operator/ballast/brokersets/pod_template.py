@@ -31,6 +31,9 @@ def pod_template(spec: BrokerSetSpec, image: str, cluster_domain: str) -> dict[s
             "serviceAccountName": names.stateful_set(name),
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
+            # The broker is then not process 1, to which the kernel passes no SIGTERM before there
+            # is a handler for it: one that is deleted as it starts ends at once.
+            "shareProcessNamespace": True,
             "terminationGracePeriodSeconds": spec.grace_period_seconds,
             "readinessGates": [{"conditionType": names.GATE}],
             "securityContext": {

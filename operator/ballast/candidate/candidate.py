@@ -10,9 +10,13 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from random import Random
+from typing import Final
+
+from prometheus_client import Histogram
 
 from ballast.candidate.dispatch import CANDIDATE_APIS, SERVED
 from ballast.candidate.errors import Deposed, SessionEnded
+from ballast.candidate.event_queue import EventQueue
 from ballast.candidate.leadership import Leadership
 from ballast.candidate.options import CandidateOptions
 from ballast.candidate.requests import Request, encoded
@@ -30,6 +34,8 @@ from ballast.zk.errors import ZooKeeperError
 from ballast.znodes.errors import ZnodeError
 
 log = logging.getLogger(__name__)
+
+WAIT_BUCKETS_S: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0)
 
 
 class Candidate:
@@ -52,6 +58,13 @@ class Candidate:
         self.options = options or CandidateOptions()
         self.handled: Counter[str] = Counter()
         """Events and requests handled by past leaderships, by type."""
+        self.waits = Histogram(
+            "ballast_event_queue_wait_seconds",
+            "For how long events and requests waited for the controller.",
+            buckets=WAIT_BUCKETS_S,
+            registry=None,
+        )
+        """Of all leaderships."""
         self.elections_won = 0
         self.lost_to: Lost | None = None
         """The controller that won over this candidate last; None while it leads, or knows none."""
@@ -171,6 +184,7 @@ class Candidate:
         leadership = self._leadership = Leadership(
             client,
             elected,
+            EventQueue(self.options.max_queued, self.waits.observe),
             candidate_id=self.candidate_id,
             random=self._random,
             options=self.options,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from ballast.candidate.errors import EventQueueFull
@@ -21,12 +22,15 @@ Answered = LeaderAndIsrAnswered | StopReplicaAnswered | UpdateMetadataAnswered
 class EventQueue(Generic[RequestT]):
     """First in, first out, bounded. An event that says nothing is queued once at a time.
 
-    Half of the room is the events' alone: requests can be refused, events cannot.
+    Half of the room is the events' alone: requests can be refused, events cannot. ``on_wait`` is
+    told of each item that is taken for how many seconds it has waited.
     """
 
-    def __init__(self, max_queued: int) -> None:
+    def __init__(self, max_queued: int, on_wait: Callable[[float], object]) -> None:
         self._max_queued = max_queued
-        self._items: deque[Event | RequestT] = deque()
+        self._on_wait = on_wait
+        self._items: deque[tuple[Event | RequestT, float]] = deque()
+        """Each with the moment at which it was queued, in the loop's seconds."""
         self._signals: set[Event] = set()
         """Events in the queue that need not be queued again; only looked up, never iterated."""
         self._there_is_one = asyncio.Event()
@@ -42,15 +46,13 @@ class EventQueue(Generic[RequestT]):
             self._signals.add(event)
         if len(self._items) >= self._max_queued:
             raise EventQueueFull(f"{len(self._items)} events wait")
-        self._items.append(event)
-        self._there_is_one.set()
+        self._append(event)
 
     def put_request(self, request: RequestT) -> bool:
         """Queue a request; return False when there is no room for requests."""
         if len(self._items) >= self._max_queued // 2:
             return False
-        self._items.append(request)
-        self._there_is_one.set()
+        self._append(request)
         return True
 
     async def get(self) -> Event | RequestT:
@@ -58,14 +60,19 @@ class EventQueue(Generic[RequestT]):
         while not self._items:
             self._there_is_one.clear()
             await self._there_is_one.wait()
-        item = self._items.popleft()
+        item, queued_at = self._items.popleft()
+        self._on_wait(asyncio.get_running_loop().time() - queued_at)
         if isinstance(item, Event) and not isinstance(item, Answered):
             self._signals.discard(item)
         return item
 
     def drain(self) -> list[Event | RequestT]:
         """Take everything."""
-        items = list(self._items)
+        items = [item for item, _ in self._items]
         self._items.clear()
         self._signals.clear()
         return items
+
+    def _append(self, item: Event | RequestT) -> None:
+        self._items.append((item, asyncio.get_running_loop().time()))
+        self._there_is_one.set()

@@ -33,6 +33,7 @@ class Leadership:
         self,
         client: ZooKeeperClient,
         elected: Elected,
+        queue: EventQueue[Request],
         *,
         candidate_id: int,
         random: Random,
@@ -45,7 +46,7 @@ class Leadership:
         self._candidate_id = candidate_id
         self._random = random
         self._options = options
-        self._queue: EventQueue[Request] = EventQueue(options.max_queued)
+        self._queue = queue
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._controller: Controller | None = None
         self._is_over = False

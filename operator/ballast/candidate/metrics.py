@@ -32,6 +32,7 @@ class CandidateCollector:
             "Events and requests that wait for the controller.",
             leadership.queued if leadership else 0,
         )
+        yield from candidate.waits.collect()
         yield GaugeMetricFamily(
             "ballast_controller_offline_partitions",
             "Partitions without a leader.",

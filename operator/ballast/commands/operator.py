@@ -29,7 +29,7 @@ from ballast.zk.kazoo_client import KazooZooKeeperClient
 
 log = logging.getLogger(__name__)
 
-LINGER_S: Final = 3.0
+LINGER_S: Final = 1.0
 """How long the process may take to end once everything is done."""
 
 _ADMIN_OPTIONS = AdminOptions(

@@ -38,8 +38,13 @@ def view_of(candidate: Candidate | None, identity: str) -> CandidateView:
     if candidate is None:
         return CandidateView()
     return CandidateView(
-        controller=_controller(candidate, identity), zookeeper=_STATES[candidate.session_event]
+        controller=_controller(candidate, identity), zookeeper=zookeeper_state(candidate)
     )
+
+
+def zookeeper_state(candidate: Candidate) -> ZooKeeperState:
+    """Return the state of a candidate's session. Safe in any thread."""
+    return _STATES[candidate.session_event]
 
 
 def _controller(candidate: Candidate, identity: str) -> ControllerView | None:

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from prometheus_client.core import Metric
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.samples import Sample
 
+from ballast.brokersets.observed import ZooKeeperState
+from ballast.candidate.candidate import Candidate
 from ballast.candidate.metrics import CandidateCollector
+from ballast.kube.candidate_view import zookeeper_state
 from ballast.kube.candidates import Seat
 
 
@@ -22,11 +25,24 @@ class CandidatesCollector:
             if seat.candidate is None:
                 continue
             labels = {"namespace": seat.key.namespace, "name": seat.key.name}
-            for family in CandidateCollector(seat.candidate).collect():
+            own = CandidateCollector(seat.candidate).collect()
+            for family in (*own, _session_state(seat.candidate)):
                 made = Metric(family.name, family.documentation, family.type)
                 merged = families.setdefault(family.name, made)
                 merged.samples += (_labelled(sample, labels) for sample in family.samples)
         yield from families.values()
+
+
+def _session_state(candidate: Candidate) -> Metric:
+    family = GaugeMetricFamily(
+        "ballast_zookeeper_session_state",
+        "1 for the state that the session with ZooKeeper is in.",
+        labels=["state"],
+    )
+    current = zookeeper_state(candidate)
+    for state in ZooKeeperState:
+        family.add_metric([state.value], int(state is current))
+    return family
 
 
 def _labelled(sample: Sample, labels: dict[str, str]) -> Sample:

@@ -9,15 +9,18 @@ import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from itertools import accumulate, islice
 from typing import Any, Final
 
+from prometheus_client import CollectorRegistry, Info, ProcessCollector
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
     HistogramMetricFamily,
     Metric,
 )
+from prometheus_client.registry import Collector
 
 from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, ObjectKey, Resource
 
@@ -72,6 +75,17 @@ class OperatorMetrics:
         yield _resources(statuses)
         yield from _reassignments(dict(_of_kind(statuses, PARTITION_REASSIGNMENTS)))
         yield from _broker_sets(dict(_of_kind(statuses, BROKER_SETS)))
+
+
+def registry_of(*collectors: Collector) -> CollectorRegistry:
+    """Return a registry of these, of this process, and of what it was made from."""
+    registry = CollectorRegistry()
+    for collector in collectors:
+        registry.register(collector)
+    ProcessCollector(registry=registry)
+    build = Info("ballast_build", "What this process was made from.", registry=registry)
+    build.info({"version": version("ballast")})
+    return registry
 
 
 def _of_kind(

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final, NoReturn
 
-from prometheus_client import CollectorRegistry, ProcessCollector
-
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.options import CandidateOptions
 from ballast.controller.options import ControllerOptions
@@ -30,7 +28,7 @@ from ballast.kube.errors import LeaseLost
 from ballast.kube.health import OperatorHealth
 from ballast.kube.lease import LeaseElector
 from ballast.kube.loop_thread import LoopFactory, LoopThread
-from ballast.kube.metrics import OperatorMetrics
+from ballast.kube.metrics import OperatorMetrics, registry_of
 from ballast.kube.options import OperatorOptions
 from ballast.kube.resources import ObjectKey, Resource
 from ballast.kube.tenders import Tend
@@ -173,10 +171,7 @@ class OperatorProcess:
         )
 
     def _health(self, health: OperatorHealth, candidates: Candidates) -> Health:
-        registry = CollectorRegistry()
-        registry.register(self._metrics)
-        registry.register(CandidatesCollector(lambda: candidates.seats))
-        ProcessCollector(registry=registry)
+        registry = registry_of(self._metrics, CandidatesCollector(lambda: candidates.seats))
         return Health(unhealthy=health.unhealthy, unready=health.unready, registry=registry)
 
 

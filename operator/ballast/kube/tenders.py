@@ -31,6 +31,9 @@ CLEANUP_FINALIZER: Final = "ballast.dev/cleanup"
 RETRY_S: Final = 5.0
 """After a tender that failed, which it never should."""
 RELEASE_ATTEMPTS: Final = 5
+LEAVE_S: Final = 2.0
+"""How long a tender may go on once the process ends. One that is cancelled then, because it waits
+for a cluster that does not answer, leaves things as a killed process does: the next one goes on."""
 
 RESOURCES: Final = {
     resource.plural: resource for resource in (PARTITION_REASSIGNMENTS, BROKER_SETS)
@@ -52,6 +55,8 @@ class Tenders:
         """Set when the tender has returned."""
         self._done_at: dict[ObjectKey, int] = {}
         """The generation at which a tender found nothing more to do."""
+        self._limits: dict[ObjectKey, asyncio.Timeout] = {}
+        """What cancels each tender that has not left in time; without an end until then."""
         self.is_stopping = False
         """Whether the process ends: nothing is begun any more."""
 
@@ -120,8 +125,10 @@ class Tenders:
             self._operator.wakes.forget(key)
 
     async def stop(self) -> None:
-        """Let every tender leave; return when all have, or when cancelled."""
+        """Let every tender leave within `LEAVE_S`; return when all have, or when cancelled."""
         self.is_stopping = True
+        for limit in self._limits.values():
+            limit.reschedule(asyncio.get_running_loop().time() + LEAVE_S)
         running = dict(self._running)
         for key in running:
             # Kept for those that are just not waiting.
@@ -133,7 +140,7 @@ class Tenders:
         while not self.is_stopping:
             generation = self._seen.get(key, {}).get("generation", 0)
             try:
-                await self._tend[key.plural](self._operator, key, lambda: self.is_stopping)
+                await self._tend_once(key)
             except Exception:
                 log.exception("the tender failed and is started again")
                 await self._operator.wakes.wait(key, RETRY_S)
@@ -145,6 +152,19 @@ class Tenders:
             await self._release(key)
             if self._seen.get(key, {}).get("generation", generation) == generation:
                 return
+
+    async def _tend_once(self, key: ObjectKey) -> None:
+        """Run the tender; raises what it raises, unless that is being cancelled in the end."""
+        limit = self._limits[key] = asyncio.timeout(None)
+        try:
+            async with limit:
+                await self._tend[key.plural](self._operator, key, lambda: self.is_stopping)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            log.warning("the tender did not leave within %.0f s and is cancelled", LEAVE_S)
+        finally:
+            del self._limits[key]
 
     async def _release(self, key: ObjectKey) -> None:
         """Take kopf's finalizer off an object that is being deleted.

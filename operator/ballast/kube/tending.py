@@ -30,7 +30,7 @@ from ballast.reassign.ports import Clock
 log = logging.getLogger(__name__)
 
 LEAVE_TIMEOUT_S: Final = 5.0
-"""How long tenders may take to leave when the process ends."""
+"""How long tenders may take to leave when the process ends, those included that are cancelled."""
 KINDS_RETRY_S: Final = 5.0
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from ballast.kube.answers import document_of, error_of
-from ballast.kube.errors import ApiRefused, Expired, KubernetesError
+from ballast.kube.errors import ApiRefused, Expired, Forbidden, KubernetesError
 from ballast.kube.paths import path_of
 from ballast.kube.ports import Change, ChangeType
 from ballast.kube.requests import JSON, Request, Transport, carry_out
@@ -101,8 +101,10 @@ class Watch:
         """Return how long to wait before the next attempt."""
         pause_s = PAUSES_S[min(position.failures, len(PAUSES_S) - 1)]
         position.failures += 1
-        if position.failures == len(PAUSES_S):
-            log.warning("watching %s fails again and again: %s", self.resource.plural, error)
+        # A right that is missing does not come by itself.
+        tell_at = 1 if isinstance(error, Forbidden) else len(PAUSES_S)
+        if position.failures == tell_at:
+            log.warning("watching %s fails: %s", self.resource.plural, error)
         return pause_s
 
     async def _listed(

@@ -201,7 +201,7 @@ def _submit_or_wait(world: World, memory: Memory, seen: Survey, throttling: Thro
         return Wait(
             state=LifecycleState.PAUSED, reason="Paused", message=f"{in_flight} moves in flight"
         )
-    if seen.foreign:
+    if seen.within(MoveState.FOREIGN) and not seen.within(MoveState.PENDING):
         return _wait_for_foreign(active, len(seen.foreign), str(seen.foreign[0]))
     on_stalled = settings.execution.on_stalled if world.hints.stalled else OnStalled.CONTINUE
     if on_stalled is OnStalled.ROLL_BACK and memory.intent is Intent.EXECUTE:

@@ -23,7 +23,8 @@ class MoveState(Enum):
     BLOCKED = auto()
     """Pending, and not to be submitted now: a broker that would gain a replica is down."""
     FOREIGN = auto()
-    """Someone else moves the partition elsewhere; it is left alone until that ends."""
+    """Someone else moves the partition elsewhere, or moves others of its topic or its brokers: it
+    is left alone until that ends."""
     IN_PROGRESS = auto()
     COMPLETED = auto()
     SKIPPED = auto()

@@ -2,9 +2,13 @@
 
 Nothing is remembered about a single move: a move is done when its partition has exactly the
 target's replicas and no pending change, whoever did it. So it goes on where the cluster stands.
+
+Pending changes of others are left alone, and what they touch is left to them until they have ended:
+a topic, because both would write its throttled replicas, and a broker, because both would write its
+throttle rate and because limits on what weighs on a broker are for the broker's sake.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ballast.model.ids import TopicPartition
@@ -42,26 +46,61 @@ def survey(memory: Memory, observed: Observed, hints: Hints) -> Survey:
     goal = memory.plan.inverse() if rolling_back else memory.plan
     either_way = memory.intent in (Intent.ROLL_BACK, Intent.ABANDON, Intent.LEAVE)
     ours, foreign = _whose(memory.plan, either_way, observed)
-    return Survey(
-        goal=goal,
-        states={
-            move.topic_partition: _state(
-                move,
-                move.topic_partition in ours,
-                observed,
-                hints,
-                must_be_ordered=rolling_back and move.topic_partition not in hints.undone,
-            )
-            for move in goal.moves
-        },
-        ours=ours,
-        foreign=foreign,
-    )
+    touched, our_own = _Touched.by_pending(foreign, observed), frozenset(ours)
+    states = {
+        move.topic_partition: _state(
+            move,
+            move.topic_partition in our_own,
+            observed,
+            hints,
+            must_be_ordered=rolling_back and move.topic_partition not in hints.undone,
+        )
+        for move in goal.moves
+    }
+    for move in goal.moves if foreign else ():
+        if states[move.topic_partition] is MoveState.PENDING and touched.has(move):
+            states[move.topic_partition] = MoveState.FOREIGN
+    return Survey(goal=goal, states=states, ours=ours, foreign=foreign)
 
 
 def foreign_moves(plan: Plan, observed: Observed) -> tuple[TopicPartition, ...]:
-    """Return the pending reassignments that do not lead to the plan's targets."""
-    return _whose(plan, False, observed)[1]
+    """Return the pending reassignments of others that touch what the plan touches."""
+    touched = _Touched.by_moves(plan.moves)
+    return tuple(
+        tp
+        for tp in _whose(plan, False, observed)[1]
+        if tp.topic in touched.topics or touched.brokers & {*observed.pending[tp].replicas}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """The topics and brokers of some moves."""
+
+    topics: frozenset[str]
+    brokers: frozenset[int]
+
+    @classmethod
+    def by_moves(cls, moves: Iterable[PlannedMove]) -> "_Touched":
+        known = tuple(moves)
+        return cls(
+            topics=frozenset(move.topic_partition.topic for move in known),
+            brokers=frozenset(b for move in known for b in (*move.origin, *move.target)),
+        )
+
+    @classmethod
+    def by_pending(cls, partitions: Iterable[TopicPartition], observed: Observed) -> "_Touched":
+        known = tuple(partitions)
+        return cls(
+            topics=frozenset(tp.topic for tp in known),
+            brokers=frozenset(b for tp in known for b in observed.pending[tp].replicas),
+        )
+
+    def has(self, move: PlannedMove) -> bool:
+        """Whether they touch something that the move touches."""
+        return move.topic_partition.topic in self.topics or not self.brokers.isdisjoint(
+            (*move.origin, *move.target)
+        )
 
 
 def _whose(

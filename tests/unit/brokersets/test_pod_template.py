@@ -39,6 +39,7 @@ def test_it_waits_for_its_gate_and_has_its_time_to_stop() -> None:
     spec = template(shutdown={"gracePeriodSeconds": 77})["spec"]
     assert spec["readinessGates"] == [{"conditionType": "ballast.dev/in-sync"}]
     assert spec["terminationGracePeriodSeconds"] == 77
+    assert spec["shareProcessNamespace"] is True
 
 
 def test_what_only_the_pod_knows() -> None:

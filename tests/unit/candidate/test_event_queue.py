@@ -16,12 +16,16 @@ from ballast.controller.events import (
 ANSWER = UpdateMetadataAnswered(broker_id=1, error="NONE", partitions=())
 
 
+def unheard(_waited_s: float) -> None:
+    """Take no notice of how long an item has waited."""
+
+
 async def take(queue: EventQueue[str], number: int) -> list[object]:
     return [await queue.get() for _ in range(number)]
 
 
 async def test_what_comes_first_is_handled_first_and_signals_are_merged() -> None:
-    queue: EventQueue[str] = EventQueue(100)
+    queue: EventQueue[str] = EventQueue(100, unheard)
     queue.put_event(BrokerChange())
     assert queue.put_request("request")
     queue.put_event(ANSWER)
@@ -45,7 +49,7 @@ async def test_what_comes_first_is_handled_first_and_signals_are_merged() -> Non
 
 
 async def test_events_have_room_that_requests_have_not() -> None:
-    queue: EventQueue[str] = EventQueue(4)
+    queue: EventQueue[str] = EventQueue(4, unheard)
     assert [queue.put_request(str(number)) for number in range(3)] == [True, True, False]
     queue.put_event(ANSWER)
     queue.put_event(TopicChange())
@@ -57,7 +61,7 @@ async def test_events_have_room_that_requests_have_not() -> None:
 
 
 async def test_who_waits_is_woken() -> None:
-    queue: EventQueue[str] = EventQueue(4)
+    queue: EventQueue[str] = EventQueue(4, unheard)
     waiting = asyncio.gather(take(queue, 2))
     await asyncio.sleep(0)
     queue.put_event(ANSWER)
@@ -65,3 +69,17 @@ async def test_who_waits_is_woken() -> None:
     queue.put_request("x")
 
     assert (await waiting)[0] == [ANSWER, "x"]
+
+
+async def test_how_long_each_has_waited_is_told() -> None:
+    waits: list[float] = []
+    queue: EventQueue[str] = EventQueue(4, waits.append)
+    loop = asyncio.get_running_loop()
+    begun_at = loop.time()
+    queue.put_event(ANSWER)
+    await asyncio.sleep(0.01)
+    queue.put_request("x")
+    await take(queue, 2)
+    took_s = loop.time() - begun_at
+    assert 0.005 < waits[0] <= took_s
+    assert 0 <= waits[1] < waits[0]

@@ -51,6 +51,12 @@ def test_an_active_and_a_waiting_candidate() -> None:
         assert active["ballast_controller_offline_partitions"] == 2
         assert active["ballast_controller_reassigning_partitions"] == 1
         assert active["ballast_controller_event_queue_size"] == 0
+        handled = sum(
+            count
+            for name, count in active.items()
+            if name.startswith("ballast_controller_events_total")
+        )
+        assert active["ballast_event_queue_wait_seconds_count"] == handled > 0
         assert active["ballast_controller_elections_won_total"] == 1
         assert active['ballast_controller_events_total{type="CreateTopicsRequest"}'] == 1
         assert active['ballast_controller_events_total{type="BrokerChange"}'] >= 1

@@ -10,7 +10,7 @@ from ballast.kube.candidate_specs import Cordons
 from ballast.kube.candidates import Seat
 from ballast.kube.controller_metrics import CandidatesCollector
 from ballast.kube.resources import ObjectKey
-from ballast.zk.client import ZooKeeperClient
+from ballast.zk.client import SessionEvent, ZooKeeperClient
 
 
 def no_zookeeper() -> ZooKeeperClient:
@@ -20,6 +20,12 @@ def no_zookeeper() -> ZooKeeperClient:
 def seat(name: str, candidate: Candidate | None) -> Seat:
     key = ObjectKey("brokersets", "a", name)
     return Seat(key=key, uid="u", spec=None, cordons=Cordons(), candidate=candidate)
+
+
+def shown(*seats: Seat) -> list[str]:
+    registry = CollectorRegistry()
+    registry.register(CandidatesCollector(lambda: seats))
+    return generate_latest(registry).decode().splitlines()
 
 
 def candidate(elections_won: int) -> Candidate:
@@ -32,10 +38,7 @@ def candidate(elections_won: int) -> Candidate:
 
 
 def test_each_family_once_with_a_sample_for_each_broker_set() -> None:
-    seats = [seat("one", candidate(1)), seat("two", candidate(5)), seat("none", None)]
-    registry = CollectorRegistry()
-    registry.register(CandidatesCollector(lambda: seats))
-    lines = generate_latest(registry).decode().splitlines()
+    lines = shown(seat("one", candidate(1)), seat("two", candidate(5)), seat("none", None))
     name = "ballast_controller_elections_won"
     assert [line for line in lines if line.startswith(name)] == [
         f'{name}_total{{name="one",namespace="a"}} 1.0',
@@ -45,3 +48,26 @@ def test_each_family_once_with_a_sample_for_each_broker_set() -> None:
     assert (
         'ballast_controller_events_total{name="one",namespace="a",type="BrokerChange"} 2.0' in lines
     )
+
+
+def test_the_state_of_each_session_with_zookeeper() -> None:
+    connected, lost = candidate(0), candidate(0)
+    connected.session_event = SessionEvent.CONNECTED
+    lost.session_event = SessionEvent.EXPIRED
+    lines = shown(seat("one", connected), seat("two", lost), seat("three", candidate(0)))
+    name = "ballast_zookeeper_session_state"
+    assert [line for line in lines if line.startswith(name) and line.endswith(" 1.0")] == [
+        f'{name}{{name="one",namespace="a",state="Connected"}} 1.0',
+        f'{name}{{name="two",namespace="a",state="SessionLost"}} 1.0',
+        f'{name}{{name="three",namespace="a",state="Connecting"}} 1.0',
+    ]
+    assert sum(line.startswith(name) for line in lines) == 9
+
+
+def test_waits_keep_their_buckets_apart() -> None:
+    one = candidate(0)
+    one.waits.observe(0.02)
+    lines = shown(seat("one", one))
+    name = "ballast_event_queue_wait_seconds_bucket"
+    assert f'{name}{{le="0.01",name="one",namespace="a"}} 0.0' in lines
+    assert f'{name}{{le="0.05",name="one",namespace="a"}} 1.0' in lines

@@ -1,9 +1,11 @@
 """What is shown to Prometheus."""
 
+from importlib.metadata import version
+
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 
-from ballast.kube.metrics import MAX_OBJECTS, OperatorMetrics
+from ballast.kube.metrics import MAX_OBJECTS, OperatorMetrics, registry_of
 from ballast.kube.resources import ObjectKey
 
 MOVE = ObjectKey("partitionreassignments", "a", "move")
@@ -98,3 +100,12 @@ def test_series_are_bounded() -> None:
     lines = shown(metrics)
     assert len(lines) == MAX_OBJECTS + 1
     assert lines[0].endswith(f" {MAX_OBJECTS + 50}.0")
+
+
+def test_the_whole_process() -> None:
+    metrics = OperatorMetrics()
+    metrics.reconciled("BrokerSet", "ok", 0.01)
+    lines = generate_latest(registry_of(metrics)).decode().splitlines()
+    assert f'ballast_build_info{{version="{version("ballast")}"}} 1.0' in lines
+    assert any(line.startswith("process_resident_memory_bytes ") for line in lines)
+    assert 'ballast_reconciliations_total{kind="BrokerSet",result="ok"} 1.0' in lines

@@ -11,10 +11,11 @@ import kopf
 import pytest
 
 from ballast.commands.clock import LoopClock
+from ballast.kube.context import OperatorContext
 from ballast.kube.errors import NoCredentials
 from ballast.kube.lease import NAME, LeaseTiming
 from ballast.kube.process import EXIT_LEASE_LOST, Machinery, OperatorProcess
-from ballast.kube.resources import BROKER_SETS, LEASES, PARTITION_REASSIGNMENTS
+from ballast.kube.resources import BROKER_SETS, LEASES, PARTITION_REASSIGNMENTS, ObjectKey
 from ballast.zk.client import ClientFactory, ZooKeeperClient
 from tests.unit.kube.kopf_house import (
     OPTIONS,
@@ -118,6 +119,36 @@ async def test_told_to_end_it_ends_in_order() -> None:
 
         await acted(runner, look)
         assert house.seen[-1] == ("left", "one")
+        assert runner.lease["holderIdentity"] == ""
+
+
+async def test_told_to_end_it_does_not_wait_for_a_cluster_that_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ballast.kube.tenders.LEAVE_S", 0.1)
+    async with served() as (house, _):
+        make_one(house)
+        runner = Runner(house)
+
+        async def tend(
+            _operator: OperatorContext, key: ObjectKey, _stopped: Callable[[], bool]
+        ) -> None:
+            house.seen.append(("begun", key.name))
+            await asyncio.Event().wait()
+
+        tenders = {PARTITION_REASSIGNMENTS: tend, BROKER_SETS: tend}
+        runner.machinery = replace(runner.machinery, tend=tenders)
+        loop = asyncio.get_running_loop()
+        told_at = loop.time()
+
+        async def tell(_: Runner) -> None:
+            nonlocal told_at
+            told_at = loop.time()
+            runner.stopped.set()
+
+        await acted(runner, tell)
+        # kopf alone would wait for 5 s for a daemon that does not end.
+        assert loop.time() - told_at < 4.0
         assert runner.lease["holderIdentity"] == ""
 
 

@@ -30,6 +30,9 @@ class Visits:
     is_done: bool = False
     """Whether tenders return as soon as they are woken, or at once."""
     failures: int = 0
+    failure: Exception = field(default_factory=lambda: ValueError("a bug"))
+    is_stuck: bool = False
+    """Whether tenders wait for something that never comes, until they are cancelled."""
     running: int = 0
 
     async def tend(
@@ -38,10 +41,12 @@ class Visits:
         self.begun.append(key)
         if self.failures:
             self.failures -= 1
-            raise ValueError("a bug")
+            raise self.failure
         self.running += 1
         assert self.running <= 1
         try:
+            if self.is_stuck:
+                await asyncio.Event().wait()
             while not self.is_done and not stopped():
                 if await operator.wakes.wait(key, WAIT_S):
                     self.woken.append(key)
@@ -127,6 +132,42 @@ async def test_stopping_lets_every_tender_leave_and_none_begin() -> None:
         await house.daemon()
         house.see(deletionTimestamp="t", finalizers=[CLEANUP_FINALIZER])
     assert house.visits.begun == [MOVE]
+
+
+async def test_a_tender_that_waits_for_its_cluster_is_cancelled_in_time(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("ballast.kube.tenders.LEAVE_S", 0.05)
+    async with asyncio.TaskGroup() as tasks:
+        house = House(tasks)
+        house.visits.is_stuck = True
+        daemon = house.daemon()
+        house.see(SET)
+        await settle()
+        async with asyncio.timeout(WAIT_S):
+            await house.tenders.stop()
+        await settle()
+        assert daemon.done()
+        assert not daemon.cancelled()
+    assert house.visits.running == 0
+    assert "the tender did not leave within" in caplog.text
+
+
+async def test_a_timeout_of_its_own_is_a_failure_like_any_other(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("ballast.kube.tenders.RETRY_S", 0.0)
+    async with asyncio.TaskGroup() as tasks:
+        house = House(tasks)
+        house.visits.failure = TimeoutError("a bug")
+        house.visits.failures = 1
+        house.daemon()
+        async with asyncio.timeout(WAIT_S):
+            while house.visits.running == 0:
+                await asyncio.sleep(0)
+        await house.tenders.stop()
+    assert house.visits.begun == [MOVE, MOVE]
+    assert "the tender failed and is started again" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,24 @@ async def test_a_broken_stream_goes_on_after_a_pause_that_grows() -> None:
     assert server.asked[-1]["resourceVersion"] == "30"
 
 
+@pytest.mark.parametrize(
+    ("error", "attempts"),
+    [
+        (Forbidden("may not watch", status=403), 1),
+        (ApiUnavailable("gone"), len(PAUSES_S)),
+    ],
+)
+async def test_when_a_watch_that_fails_is_told(
+    error: KubernetesError, attempts: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    for count in (attempts - 1, attempts, attempts + 3):
+        caplog.clear()
+        server = ScriptedServer([page() for _ in range(count + 1)], [[error]] * count)
+        await told(server, YieldingClock())
+        lines = [record.getMessage() for record in caplog.records]
+        assert lines == ([f"watching pods fails: {error}"] if count >= attempts else [])
+
+
 async def test_selectors_and_metadata_only() -> None:
     server = ScriptedServer([page()], [])
     await told(server, YieldingClock(), labels="a=b", is_metadata_only=True)

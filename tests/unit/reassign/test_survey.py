@@ -7,7 +7,7 @@ from ballast.reassign.ports import RequestError
 from ballast.reassign.progress import MoveState
 from ballast.reassign.survey import foreign_moves, survey
 from ballast.reassign.world import Hints, Observed
-from tests.unit.reassign.worlds import ORIGINS, PLAN, T0, T1, memory, observed, partition
+from tests.unit.reassign.worlds import ORIGINS, PLAN, T0, T1, T2, memory, observed, partition
 
 FORWARD = ReplicaAssignment.of(1, 2).reassign_to((1, 4))
 ELSEWHERE = ReplicaAssignment.of(1, 2).reassign_to((1, 3))
@@ -101,6 +101,38 @@ def test_whose_reassignments_are_pending() -> None:
     assert found.ours == (T0,)
     assert found.foreign == (other, T1)
     assert foreign_moves(PLAN, seen) == (other, T1)
+
+
+OTHER = TopicPartition("other", 0)
+
+
+@pytest.mark.parametrize(
+    ("other", "assignment", "held"),
+    [
+        pytest.param(OTHER, ReplicaAssignment.of(5).reassign_to((6,)), set(), id="apart"),
+        pytest.param(OTHER, ReplicaAssignment.of(5).reassign_to((3,)), {T1}, id="to our source"),
+        pytest.param(OTHER, ReplicaAssignment.of(1).reassign_to((5,)), {T0}, id="from our broker"),
+        pytest.param(OTHER, ReplicaAssignment.of(5).reassign_to((4,)), {T0, T1}, id="our target"),
+        pytest.param(T2, ReplicaAssignment.of(5).reassign_to((6,)), {T0, T1}, id="our topic"),
+    ],
+)
+def test_what_others_touch_is_left_to_them(
+    other: TopicPartition, assignment: ReplicaAssignment, held: set[TopicPartition]
+) -> None:
+    seen = observed(pending={other: assignment})
+    states = survey(memory(), seen, Hints()).states
+    assert {tp for tp, state in states.items() if state is MoveState.FOREIGN} == held
+    assert {tp for tp, state in states.items() if state is MoveState.PENDING} == {T0, T1} - held
+    assert foreign_moves(PLAN, seen) == ((other,) if held else ())
+
+
+def test_what_is_under_way_or_done_is_ours_whoever_moves_beside_it() -> None:
+    beside = ReplicaAssignment.of(1).reassign_to((2,))
+    seen = observed(
+        partition(T0, 4, 1, 2), partition(T1, 4, 2), pending={T0: FORWARD, OTHER: beside}
+    )
+    states = survey(memory(), seen, Hints()).states
+    assert states == {T0: MoveState.IN_PROGRESS, T1: MoveState.COMPLETED}
 
 
 def test_unfinished_moves_in_the_plans_order() -> None:
