@@ -35,9 +35,12 @@ def _time_or_unlimited(largest: int) -> Callable[[str], int]:
     return parse
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class LogSettings:
-    """The properties of logs, parsed. Times are milliseconds unless named otherwise."""
+    """The properties of logs, parsed. Times are milliseconds unless named otherwise.
+
+    Without slots, so that a configuration can have it as one of several bases.
+    """
 
     segment_bytes: int = setting(
         "log.segment.bytes",
