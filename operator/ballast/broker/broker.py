@@ -192,15 +192,22 @@ class Broker:
             (config.replica_lag_time_max_ms / 2, replicas.shrink_isrs),
             (config.high_watermark_checkpoint_interval_ms, replicas.checkpoint_high_watermarks),
             (housekeeping.DELETE_PERIOD_S * 1000, replicas.log_dirs.remove_deleted),
+            (housekeeping.RETIRED_PERIOD_S * 1000, self._remove_retired_segments),
             (housekeeping.PRODUCERS_PERIOD_S * 1000, self._forget_producers),
         ):
             self._spawn(housekeeping.every(period_ms / 1000, action))
-        self._spawn(
-            housekeeping.flush_periodically(replicas, config.flush_checkpoint_interval_ms / 1000)
-        )
+        for period_ms, work in (
+            (config.flush_checkpoint_interval_ms, housekeeping.flush_periodically),
+            (config.retention_check_interval_ms, housekeeping.retain_periodically),
+        ):
+            self._spawn(work(replicas, period_ms / 1000))
 
     def _forget_producers(self) -> None:
         self.parts.replicas.log_dirs.remove_expired_producers(self._wall_clock_ms())
+
+    def _remove_retired_segments(self) -> None:
+        replicas = self.parts.replicas
+        replicas.log_dirs.remove_retired_segments(int(replicas.clock() * 1000))
 
     @property
     def replicas(self) -> ReplicaManager:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ballast.broker.errors import ConfigError
+from ballast.broker.log_settings import LogSettings
 from ballast.broker.settings import (
     INT,
-    INT_MAX,
     LONG,
     POSITIVE,
     POSITIVE_LONG,
@@ -31,7 +31,7 @@ from ballast.model.brokers import Endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerConfig:
+class BrokerConfig(LogSettings):
     """The properties of one broker, parsed. Times are milliseconds, sizes bytes."""
 
     broker_id: int = setting(
@@ -208,37 +208,6 @@ class BrokerConfig:
         "1",
         "Fetchers per leading broker; partitions are spread over them.",
         parse=integer(1, 64),
-    )
-    segment_bytes: int = setting(
-        "log.segment.bytes",
-        ConfigType.INT,
-        "1073741824",
-        "Size at which a segment is rolled.",
-        parse=integer(14, INT_MAX),
-        dynamic=True,
-    )
-    index_interval_bytes: int = setting(
-        "log.index.interval.bytes",
-        ConfigType.INT,
-        "4096",
-        "Log bytes between two entries of the offset index.",
-        parse=INT,
-        dynamic=True,
-    )
-    message_max_bytes: int = setting(
-        "message.max.bytes",
-        ConfigType.INT,
-        "1048588",
-        "Largest batch that is taken from a producer.",
-        parse=INT,
-        dynamic=True,
-    )
-    flush_checkpoint_interval_ms: int = setting(
-        "log.flush.offset.checkpoint.interval.ms",
-        ConfigType.INT,
-        "60000",
-        "How often logs are flushed and recovery points saved.",
-        parse=POSITIVE,
     )
     socket_request_max_bytes: int = setting(
         "socket.request.max.bytes",

@@ -1,4 +1,4 @@
-"""The two purgatories of a broker, and the timer that keeps them going."""
+"""The purgatories of a broker, and the timer that keeps them going."""
 
 import asyncio
 
@@ -8,9 +8,9 @@ from ballast.purgatory.purgatory import Purgatory
 
 
 class Delays:
-    """Produce requests that wait for replicas, and fetches that wait for records.
+    """Produce and delete requests that wait for replicas, and fetches that wait for records.
 
-    Both are keyed by partition. Needs a running event loop from the start.
+    All are keyed by partition. Needs a running event loop from the start.
     """
 
     def __init__(self) -> None:
@@ -19,6 +19,7 @@ class Delays:
         now = self._loop.time()
         self.produce: Purgatory[TopicPartition] = Purgatory(now, on_earlier_expiry=self._arm)
         self.fetch: Purgatory[TopicPartition] = Purgatory(now, on_earlier_expiry=self._arm)
+        self.deletions: Purgatory[TopicPartition] = Purgatory(now, on_earlier_expiry=self._arm)
         self.changed: TopicPartition | None = None
         """While waiting fetches are tried because of one partition: which. A follower's fetch
         names thousands, and need not look at the others."""
@@ -34,6 +35,12 @@ class Delays:
     ) -> None:
         """Hold a fetch until there is enough to answer it with, or its time is up."""
         self.fetch.try_complete_else_watch(operation, partitions, self._loop.time())
+
+    def wait_for_log_starts(
+        self, operation: DelayedOperation, partitions: list[TopicPartition]
+    ) -> None:
+        """Hold a delete request until replicas have followed, or its time is up."""
+        self.deletions.try_complete_else_watch(operation, partitions, self._loop.time())
 
     def appended(self, partition: TopicPartition) -> None:
         """Try the fetches that wait for records of ``partition``."""
@@ -51,6 +58,11 @@ class Delays:
     def role_changed(self, partition: TopicPartition) -> None:
         """Try whatever waits on ``partition``: this broker may no longer lead it."""
         self.high_watermark_advanced(partition)
+        self.log_start_told(partition)
+
+    def log_start_told(self, partition: TopicPartition) -> None:
+        """Try what waits for followers of ``partition``: one has said where its log begins."""
+        self.deletions.check_and_complete(partition)
 
     def shut_down(self) -> None:
         """Answer everything that waits."""
@@ -59,6 +71,7 @@ class Delays:
             self._timer = None
         self.produce.shut_down()
         self.fetch.shut_down()
+        self.deletions.shut_down()
 
     def _arm(self) -> None:
         if self._timer is not None:
@@ -66,8 +79,8 @@ class Delays:
             self._timer = None
         expiries = [
             expiry
-            for expiry in (self.produce.next_expiry(), self.fetch.next_expiry())
-            if expiry is not None
+            for purgatory in (self.produce, self.fetch, self.deletions)
+            if (expiry := purgatory.next_expiry()) is not None
         ]
         if expiries:
             self._timer = self._loop.call_at(min(expiries), self._advance)
@@ -77,4 +90,5 @@ class Delays:
         now = self._loop.time()
         self.produce.advance(now)
         self.fetch.advance(now)
+        self.deletions.advance(now)
         self._arm()

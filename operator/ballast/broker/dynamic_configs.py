@@ -36,6 +36,32 @@ class Setting(NamedTuple):
     """The property's name in that place."""
     value: str
     source: ConfigSource
+    unit_ms: int = 1
+    """What one of the value is, in the unit of the property asked for: hours stand for ms too."""
+
+    @property
+    def in_unit(self) -> str:
+        """The value in the unit of the property asked for; a negative number stays unlimited."""
+        if self.unit_ms == 1:
+            return self.value
+        return str(_in_ms(int(self.value), self.unit_ms))
+
+
+_MINUTE_MS = 60_000
+_HOUR_MS = 60 * _MINUTE_MS
+
+_COARSER: Mapping[str, tuple[tuple[str, int], ...]] = {
+    "log.retention.ms": (
+        ("log.retention.minutes", _MINUTE_MS),
+        ("log.retention.hours", _HOUR_MS),
+    ),
+    "log.roll.ms": (("log.roll.hours", _HOUR_MS),),
+}
+"""Properties that stand in for one that is not set, and their units in ms."""
+
+
+def _in_ms(value: int, unit_ms: int) -> int:
+    return value * unit_ms if value >= 0 else -1
 
 
 class DynamicConfigs:
@@ -88,6 +114,14 @@ class DynamicConfigs:
                 return PROPERTIES[name].parse(overrides[name])
         return self._static.value(name)
 
+    def _time_ms(self, name: str) -> int:
+        """Return a time that may be given in coarser units too."""
+        for candidate, unit_ms in ((name, 1), *_COARSER[name]):
+            value = self.broker_value(candidate)
+            if value is not None:
+                return _in_ms(value, unit_ms)
+        raise AssertionError(f"{name}: the coarsest has a default")
+
     def min_insync_replicas(self, topic: str) -> int:
         """Return how many replicas must be in sync for acks=all."""
         known = self._min_insync.get(topic)
@@ -101,8 +135,13 @@ class DynamicConfigs:
         """Return the settings of a topic's logs."""
         return LogConfig(
             segment_bytes=self.broker_value("log.segment.bytes"),
+            segment_ms=self._time_ms("log.roll.ms"),
             index_interval_bytes=self.broker_value("log.index.interval.bytes"),
             max_message_bytes=self.broker_value("message.max.bytes"),
+            cleanup_policy=self.broker_value("log.cleanup.policy"),
+            retention_bytes=self.broker_value("log.retention.bytes"),
+            retention_ms=self._time_ms("log.retention.ms"),
+            file_delete_delay_ms=self.broker_value("log.segment.delete.delay.ms"),
         ).with_overrides(self._topics.get(topic, {}))
 
     def throttled_replicas(self, topic: str, name: str) -> ThrottledReplicas:
@@ -130,6 +169,9 @@ class DynamicConfigs:
         row = TOPIC_CONFIGS[name]
         if row.broker_name is not None and row.broker_name in PROPERTIES:
             yield from self.broker_settings(row.broker_name)
+            for coarser, unit_ms in _COARSER.get(row.broker_name, ()):
+                for setting in self.broker_settings(coarser):
+                    yield setting._replace(unit_ms=unit_ms)
         else:
             yield Setting(row.broker_name or name, row.default, ConfigSource.DEFAULT_CONFIG)
 

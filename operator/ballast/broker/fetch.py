@@ -74,6 +74,7 @@ def acknowledge(replicas: ReplicaManager, plan: FetchPlan) -> None:
             )
         except (PartitionError, FetchOffsetOutOfRange, NotAReplica):
             continue
+        replicas.delays.log_start_told(name)
         replicas.moved_on(partition)
         replicas.expand_isr(partition, plan.replica_id)
 

@@ -160,6 +160,9 @@ class FollowedPartition:
         self.partition.take_leader_offsets(high_watermark, log_start_offset)
         end = self.partition.log.log_end_offset
         self._move(self.state.after_append(end, _last_epoch(self.partition), high_watermark))
+        if self.asked.log_start_offset != self.partition.log.log_start_offset:
+            # A leader that deletes records waits for the word that they are gone here too.
+            self.asked = asked_for(self._replicas, self.partition, self.state)
 
     def _failed(self, error: StorageError | RecordsError) -> None:
         if isinstance(error, LogFailed):

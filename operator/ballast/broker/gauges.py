@@ -59,6 +59,11 @@ def add_gauges(parts: Parts, server: Server) -> None:
         lambda: replicas.delays.fetch.delayed_count,
     )
     gauge(
+        "delete_records_purgatory_size",
+        "Deletions of records that wait for replicas.",
+        lambda: replicas.delays.deletions.delayed_count,
+    )
+    gauge(
         "produce_purgatory_watched",
         "Entries in the watch lists of produce requests (Kafka's PurgatorySize).",
         lambda: replicas.delays.produce.watched_count,

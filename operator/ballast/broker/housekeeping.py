@@ -1,4 +1,4 @@
-"""What a broker does every so often: shrink ISRs, save high watermarks, flush, tidy up."""
+"""What a broker does every so often: shrink ISRs, save high watermarks, flush, drop, tidy up."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,12 +6,22 @@ from typing import Final
 
 from ballast.broker.replica_manager import ReplicaManager
 from ballast.storage.errors import StorageError
+from ballast.storage.retention import apply_retention
 
 DELETE_PERIOD_S: Final = 60.0
 """How often the folders of deleted logs are removed (Kafka's file.delete.delay.ms)."""
 
 PRODUCERS_PERIOD_S: Final = 600.0
 """How often silent idempotent producers are forgotten."""
+
+RETIRED_PERIOD_S: Final = 10.0
+"""How often the files of dropped segments are looked through for those whose delay is over."""
+
+FIRST_RETENTION_S: Final = 30.0
+"""Wait before logs are first searched for old segments (Kafka's InitialTaskDelayMs)."""
+
+LOGS_PER_STEP: Final = 64
+"""Logs that are searched in a row before the broker's other work gets its turn."""
 
 
 async def every(period_s: float, action: Callable[[], None]) -> None:
@@ -35,3 +45,23 @@ async def flush_periodically(replicas: ReplicaManager, period_s: float) -> None:
                 return
             await asyncio.sleep(0)
         replicas.log_dirs.flush_dirty()
+
+
+async def retain_periodically(replicas: ReplicaManager, period_s: float) -> None:
+    """Drop old segments log by log, with the broker's other work in between."""
+    pause_s = min(FIRST_RETENTION_S, period_s)
+    while True:
+        await asyncio.sleep(pause_s)
+        pause_s = period_s
+        for number, (name, partition) in enumerate(list(replicas.partitions.items())):
+            if replicas.partitions.get(name) is not partition or partition.log.failure is not None:
+                continue  # It was deleted, or failed, while others were looked through.
+            try:
+                dropped = apply_retention(
+                    partition.log, partition.high_watermark, replicas.wall_clock_ms()
+                )
+            except StorageError as error:
+                replicas.storage_failed(error)
+                return
+            if dropped or number % LOGS_PER_STEP == 0:
+                await asyncio.sleep(0)

@@ -3,7 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-_INT_MAX: Final = 2**31 - 1
+from ballast.model.topic_configs import INT_MAX as _INT_MAX
+from ballast.model.topic_configs import LONG_MAX as _LONG_MAX
+from ballast.model.topic_configs import TOPIC_CONFIGS, InvalidTopicConfig
+
+_LONG_DIGITS: Final = 19
 
 FORBIDDEN: Final = frozenset(
     {
@@ -39,20 +43,40 @@ FORBIDDEN_PREFIXES: Final = ("zookeeper.", "ballast.", "listener.name.")
 MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
 
 
-def _integer(minimum: int) -> Callable[[str], str | None]:
+def _integer(minimum: int, maximum: int = _INT_MAX) -> Callable[[str], str | None]:
     def refusal(text: str) -> str | None:
-        if not text.isascii() or not text.isdecimal() or len(text) > 10:
+        digits = text.removeprefix("-")
+        if not digits.isascii() or not digits.isdecimal() or len(digits) > _LONG_DIGITS:
             return "must be a whole number"
-        if not minimum <= int(text) <= _INT_MAX:
-            return f"must be between {minimum} and {_INT_MAX}"
+        if not minimum <= int(text) <= maximum:
+            return f"must be between {minimum} and {maximum}"
         return None
 
     return refusal
 
 
+def _retention(text: str) -> str | None:
+    if text.lstrip("-0") == "" and "0" in text:
+        return "must be at least 1, or -1 for no limit"
+    return _integer(-1, _LONG_MAX)(text)
+
+
+def _policy(text: str) -> str | None:
+    try:
+        TOPIC_CONFIGS["cleanup.policy"].parse(text)
+    except InvalidTopicConfig:
+        return "must be delete, compact, or both"
+    return None
+
+
 DYNAMIC: Final[Mapping[str, Callable[[str], str | None]]] = {
+    "log.cleanup.policy": _policy,
     "log.index.interval.bytes": _integer(0),
+    "log.retention.bytes": _integer(-1, _LONG_MAX),
+    "log.retention.ms": _retention,
+    "log.roll.ms": _integer(1, _LONG_MAX),
     "log.segment.bytes": _integer(14),
+    "log.segment.delete.delay.ms": _integer(0, _LONG_MAX),
     "message.max.bytes": _integer(0),
     MIN_INSYNC_REPLICAS: _integer(1),
 }

@@ -15,6 +15,7 @@ from ballast.protocol.messages import (
     api_versions,
     controlled_shutdown,
     create_topics,
+    delete_records,
     delete_topics,
     describe_cluster,
     describe_configs,
@@ -51,6 +52,7 @@ class ApiKey(IntEnum):
     API_VERSIONS = 18
     CREATE_TOPICS = 19
     DELETE_TOPICS = 20
+    DELETE_RECORDS = 21
     INIT_PRODUCER_ID = 22
     OFFSET_FOR_LEADER_EPOCH = 23
     DESCRIBE_CONFIGS = 32
@@ -111,6 +113,9 @@ APIS: Mapping[ApiKey, Api] = MappingProxyType(
         ),
         ApiKey.DELETE_TOPICS: Api(
             delete_topics.DeleteTopicsRequest, delete_topics.DeleteTopicsResponse
+        ),
+        ApiKey.DELETE_RECORDS: Api(
+            delete_records.DeleteRecordsRequest, delete_records.DeleteRecordsResponse
         ),
         ApiKey.INIT_PRODUCER_ID: Api(
             init_producer_id.InitProducerIdRequest, init_producer_id.InitProducerIdResponse

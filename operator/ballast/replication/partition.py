@@ -14,6 +14,7 @@ A change of the ISR goes like this::
 After each of them, and after each append and fetch, call `LeaderView.advance_high_watermark`.
 """
 
+from collections.abc import Container
 from enum import Enum
 
 from ballast.model.assignments import ReplicaAssignment
@@ -184,6 +185,19 @@ class LeaderView:
     def required_replicas(self) -> frozenset[int]:
         """Return the replicas that must have a record before it is committed: the maximal ISR."""
         return self._isr_state.maximal_isr
+
+    def low_watermark(self, log_start_offset: int, live_brokers: Container[int]) -> int:
+        """Return the smallest log start offset of the leader, given, and of its live followers.
+
+        A live follower that has not fetched in this leader epoch has not said its own yet
+        (`progress.UNKNOWN_OFFSET`).
+        """
+        told = (
+            progress.log_start_offset
+            for follower_id, progress in self._followers.items()
+            if follower_id in live_brokers
+        )
+        return min([log_start_offset, *told])
 
     def check_enough_replicas(self, min_insync_replicas: int) -> None:
         """Raise `NotEnoughReplicas` if acks=all must be refused; call it before the append."""

@@ -2,11 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from ballast.model.topic_configs import TOPIC_CONFIGS, InvalidTopicConfig
 from ballast.storage.errors import InvalidLogConfig
 
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
+
+DELETE = "delete"
+"""The ``cleanup.policy`` under which old segments go."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +26,21 @@ class LogConfig:
     """``index.interval.bytes``: bytes of records between two index entries."""
     max_message_bytes: int = 1_048_588
     """``max.message.bytes``: the largest batch a producer may append."""
+    cleanup_policy: tuple[str, ...] = (DELETE,)
+    """``cleanup.policy``: what becomes of old segments."""
+    retention_bytes: int = -1
+    """``retention.bytes``: size above which the oldest segments go; negative for no limit."""
+    retention_ms: int = 7 * 24 * 3_600_000
+    """``retention.ms``: age above which segments go; negative for no limit."""
+    file_delete_delay_ms: int = 60_000
+    """``file.delete.delay.ms``: how long the files of a dropped segment stay on disk."""
     producer_id_expiration_ms: int = 7 * 24 * 3_600_000
     """``producer.id.expiration.ms``; Kafka 2.8 takes ``transactional.id.expiration.ms``."""
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether segments go by age and size."""
+        return DELETE in self.cleanup_policy
 
     def with_overrides(self, properties: Mapping[str, str]) -> "LogConfig":
         """Return these settings changed by a topic's own; names of other parts are left alone.
@@ -39,7 +57,7 @@ class LogConfig:
         return replace(self, **changes)
 
 
-def _integer(minimum: int, maximum: int) -> Callable[[str, str], int]:
+def _integer(minimum: int, maximum: int = LONG_MAX) -> Callable[[str, str], int]:
     def parse(name: str, text: str) -> int:
         try:
             value = int(text)
@@ -52,9 +70,22 @@ def _integer(minimum: int, maximum: int) -> Callable[[str, str], int]:
     return parse
 
 
-_SETTINGS: Mapping[str, tuple[str, Callable[[str, str], int]]] = {
+def _policies(name: str, text: str) -> tuple[str, ...]:
+    try:
+        value = TOPIC_CONFIGS[name].parse(text)
+    except InvalidTopicConfig as error:
+        raise InvalidLogConfig(f"{name}: {error}") from None
+    assert isinstance(value, tuple)
+    return value
+
+
+_SETTINGS: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
     "segment.bytes": ("segment_bytes", _integer(14, INT_MAX)),
-    "segment.ms": ("segment_ms", _integer(1, LONG_MAX)),
+    "segment.ms": ("segment_ms", _integer(1)),
     "index.interval.bytes": ("index_interval_bytes", _integer(0, INT_MAX)),
     "max.message.bytes": ("max_message_bytes", _integer(0, INT_MAX)),
+    "cleanup.policy": ("cleanup_policy", _policies),
+    "retention.bytes": ("retention_bytes", _integer(-LONG_MAX - 1)),
+    "retention.ms": ("retention_ms", _integer(-1)),
+    "file.delete.delay.ms": ("file_delete_delay_ms", _integer(0)),
 }

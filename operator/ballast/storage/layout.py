@@ -19,6 +19,8 @@ OFFSET_INDEX_SUFFIX = ".index"
 TIME_INDEX_SUFFIX = ".timeindex"
 SNAPSHOT_SUFFIX = ".snapshot"
 DELETED_SUFFIX = "-delete"
+RETIRED_SUFFIX = ".deleted"
+"""Of the files of a segment that the log has no more; Kafka removes them a while later."""
 
 _NAME_LENGTH_MAX = 255
 _OFFSET = re.compile(r"[0-9]{20}")

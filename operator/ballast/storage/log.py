@@ -74,10 +74,11 @@ class Log:
         self.topic_id = state.topic_id
         self.on_recovery_point_lowered: Callable[[], None] = _ignore
         """Called by a truncation before anything can be appended in the place of what was cut."""
+        self.segments = state.segments
+        """For the other modules of this package."""
         self.failure: StorageError | None = None
         """Why the log takes no more appends; None while it does."""
         self._files = files
-        self._segments = state.segments
         self._snapshots = state.snapshots
         self._epochs_saved = state.epochs_saved
         self._config = config
@@ -91,17 +92,17 @@ class Log:
     @config.setter
     def config(self, config: LogConfig) -> None:
         self._config = config
-        self._segments.active.index_interval_bytes = config.index_interval_bytes
+        self.segments.active.index_interval_bytes = config.index_interval_bytes
 
     @property
     def size_bytes(self) -> int:
         """Bytes of all batches."""
-        return self._segments.size_bytes
+        return self.segments.size_bytes
 
     @property
     def segment_count(self) -> int:
         """Number of segments."""
-        return len(self._segments)
+        return len(self.segments)
 
     def append_as_leader(
         self, records: memoryview, *, leader_epoch: int, now_ms: int
@@ -199,7 +200,7 @@ class Log:
             upper_offset = self.log_end_offset
         if offset >= upper_offset:
             return b""
-        return self._segments.holding(offset).read(
+        return self.segments.holding(offset).read(
             offset, upper_offset, max_bytes, at_least_one_batch=at_least_one_batch
         )
 
@@ -213,7 +214,7 @@ class Log:
         Exact for uncompressed batches. A compressed batch is not opened: its first record stands
         for the one searched, so a consumer that seeks may see some earlier records first.
         """
-        return find_timestamp(self._segments, timestamp_ms, self.log_start_offset)
+        return find_timestamp(self.segments, timestamp_ms, self.log_start_offset)
 
     def truncate_to(self, offset: int) -> None:
         """Cut every batch with an offset at or above ``offset``, durably.
@@ -225,12 +226,12 @@ class Log:
             # A leader that appended nothing may have left an epoch at the end (Log.truncateTo).
             self._epochs_changed(self.leader_epochs.truncate_from_end(offset))
             return
-        if offset <= self._segments.first.base_offset:
+        if offset <= self.segments.first.base_offset:
             self.truncate_fully_and_start_at(max(offset, 0))
             return
         try:
             self._lower_recovery_point(offset)
-            self.log_end_offset = self._segments.truncate(offset)
+            self.log_end_offset = self.segments.truncate(offset)
             self._lower_recovery_point(self.log_end_offset)
             self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
             self.reload_producers()
@@ -243,7 +244,7 @@ class Log:
         self._check_usable()
         try:
             self._lower_recovery_point(min(offset, self.log_start_offset))
-            self._segments.restart_at(offset)
+            self.segments.restart_at(offset)
             self._snapshots.clear()
             self._epochs_changed(self.leader_epochs.clear())
             self._save_epochs()
@@ -260,11 +261,28 @@ class Log:
         if offset > self.log_end_offset:
             raise OffsetOutOfRange(offset, self.log_start_offset, self.log_end_offset)
         self.log_start_offset = offset
+        self._epochs_changed(self.leader_epochs.truncate_from_start(offset))
+        self.drop_hidden_segments()
+
+    def drop_hidden_segments(self) -> None:
+        """Give up the segments that lie below the log's start."""
         try:
-            self._segments.remove_below(offset)
+            self.segments.retire_below(self.log_start_offset)
         except StorageError as error:
             raise self._failed("remove segments", error) from error
-        self._epochs_changed(self.leader_epochs.truncate_from_start(offset))
+
+    def roll(self) -> None:
+        """Begin a new segment, unless the last one is empty."""
+        self._check_usable()
+        if self.segments.active.size:
+            try:
+                self._roll()
+            except StorageError as error:
+                raise self._failed("roll", error) from error
+
+    def _roll(self) -> None:
+        self.segments.roll(self.log_end_offset)
+        self._take_snapshot()
 
     def reload_producers(self) -> None:
         """Learn the producers anew: newest snapshot, then the headers that follow it."""
@@ -272,7 +290,7 @@ class Log:
         offset, producers = latest or (self.log_start_offset, [])
         self.producers.load(producers)
         if offset < self.log_end_offset:
-            for header in self._segments.batches_from(offset):
+            for header in self.segments.batches_from(offset):
                 if header.producer_id >= 0 and not header.is_control:
                     self.producers.record(header, header.base_offset)
 
@@ -290,10 +308,10 @@ class Log:
         It is never tried again: after a failed fsync the kernel forgets what it could not write.
         """
         self._check_usable()
-        flushed = self.recovery_point >= self.log_end_offset and not self._segments.names_changed
+        flushed = self.recovery_point >= self.log_end_offset and not self.segments.names_changed
         try:
             if not flushed:
-                self._segments.flush_from(self.recovery_point)
+                self.segments.flush_from(self.recovery_point)
             self._save_epochs()
         except StorageError as error:
             raise self._failed("flush", error) from error
@@ -307,11 +325,11 @@ class Log:
             if clean and self.failure is None:
                 self._take_snapshot()
                 self._snapshots.flush()
-                self._segments.names_changed = True
+                self.segments.names_changed = True
                 self.flush()
         finally:
             self._closed = True
-            self._segments.release()
+            self.segments.release()
 
     def _check_usable(self) -> None:
         if self._closed:
@@ -327,10 +345,9 @@ class Log:
         size_bytes = len(records)
         first_offset = self.log_end_offset
         try:
-            if must_roll(self._segments.active, size_bytes, marks, self._config):
-                self._segments.roll(first_offset)
-                self._take_snapshot()
-            self._segments.active.append(records, marks)
+            if must_roll(self.segments.active, size_bytes, marks, self._config):
+                self._roll()
+            self.segments.active.append(records, marks)
         except StorageError as error:
             raise self._failed("append", error) from error
         last_offset = marks[-1].last_offset
@@ -346,7 +363,7 @@ class Log:
         )
 
     def _take_snapshot(self) -> None:
-        bases = {segment.base_offset for segment in self._segments}
+        bases = {segment.base_offset for segment in self.segments}
         self._snapshots.take(self.log_end_offset, self.producers.snapshot(), bases)
 
     def _lower_recovery_point(self, offset: int) -> None:

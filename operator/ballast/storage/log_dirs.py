@@ -227,6 +227,17 @@ class LogDirs:
         for log, _ in self._logs.values():
             log.producers.remove_expired(now_ms)
 
+    def remove_retired_segments(self, now_ms: int) -> None:
+        """Remove the files of segments that logs gave up ``file.delete.delay.ms`` ago.
+
+        ``now_ms`` is on any one clock.
+        """
+        for log, directory in list(self._logs.values()):
+            try:
+                log.segments.remove_retired(now_ms, log.config.file_delete_delay_ms)
+            except StorageError as error:
+                self._go_offline(directory, error)
+
     def shutdown(self) -> None:
         """Close everything; the marker of a clean end is left where all logs closed cleanly.
 

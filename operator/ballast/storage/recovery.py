@@ -31,6 +31,7 @@ from ballast.storage.layout import (
     LOG_SUFFIX,
     OFFSET_INDEX_SUFFIX,
     PARTITION_METADATA,
+    RETIRED_SUFFIX,
     TIME_INDEX_SUFFIX,
     parse_segment_file,
 )
@@ -193,6 +194,9 @@ def _base_offsets(files: Files, directory: str) -> list[int]:
         if (base_offset := parse_segment_file(name, LOG_SUFFIX)) is not None
     }
     for name in names:
+        if name.endswith(RETIRED_SUFFIX):
+            files.remove(f"{directory}/{name}")
+            continue
         for suffix in (OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX):
             base_offset = parse_segment_file(name, suffix)
             if base_offset is not None and base_offset not in found:

@@ -17,6 +17,7 @@ from ballast.storage.index import NO_TIMESTAMP, OffsetIndex, TimeIndex
 from ballast.storage.layout import (
     LOG_SUFFIX,
     OFFSET_INDEX_SUFFIX,
+    RETIRED_SUFFIX,
     TIME_INDEX_SUFFIX,
     segment_file,
 )
@@ -299,9 +300,24 @@ class Segment:
     def remove(self) -> None:
         """Remove the files; the batches' file goes first, so that no log without an index stays."""
         self.release()
-        for path in (self.path, self.offset_index.file.path, self.time_index.file.path):
-            if self._files.exists(path):
-                self._files.remove(path)
+        for path in self._paths():
+            self._files.remove(path)
+
+    def retire(self) -> list[str]:
+        """Rename the files, in the order of `remove`; return the paths that are to be removed.
+
+        Until then what was read from them can still be sent.
+        """
+        self.release()
+        retired = []
+        for path in self._paths():
+            self._files.rename(path, path + RETIRED_SUFFIX)
+            retired.append(path + RETIRED_SUFFIX)
+        return retired
+
+    def _paths(self) -> list[str]:
+        paths = (self.path, self.offset_index.file.path, self.time_index.file.path)
+        return [path for path in paths if self._files.exists(path)]
 
     def _boundary_below(self, start: int, limit: int) -> int:
         """Return where the last batch ends that ends at or below ``limit``, or ``start``."""

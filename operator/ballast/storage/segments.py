@@ -6,7 +6,7 @@ number of descriptors does not grow with the log.
 """
 
 from bisect import bisect_right
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 
 from ballast.protocol.records import BatchHeader
@@ -19,7 +19,15 @@ SEALED_OPEN_MAX = 4
 class Segments:
     """Segments by base offset. Methods raise `DiskError` and `CorruptLog`."""
 
-    __slots__ = ("_files", "_list", "_open_sealed", "directory", "names_changed")
+    __slots__ = (
+        "_files",
+        "_just_retired",
+        "_list",
+        "_open_sealed",
+        "_retired",
+        "directory",
+        "names_changed",
+    )
 
     def __init__(self, files: Files, directory: str, segments: list[Segment]) -> None:
         assert segments, "a log has at least one segment"
@@ -29,6 +37,9 @@ class Segments:
         self._files = files
         self._list = segments
         self._open_sealed: OrderedDict[int, Segment] = OrderedDict()
+        self._just_retired: list[str] = []
+        self._retired: deque[tuple[int, list[str]]] = deque()
+        """Paths that wait to be removed, each list with the time at which it was first seen."""
 
     def __iter__(self) -> Iterator[Segment]:
         return iter(self._list)
@@ -106,12 +117,30 @@ class Segments:
         segment.flush()
         self.flush_names()
 
-    def remove_below(self, offset: int) -> None:
-        """Remove the sealed segments that end at or below ``offset``."""
-        keep = self.number_of(offset)
-        for segment in self._list[:keep]:
-            self._remove(segment)
-        del self._list[:keep]
+    def retire_below(self, offset: int) -> None:
+        """Give up the sealed segments that end at or below ``offset``, oldest first.
+
+        Their files are renamed; `remove_retired` removes them.
+        """
+        for segment in self._list[: self.number_of(offset)]:
+            self._open_sealed.pop(segment.base_offset, None)
+            self.names_changed = True
+            self._just_retired += segment.retire()
+            del self._list[0]
+
+    def remove_retired(self, now_ms: int, delay_ms: int) -> None:
+        """Remove the files of segments given up ``delay_ms`` ago.
+
+        ``now_ms`` is on any one clock. The delay begins with the first call after the giving up.
+        """
+        if self._just_retired:
+            self._retired.append((now_ms, self._just_retired))
+            self._just_retired = []
+        while self._retired and now_ms - self._retired[0][0] >= delay_ms:
+            for path in self._retired.popleft()[1]:
+                # A segment of the same name may have gone, and been removed, meanwhile.
+                if self._files.exists(path):
+                    self._files.remove(path)
 
     def flush_from(self, offset: int) -> None:
         """Return when everything from ``offset`` on is durable, names included."""

@@ -77,5 +77,36 @@ def test_where_a_topic_value_is_set() -> None:
     settings = list(known.topic_settings({"segment.bytes": "2000"}, "segment.bytes"))
     assert settings[0] == Setting("segment.bytes", "2000", ConfigSource.DYNAMIC_TOPIC_CONFIG)
     assert settings[1] == Setting("log.segment.bytes", "100000", ConfigSource.STATIC_BROKER_CONFIG)
-    (default,) = known.topic_settings({}, "retention.ms")
+    (default,) = known.topic_settings({}, "delete.retention.ms")
     assert default.source == ConfigSource.DEFAULT_CONFIG
+
+
+def test_times_may_be_given_in_coarser_units() -> None:
+    hour_ms = 3_600_000
+    known = configs(log_retention_hours="3", log_roll_hours="2")
+    assert known.log_config("t").retention_ms == 3 * hour_ms
+    assert known.log_config("t").segment_ms == 2 * hour_ms
+    (hours, default) = known.topic_settings({}, "retention.ms")
+    assert hours == Setting(
+        "log.retention.hours", "3", ConfigSource.STATIC_BROKER_CONFIG, unit_ms=hour_ms
+    )
+    assert (hours.in_unit, default.in_unit) == (str(3 * hour_ms), str(168 * hour_ms))
+    known = configs(log_retention_hours="3", log_retention_minutes="-1")
+    assert known.log_config("t").retention_ms == -1
+    assert next(known.topic_settings({}, "retention.ms")).in_unit == "-1"
+    known.set_default({"log.retention.ms": "5"})
+    assert known.log_config("t").retention_ms == 5
+    known.set_topic("t", {"retention.ms": "6"})
+    assert known.log_config("t").retention_ms == 6
+
+
+def test_how_long_records_of_a_topic_stay() -> None:
+    known = configs(log_retention_bytes="100")
+    config = known.log_config("t")
+    assert (config.retention_bytes, config.is_deleted) == (100, True)
+    assert config.file_delete_delay_ms == 60_000
+    known.set_default({"log.cleanup.policy": "compact", "log.segment.delete.delay.ms": "1"})
+    known.set_topic("t", {"retention.bytes": "-1"})
+    config = known.log_config("t")
+    assert (config.retention_bytes, config.is_deleted) == (-1, False)
+    assert config.file_delete_delay_ms == 1

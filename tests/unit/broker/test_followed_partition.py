@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from msgspec import structs
+
 from ballast.broker.followed_partition import LEADER_RETRY_MS, FollowedPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.fetch import EpochEndOffset, PartitionData
@@ -42,6 +44,17 @@ def test_records_are_appended_and_asked_for_from_there() -> None:
         assert followed.partition.high_watermark == 2
         assert (followed.asked.fetch_offset, followed.asked.last_fetched_epoch) == (3, 0)
         assert followed.state.lag == 0
+
+    followed(test)
+
+
+def test_the_leaders_log_start_is_followed_and_confirmed() -> None:
+    def test(_: float, followed: FollowedPartition) -> None:
+        before = followed.state
+        followed.take(structs.replace(answer(b"", high_watermark=3), log_start_offset=2))
+        assert followed.partition.log.log_start_offset == 2
+        assert followed.asked.log_start_offset == 2
+        assert followed.state.matches(before)
 
     followed(test)
 

@@ -18,6 +18,7 @@ def test_gauges_are_read_when_they_are_scraped() -> None:
             "ballast_broker_registered 1.0",
             "ballast_broker_log_segments 1.0",
             "ballast_broker_produce_purgatory_watched 0.0",
+            "ballast_broker_delete_records_purgatory_size 0.0",
             "ballast_broker_requests_failed 0.0",
         ):
             assert line in lines

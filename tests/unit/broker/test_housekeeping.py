@@ -1,6 +1,13 @@
 import asyncio
+import errno
 
-from ballast.broker.housekeeping import DELETE_PERIOD_S, every, flush_periodically
+from ballast.broker.housekeeping import (
+    DELETE_PERIOD_S,
+    RETIRED_PERIOD_S,
+    every,
+    flush_periodically,
+    retain_periodically,
+)
 from ballast.model.ids import TopicPartition
 from ballast.storage.errors import LogFailed
 from tests.simulation.loop import SimulatedLoop, run
@@ -77,3 +84,127 @@ def test_a_replica_that_is_deleted_amid_a_flush_is_no_failure() -> None:
         assert broker.failure is None
 
     simulate(main)
+
+
+SMALL_SEGMENTS = {"log_segment_bytes": "100", "log_retention_check_interval_ms": "1000"}
+
+
+async def fill(cluster: Cluster, count: int = 10) -> None:
+    """Give brokers 1 and 2 a partition with one record per segment."""
+    await cluster.start(1, 2)
+    await cluster.lead(P0, 1, [1, 2])
+    for _ in range(count):
+        await cluster.produce(1, P0, batch(b"a" * 20), acks=-1)
+
+
+def starts(cluster: Cluster) -> list[int]:
+    return [b.replicas.partitions[P0].log.log_start_offset for b in cluster.brokers.values()]
+
+
+def test_old_records_go_from_all_replicas() -> None:
+    async def main(cluster: Cluster) -> None:
+        await fill(cluster)
+        assert starts(cluster) == [0, 0]
+        await cluster.until(lambda: starts(cluster) == [10, 10])
+        assert (await cluster.fetch(1, P0, 9)).error_code == 1
+        answer = await cluster.fetch(1, P0, 10)
+        assert (answer.error_code, answer.log_start_offset) == (0, 10)
+        produced = await cluster.produce(1, P0, batch(b"b"), acks=-1)
+        assert (produced.base_offset, produced.log_start_offset) == (10, 10)
+
+    simulate(main, 1, **SMALL_SEGMENTS, log_retention_ms="5000")
+
+
+def test_a_followers_start_follows_its_leaders() -> None:
+    """Only the leader is told of the limit, and the follower still has no older records."""
+
+    async def main(cluster: Cluster) -> None:
+        await fill(cluster)
+        parts = cluster.brokers[1].parts
+        parts.configs.set_topic(P0.topic, {"retention.bytes": "250"})
+        parts.replicas.reconfigure([P0.topic])
+        await cluster.until(lambda: starts(cluster) == [7, 7])
+
+    simulate(main, 1, **SMALL_SEGMENTS)
+
+
+def test_a_limit_set_on_a_topic_takes_effect_while_the_broker_runs() -> None:
+    async def main(cluster: Cluster) -> None:
+        await fill(cluster)
+        await asyncio.sleep(5)
+        assert starts(cluster) == [0, 0]
+        path = "/config/topics/orders"
+        cluster.zookeeper.put(path, b'{"version":1,"config":{"retention.bytes":"250"}}')
+        change = b'{"version":2,"entity_path":"topics/orders"}'
+        cluster.zookeeper.put("/config/changes/config_change_0000000000", change)
+        await cluster.until(lambda: starts(cluster) == [7, 7])
+
+    simulate(main, 1, **SMALL_SEGMENTS)
+
+
+def test_files_go_when_their_delay_is_over() -> None:
+    async def main(cluster: Cluster) -> None:
+        await fill(cluster)
+        await cluster.until(lambda: starts(cluster) == [7, 7])
+
+        def waiting() -> int:
+            return sum(n.endswith(".deleted") for n in cluster.disks[1].names("/logs/orders-0"))
+
+        assert waiting() == 21
+        await asyncio.sleep(20)
+        assert waiting() == 21
+        await asyncio.sleep(2 * RETIRED_PERIOD_S)
+        assert waiting() == 0
+
+    simulate(
+        main, 1, **SMALL_SEGMENTS, log_retention_bytes="250", log_segment_delete_delay_ms="20000"
+    )
+
+
+def test_the_log_start_survives_a_restart() -> None:
+    async def main(cluster: Cluster) -> None:
+        await fill(cluster)
+        await cluster.until(lambda: starts(cluster) == [7, 7])
+        await cluster.stop(1)
+        disk = cluster.disks[1]
+        assert disk.content("/logs/log-start-offset-checkpoint") == b"0\n1\norders 0 7\n"
+        await cluster.start(1)
+        log = cluster.brokers[1].replicas.log_dirs.get(P0)
+        assert log is not None
+        assert (log.log_start_offset, log.log_end_offset) == (7, 10)
+
+    simulate(main, 1, **SMALL_SEGMENTS, log_retention_bytes="250")
+
+
+def test_a_disk_that_refuses_to_drop_segments_ends_the_broker() -> None:
+    async def main(cluster: Cluster) -> None:
+        await fill(cluster)
+        cluster.disks[1].fail = lambda done, _: errno.EIO if done == "rename" else None
+        await cluster.until(cluster.brokers[1].failed.is_set)
+
+    simulate(main, 1, **SMALL_SEGMENTS, log_retention_bytes="250")
+
+
+def test_a_replica_that_goes_while_others_are_looked_through_is_no_failure() -> None:
+    other = TopicPartition(P0.topic, 1)
+
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        for name in (P0, other):
+            await cluster.lead(name, 1, [1])
+            for _ in range(5):
+                await cluster.produce(1, name, batch(b"a" * 20))
+        broker = cluster.brokers[1]
+        async with asyncio.TaskGroup() as tasks:
+            retaining = tasks.create_task(retain_periodically(broker.replicas, 0.5))
+            await asyncio.sleep(0)
+            cluster.loop.call_later(0.5, cluster.loop.call_soon, broker.replicas.forget, other)
+            cluster.loop.call_later(
+                0.5, cluster.loop.call_soon, broker.replicas.log_dirs.delete, other
+            )
+            await asyncio.sleep(1)
+            retaining.cancel()
+        assert broker.replicas.partitions[P0].log.log_start_offset == 5
+        assert broker.failure is None
+
+    simulate(main, log_segment_bytes="100", log_retention_bytes="0")

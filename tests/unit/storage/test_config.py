@@ -14,11 +14,22 @@ def test_overrides_under_kafkas_names() -> None:
             "index.interval.bytes": "0",
             "max.message.bytes": "7",
             "message.timestamp.type": "CreateTime",
-            "retention.ms": "of another part",
+            "cleanup.policy": "compact, delete",
+            "retention.bytes": "-7",
+            "retention.ms": "-1",
+            "file.delete.delay.ms": "0",
+            "min.insync.replicas": "of another part",
         }
     )
     assert config == LogConfig(
-        segment_bytes=1000, segment_ms=5, index_interval_bytes=0, max_message_bytes=7
+        segment_bytes=1000,
+        segment_ms=5,
+        index_interval_bytes=0,
+        max_message_bytes=7,
+        cleanup_policy=("compact", "delete"),
+        retention_bytes=-7,
+        retention_ms=-1,
+        file_delete_delay_ms=0,
     )
     assert LogConfig().with_overrides({}) == LogConfig()
 
@@ -31,6 +42,10 @@ def test_overrides_under_kafkas_names() -> None:
         ("segment.ms", "0"),
         ("index.interval.bytes", "-1"),
         ("max.message.bytes", "1e6"),
+        ("cleanup.policy", "keep"),
+        ("retention.ms", "-2"),
+        ("retention.bytes", "much"),
+        ("file.delete.delay.ms", "-1"),
         ("message.timestamp.type", "LogAppendTime"),
     ],
 )

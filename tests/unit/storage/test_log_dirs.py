@@ -2,6 +2,7 @@
 
 import errno
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from uuid import UUID
 
@@ -258,3 +259,35 @@ def test_silent_producers_are_forgotten() -> None:
     append(dirs.get_or_create(A0), batch(producer=(9, 0, 0)), now_ms=1000)
     dirs.remove_expired_producers(1000 + CONFIG.producer_id_expiration_ms)
     assert len(dirs.logs[A0].producers) == 0
+
+
+def test_files_of_dropped_segments_are_removed_later() -> None:
+    disk = new_disk()
+    dirs = loaded(disk)
+    config = replace(CONFIG, segment_bytes=100, file_delete_delay_ms=50)
+    for name in (A0, A1):
+        log = dirs.get_or_create(name)
+        log.config = config
+        append(log, *[batch() for _ in range(4)])
+        log.raise_log_start_offset(2)
+
+    def waiting() -> int:
+        return sum(n.endswith(".deleted") for name in (A0, A1) for n in disk.names(f"/d1/{name}"))
+
+    dirs.remove_retired_segments(1000)
+    dirs.remove_retired_segments(1049)
+    assert waiting() == 12
+    dirs.remove_retired_segments(1050)
+    assert waiting() == 0
+
+
+def test_a_disk_that_removes_nothing_goes_offline() -> None:
+    disk = new_disk()
+    dirs = loaded(disk, "/d1", "/d2")
+    log = dirs.get_or_create(A0)
+    log.config = replace(CONFIG, segment_bytes=100, file_delete_delay_ms=0)
+    append(log, *[batch() for _ in range(4)])
+    log.raise_log_start_offset(2)
+    disk.fail = failing("remove", "/d1/a-0")
+    dirs.remove_retired_segments(1000)
+    assert set(dirs.offline_directories) == {"/d1"}

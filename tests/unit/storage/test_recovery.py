@@ -314,3 +314,16 @@ def check_against(log: Log, history: History, *, kept: bool) -> None:
     assert len(stored) <= len(history.current) + 1
     if kept:
         assert len(stored) >= len(history.current) - 7
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_files_of_dropped_segments_are_removed(clean: bool) -> None:
+    disk = new_disk()
+    log = reopened(disk, config=SMALL)
+    append(log, *[batch() for _ in range(20)])
+    log.raise_log_start_offset(13)
+    assert files_of(disk, (".deleted",))
+    log.close(clean=clean)
+    again = reopened(disk, config=SMALL, clean=clean, log_start_offset=13)
+    assert not files_of(disk, (".deleted",))
+    assert [base for base, _ in contents(again)] == list(range(13, 20))

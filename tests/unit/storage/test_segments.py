@@ -3,13 +3,14 @@
 from ballast.storage.config import LogConfig
 from ballast.storage.segment import Segment
 from ballast.storage.segments import SEALED_OPEN_MAX, Segments
+from tests.fakes.disk import FakeDisk
 from tests.unit.storage.samples import DIRECTORY, append, batch, new_disk, reopened
 
 TEN = LogConfig(segment_bytes=10 * len(batch()), index_interval_bytes=100)
 
 
-def opened(count: int = 100) -> tuple[Segments, list[str]]:
-    """Return the segments of a log of ``count`` records, ten per segment, and its file names."""
+def opened(count: int = 100) -> tuple[Segments, FakeDisk]:
+    """Return the segments of a log of ``count`` records, ten per segment, and its disk."""
     disk = new_disk()
     log = reopened(disk, config=TEN)
     append(log, *[batch() for _ in range(count)])
@@ -19,7 +20,7 @@ def opened(count: int = 100) -> tuple[Segments, list[str]]:
     for segment, following in zip(found, bases[1:], strict=False):
         segment.open_sealed(following)
     found[-1].open_active()
-    return Segments(disk, DIRECTORY, found), disk.names(DIRECTORY)
+    return Segments(disk, DIRECTORY, found), disk
 
 
 def test_finding_segments() -> None:
@@ -43,7 +44,7 @@ def test_few_sealed_files_stay_open() -> None:
 
 def test_removing_from_both_ends() -> None:
     segments, _ = opened()
-    segments.remove_below(35)
+    segments.retire_below(35)
     assert [segment.base_offset for segment in segments] == [30, 40, 50, 60, 70, 80, 90]
     assert segments.truncate(52) == 52
     assert [segment.base_offset for segment in segments] == [30, 40, 50]
@@ -52,3 +53,35 @@ def test_removing_from_both_ends() -> None:
     segments.restart_at(7)
     assert [segment.base_offset for segment in segments] == [7]
     segments.release()
+
+
+def retired(disk: FakeDisk) -> list[str]:
+    return [name for name in disk.names(DIRECTORY) if name.endswith(".deleted")]
+
+
+def test_files_of_dropped_segments_stay_for_a_while() -> None:
+    segments, disk = opened()
+    segments.retire_below(15)
+    assert retired(disk) == [f"{0:020d}{kind}.deleted" for kind in (".index", ".log", ".timeindex")]
+    assert segments.names_changed
+    segments.remove_retired(100, delay_ms=50)
+    segments.retire_below(25)
+    segments.remove_retired(149, delay_ms=50)
+    assert len(retired(disk)) == 6
+    segments.remove_retired(150, delay_ms=50)
+    assert retired(disk) == [
+        f"{10:020d}{kind}.deleted" for kind in (".index", ".log", ".timeindex")
+    ]
+    segments.remove_retired(199, delay_ms=50)
+    assert retired(disk) == []
+
+
+def test_a_segment_may_go_twice_under_one_name() -> None:
+    segments, disk = opened(20)
+    for _ in range(2):
+        segments.retire_below(10)
+        segments.remove_retired(0, delay_ms=5)
+        segments.restart_at(0)
+        segments.roll(10)
+    segments.remove_retired(5, delay_ms=5)
+    assert retired(disk) == []

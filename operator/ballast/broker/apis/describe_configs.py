@@ -185,7 +185,7 @@ def _result(
     source = settings[0].source if settings else ConfigSource.DEFAULT_CONFIG
     return DescribeConfigsResourceResult(
         name=name,
-        value=settings[0].value if settings else None,
+        value=settings[0].in_unit if settings else None,
         read_only=read_only,
         config_source=source,
         is_default=asked.version == 0 and source == ConfigSource.DEFAULT_CONFIG,

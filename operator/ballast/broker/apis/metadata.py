@@ -26,7 +26,7 @@ from uuid import UUID
 from ballast.broker.metadata_cache import MetadataCache, PartitionMetadata
 from ballast.broker.parts import Call, Parts
 from ballast.model.ids import NO_LEADER
-from ballast.model.topics import InvalidTopicName, check_topic_name
+from ballast.model.topics import INTERNAL_TOPICS, InvalidTopicName, check_topic_name
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.metadata import (
     MetadataRequest,
@@ -37,7 +37,6 @@ from ballast.protocol.messages.metadata import (
 )
 
 NO_TOPIC_ID: Final = UUID(int=0)
-INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
 def handle(

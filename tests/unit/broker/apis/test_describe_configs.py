@@ -60,6 +60,20 @@ def test_every_version(version: int) -> None:
     simulate(main, log_segment_bytes="100000")
 
 
+def test_a_time_is_told_in_its_own_unit_wherever_it_is_set() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.lead(P0, 1, [1])
+        retention = named(await describe(cluster, TOPIC, "orders"), "retention.ms")
+        assert retention.value == "7200000"
+        assert [(s.name, s.value) for s in retention.synonyms] == [
+            ("log.retention.hours", "2"),
+            ("log.retention.hours", "168"),
+        ]
+
+    simulate(main, log_retention_hours="2")
+
+
 def test_a_brokers_own_configs() -> None:
     async def main(cluster: Cluster) -> None:
         cluster.zookeeper.put("/config/brokers/1", b'{"config":{"min.insync.replicas":"3"}}')

@@ -1,0 +1,146 @@
+"""The properties of a broker's logs: where they roll, how long they stay, when they are flushed.
+
+A part of `ballast.broker.config.BrokerConfig`, whose table of properties these belong to.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ballast.broker.settings import (
+    INT,
+    INT_MAX,
+    LONG,
+    POSITIVE,
+    POSITIVE_LONG,
+    UNLIMITED,
+    ConfigType,
+    integer,
+    setting,
+)
+from ballast.model.topic_configs import TOPIC_CONFIGS
+
+_BYTES_OR_UNLIMITED = integer(-1, UNLIMITED)
+
+
+def _time_or_unlimited(largest: int) -> Callable[[str], int]:
+    """Return a parser of a time that is at least 1, or -1 for ever, as Kafka wants retentions."""
+    number = integer(-1, largest)
+
+    def parse(text: str) -> int:
+        value = number(text)
+        if value == 0:
+            raise ValueError("neither -1 (unlimited) nor at least 1")
+        return value
+
+    return parse
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogSettings:
+    """The properties of logs, parsed. Times are milliseconds unless named otherwise.
+
+    Without slots, so that a configuration can have it as one of several bases.
+    """
+
+    segment_bytes: int = setting(
+        "log.segment.bytes",
+        ConfigType.INT,
+        "1073741824",
+        "Size at which a segment is rolled.",
+        parse=integer(14, INT_MAX),
+        dynamic=True,
+    )
+    roll_ms: int | None = setting(
+        "log.roll.ms",
+        ConfigType.LONG,
+        None,
+        "Age of a segment at which it is rolled; log.roll.hours by default.",
+        parse=POSITIVE_LONG,
+        dynamic=True,
+        optional=True,
+    )
+    roll_hours: int = setting(
+        "log.roll.hours",
+        ConfigType.INT,
+        "168",
+        "Age of a segment at which it is rolled, in hours.",
+        parse=POSITIVE,
+    )
+    index_interval_bytes: int = setting(
+        "log.index.interval.bytes",
+        ConfigType.INT,
+        "4096",
+        "Log bytes between two entries of the offset index.",
+        parse=INT,
+        dynamic=True,
+    )
+    message_max_bytes: int = setting(
+        "message.max.bytes",
+        ConfigType.INT,
+        "1048588",
+        "Largest batch that is taken from a producer.",
+        parse=INT,
+        dynamic=True,
+    )
+    flush_checkpoint_interval_ms: int = setting(
+        "log.flush.offset.checkpoint.interval.ms",
+        ConfigType.INT,
+        "60000",
+        "How often logs are flushed and recovery points saved.",
+        parse=POSITIVE,
+    )
+    cleanup_policy: tuple[str, ...] = setting(
+        "log.cleanup.policy",
+        ConfigType.LIST,
+        "delete",
+        "What becomes of old segments: delete, compact, or both.",
+        parse=TOPIC_CONFIGS["cleanup.policy"].parse,
+        dynamic=True,
+    )
+    retention_bytes: int = setting(
+        "log.retention.bytes",
+        ConfigType.LONG,
+        "-1",
+        "Size of a partition's log above which its oldest segments go; -1 for no limit.",
+        parse=_BYTES_OR_UNLIMITED,
+        dynamic=True,
+    )
+    retention_ms: int | None = setting(
+        "log.retention.ms",
+        ConfigType.LONG,
+        None,
+        "How long records are kept, -1 for ever; log.retention.minutes by default.",
+        parse=_time_or_unlimited(UNLIMITED),
+        dynamic=True,
+        optional=True,
+    )
+    retention_minutes: int | None = setting(
+        "log.retention.minutes",
+        ConfigType.INT,
+        None,
+        "How long records are kept, in minutes; log.retention.hours by default.",
+        parse=_time_or_unlimited(INT_MAX),
+        optional=True,
+    )
+    retention_hours: int = setting(
+        "log.retention.hours",
+        ConfigType.INT,
+        "168",
+        "How long records are kept, in hours.",
+        parse=_time_or_unlimited(INT_MAX),
+    )
+    retention_check_interval_ms: int = setting(
+        "log.retention.check.interval.ms",
+        ConfigType.LONG,
+        "300000",
+        "How often logs are searched for segments that may go.",
+        parse=POSITIVE_LONG,
+    )
+    segment_delete_delay_ms: int = setting(
+        "log.segment.delete.delay.ms",
+        ConfigType.LONG,
+        "60000",
+        "How long the files of a segment that was dropped stay on disk.",
+        parse=LONG,
+        dynamic=True,
+    )
