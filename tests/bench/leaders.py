@@ -26,7 +26,7 @@ from ballast.zk.controller_store import ControllerStore
 from ballast.zk.election import Elected, Election
 from ballast.zk.kazoo_client import KazooZooKeeperClient
 from ballast.znodes import partition_states
-from tests.interop.local_cluster import free_port
+from tests.interop.ports import free_port
 
 PARTITIONS = 1000
 ROUNDS = 7

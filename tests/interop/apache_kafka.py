@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ballast.embedded import zookeeper
 from tests.interop.kafka_jars import kafka_jars
-from tests.interop.local_cluster import free_port
+from tests.interop.ports import free_port
 
 START_TIMEOUT_S = 90
 STARTED = re.compile(r"\] started \(kafka\.server\.KafkaServer\)|KafkaServer id=\d+\] started")

@@ -2,7 +2,8 @@
 
 import re
 
-from tests.interop.local_cluster import ballast, free_port_range
+from tests.interop.local_cluster import ballast
+from tests.interop.ports import port_range
 
 LAST_LINE = re.compile(
     r"demo: moved 9 partitions \((\d+) MB\) through 1 controller failover; "
@@ -11,7 +12,8 @@ LAST_LINE = re.compile(
 
 
 def test_the_demo() -> None:
-    ended = ballast("demo", "--base-port", str(free_port_range()), timeout_s=110)
+    with port_range() as base_port:
+        ended = ballast("demo", "--base-port", str(base_port), timeout_s=110)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     said = LAST_LINE.fullmatch(ended.stdout.splitlines()[-1])
     assert said is not None, ended.stdout

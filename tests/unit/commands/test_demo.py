@@ -14,7 +14,7 @@ from ballast.commands.manifest_file import ManifestFile
 from ballast.embedded.workload import Verdict
 from ballast.model.ids import TopicPartition
 from ballast.reassign.ports import ClusterView, PartitionView
-from tests.interop.local_cluster import free_port_range
+from tests.interop.ports import port_range
 
 TARGET = demo.without(demo.LEAVING_BROKER, demo.first_assignments())
 
@@ -116,8 +116,7 @@ def test_a_lost_or_doubled_record_is_a_failure(lost: int, duplicated: int) -> No
 def test_a_demo_that_cannot_start_says_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    base_port = free_port_range()
-    with socket.create_server(("127.0.0.1", base_port)):
+    with port_range() as base_port, socket.create_server(("127.0.0.1", base_port)):
         assert demo.main(directory=tmp_path, base_port=base_port) == 1
     error = capsys.readouterr().err
     assert error == f"demo: port {base_port} cannot be listened on: Address already in use\n"

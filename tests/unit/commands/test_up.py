@@ -7,7 +7,7 @@ import pytest
 from ballast.broker.errors import ConfigError
 from ballast.commands.up import main, unknown_properties
 from ballast.embedded.layout import ClusterLayout
-from tests.interop.local_cluster import free_port_range
+from tests.interop.ports import port_range
 
 
 def up(directory: Path, base_port: int, *overrides: str) -> int:
@@ -32,8 +32,7 @@ def layout(directory: Path, base_port: int = 19092, **overrides: str) -> Cluster
 
 
 def test_a_taken_port_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    base_port = free_port_range()
-    with socket.create_server(("127.0.0.1", base_port)):
+    with port_range() as base_port, socket.create_server(("127.0.0.1", base_port)):
         assert up(tmp_path / "cluster", base_port) == 1
     out, err = capsys.readouterr()
     assert out == ""
@@ -44,9 +43,9 @@ def test_a_taken_port_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_a_held_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lock = tmp_path / "run" / "lock"
     lock.parent.mkdir()
-    with lock.open("w") as held:
+    with lock.open("w") as held, port_range() as base_port:
         fcntl.flock(held, fcntl.LOCK_EX)
-        assert up(tmp_path, free_port_range()) == 1
+        assert up(tmp_path, base_port) == 1
     error = capsys.readouterr().err
     assert error == f"ballast up: a cluster is running in {tmp_path} already\n"
 

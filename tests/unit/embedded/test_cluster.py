@@ -23,7 +23,7 @@ from ballast.protocol.messages.list_partition_reassignments import (
 )
 from ballast.protocol.messages.metadata import MetadataResponse, MetadataResponseBroker
 from tests.fakes.scripted_broker import ScriptedBroker
-from tests.interop.local_cluster import free_port_range
+from tests.interop.ports import port_range
 
 SAYS_ITS_END = """
 trap 'echo {name} >> {folder}/ended; exit' TERM
@@ -109,19 +109,20 @@ async def fake_layout(
     java.write_text("#!/bin/sh\necho 'version \"17.0.1\"'\n")
     java.chmod(0o755)
     monkeypatch.setenv("PATH", f"{java.parent}{os.pathsep}{os.environ['PATH']}")
-    async with asyncio.TaskGroup() as tasks:
-        layout = FakeLayout(
-            directory=folder / "cluster",
-            brokers=2,
-            controllers=2,
-            base_port=free_port_range(),
-            overrides={},
-            tasks=tasks,
-            silent=silent,
-        )
-        yield layout
-        for task in layout.serving:
-            task.cancel()
+    with port_range() as base_port:
+        async with asyncio.TaskGroup() as tasks:
+            layout = FakeLayout(
+                directory=folder / "cluster",
+                brokers=2,
+                controllers=2,
+                base_port=base_port,
+                overrides={},
+                tasks=tasks,
+                silent=silent,
+            )
+            yield layout
+            for task in layout.serving:
+                task.cancel()
 
 
 async def test_children_start_and_stop_in_order(
