@@ -49,36 +49,41 @@ def add_gauges(parts: Parts, server: Server) -> None:
         lambda: replicas.throttles.follower.rate(replicas.clock()),
     )
     gauge(
-        "produce_purgatory_size",
-        "Produce requests that wait for replicas.",
-        lambda: replicas.delays.produce.delayed_count,
-    )
-    gauge(
-        "fetch_purgatory_size",
-        "Fetches that wait for records.",
-        lambda: replicas.delays.fetch.delayed_count,
-    )
-    gauge(
-        "delete_records_purgatory_size",
-        "Deletions of records that wait for replicas.",
-        lambda: replicas.delays.deletions.delayed_count,
-    )
-    gauge(
-        "produce_purgatory_watched",
-        "Entries in the watch lists of produce requests (Kafka's PurgatorySize).",
-        lambda: replicas.delays.produce.watched_count,
-    )
-    gauge(
-        "fetch_purgatory_watched",
-        "Entries in the watch lists of fetches (Kafka's PurgatorySize).",
-        lambda: replicas.delays.fetch.watched_count,
-    )
-    gauge(
         "log_segments",
         "Segments of all logs here.",
         lambda: sum(log.segment_count for log in replicas.log_dirs.logs.values()),
     )
+    _add_purgatory_gauges(parts)
     _add_server_gauges(parts, server)
+
+
+def _add_purgatory_gauges(parts: Parts) -> None:
+    delays, gauge = parts.replicas.delays, parts.metrics.gauge
+    gauge(
+        "produce_purgatory_size",
+        "Produce requests that wait for replicas.",
+        lambda: delays.produce.delayed_count,
+    )
+    gauge(
+        "fetch_purgatory_size",
+        "Fetches that wait for records.",
+        lambda: delays.fetch.delayed_count,
+    )
+    gauge(
+        "delete_records_purgatory_size",
+        "Deletions of records that wait for replicas.",
+        lambda: delays.deletions.delayed_count,
+    )
+    gauge(
+        "produce_purgatory_watched",
+        "Entries in the watch lists of produce requests (Kafka's PurgatorySize).",
+        lambda: delays.produce.watched_count,
+    )
+    gauge(
+        "fetch_purgatory_watched",
+        "Entries in the watch lists of fetches (Kafka's PurgatorySize).",
+        lambda: delays.fetch.watched_count,
+    )
 
 
 def _add_server_gauges(parts: Parts, server: Server) -> None:

@@ -69,6 +69,10 @@ def _policy(text: str) -> str | None:
     return None
 
 
+def _switch(text: str) -> str | None:
+    return None if text.strip().lower() in ("true", "false") else "must be true or false"
+
+
 DYNAMIC: Final[Mapping[str, Callable[[str], str | None]]] = {
     "log.cleanup.policy": _policy,
     "log.index.interval.bytes": _integer(0),
@@ -79,6 +83,7 @@ DYNAMIC: Final[Mapping[str, Callable[[str], str | None]]] = {
     "log.segment.delete.delay.ms": _integer(0, _LONG_MAX),
     "message.max.bytes": _integer(0),
     MIN_INSYNC_REPLICAS: _integer(1),
+    "unclean.leader.election.enable": _switch,
 }
 """The properties that a running broker takes from IncrementalAlterConfigs, each with what says why
 a value is refused. The same as the broker's own table, less the throttles."""

@@ -58,7 +58,7 @@ def scene() -> tuple[FakeCluster, CountingAdmin, FakeClock, ClusterReader]:
 
 async def test_the_cluster_as_it_is() -> None:
     cluster, admin, _, reader = scene()
-    cluster.default_configs = {"min.insync.replicas": "2", "log.retention.ms": "5"}
+    cluster.default_configs = {"min.insync.replicas": "2", "log.retention.hours": "5"}
     cluster.reassign(P0, (0, 2))
     seen = await reader.read(SPEC)
     assert seen is not None

@@ -59,9 +59,6 @@ FORWARD = ReplicaAssignment.of(1, 2).reassign_to((1, 4))
 FOREIGN: Mapping[TopicPartition, ReplicaAssignment] = {
     TopicPartition("other", 0): ReplicaAssignment.of(1).reassign_to((2,))
 }
-APART: Mapping[TopicPartition, ReplicaAssignment] = {
-    TopicPartition("other", 0): ReplicaAssignment.of(5).reassign_to((6,))
-}
 DONE = (partition(T0, 1, 4), partition(T1, 4, 2))
 LISTS = {LEADER_REPLICAS: "0:1,0:2,1:2,1:3", FOLLOWER_REPLICAS: "0:4,1:4"}
 KNOWING = replace(
@@ -120,11 +117,6 @@ class TestBeforeTheStart:
             ("Paused", "Paused"),
             ("Queued", "ForeignReassignment"),
         ]
-
-    def test_it_begins_beside_moves_of_others_that_touch_nothing_of_it(self) -> None:
-        step = decide(world(observed(pending=APART), remembered=FRESH))
-        assert isinstance(step, SaveMemory)
-        assert step.memory.start_time_ms is not None
 
 
 class TestInTheQueue:
@@ -253,17 +245,6 @@ class TestUnderWay:
         assert isinstance(step, ApplyThrottle)
         assert step.change.brokers == {b: rate_values(2000) for b in (1, 2, 3, 4)}
         assert step.change.topics == {}
-
-    def test_moves_of_others_are_waited_for(self) -> None:
-        step = decide(world(observed(pending=FOREIGN), remembered=memory()))
-        assert isinstance(step, Wait)
-        assert step.reason == "ForeignReassignment"
-
-    def test_moves_that_others_do_not_touch_are_submitted(self) -> None:
-        beside_t1 = {TopicPartition("other", 0): ReplicaAssignment.of(3).reassign_to((5,))}
-        for pending, targets in ((beside_t1, {T0: TARGETS[T0]}), (APART, dict(TARGETS))):
-            step = decide(world(observed(pending=pending), remembered=memory()))
-            assert step == SubmitBatch(targets=targets)
 
     def test_moves_in_flight_are_waited_for(self) -> None:
         going = observed(partition(T0, 4, 1, 2), partition(T1, 4, 2), pending={T0: FORWARD})
