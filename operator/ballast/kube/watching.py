@@ -66,6 +66,8 @@ class _Position:
     """Everything until this version was told; None = list first."""
     failures: int = 0
     """One after another."""
+    told: str = ""
+    """The failure that was told last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +88,7 @@ class Watch:
                     async for change in self._listed(transport, clock, position):
                         yield change
                 async for told in self._streamed(transport, position):
-                    position.failures = 0
+                    position.failures, position.told = 0, ""
                     if told is not None:
                         yield told
                 await clock.sleep(PAUSES_S[0])
@@ -101,9 +103,10 @@ class Watch:
         """Return how long to wait before the next attempt."""
         pause_s = PAUSES_S[min(position.failures, len(PAUSES_S) - 1)]
         position.failures += 1
-        # A right that is missing does not come by itself.
-        tell_at = 1 if isinstance(error, Forbidden) else len(PAUSES_S)
-        if position.failures == tell_at:
+        # A right that is missing does not come by itself; others may be missing after it.
+        is_lasting = isinstance(error, Forbidden) or position.failures == len(PAUSES_S)
+        if is_lasting and str(error) != position.told:
+            position.told = str(error)
             log.warning("watching %s fails: %s", self.resource.plural, error)
         return pause_s
 

@@ -151,6 +151,23 @@ async def test_when_a_watch_that_fails_is_told(
         assert lines == ([f"watching pods fails: {error}"] if count >= attempts else [])
 
 
+async def test_each_right_that_is_missing_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    refusal = {"reason": "Forbidden", "message": "may not list"}
+    may_not_list = Answer(status=403, body=json.dumps(refusal).encode())
+    may_not_watch = Forbidden("may not watch", status=403)
+    good = [event("ADDED", pod("p9", "30"))]
+    server = ScriptedServer(
+        [may_not_list, may_not_list, page(), page(), page(), page()],
+        [[may_not_watch], [may_not_watch], good, [may_not_watch]],
+    )
+    await told(server, YieldingClock())
+    assert [record.getMessage() for record in caplog.records] == [
+        "watching pods fails: may not list",
+        "watching pods fails: may not watch",
+        "watching pods fails: may not watch",
+    ]
+
+
 async def test_selectors_and_metadata_only() -> None:
     server = ScriptedServer([page()], [])
     await told(server, YieldingClock(), labels="a=b", is_metadata_only=True)
