@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from ballast.controller.errors import ControllerMoved, StateChangeFailed
-from ballast.controller.ports import LeadershipWrites
+from ballast.controller.ports import ConfigChanges, LeadershipWrites
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker
 from ballast.model.ids import TopicPartition
@@ -54,6 +54,10 @@ class FakeMetadata:
     reassignments: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
     preferred_elections: set[TopicPartition] = field(default_factory=set)
     isr_notifications: dict[str, frozenset[TopicPartition]] = field(default_factory=dict)
+    broker_defaults: dict[str, str] = field(default_factory=dict)
+    config_changes: list[str | None] = field(default_factory=list)
+    """Topics whose config was written since anyone looked; None: that of all brokers was."""
+    log_dir_events: dict[str, frozenset[int]] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     _notes: int = 0
 
@@ -178,6 +182,14 @@ class FakeMetadataStore:
         configs = self.metadata.configs
         return {topic: configs[topic] for topic in topics if topic in configs}
 
+    async def read_broker_defaults(self) -> Mapping[str, str]:
+        return dict(self.metadata.broker_defaults)
+
+    async def read_config_changes(self) -> ConfigChanges:
+        changed, self.metadata.config_changes = self.metadata.config_changes, []
+        topics = frozenset(topic for topic in changed if topic is not None)
+        return ConfigChanges(topics=topics, broker_defaults=None in changed)
+
     async def read_topic_deletions(self) -> frozenset[str]:
         return frozenset(self.metadata.deletions)
 
@@ -216,6 +228,15 @@ class FakeMetadataStore:
         self._begin("delete_isr_notifications")
         for name in names:
             self.metadata.isr_notifications.pop(name, None)
+        self._effects.happen()
+
+    async def read_log_dir_events(self) -> Mapping[str, frozenset[int]]:
+        return dict(self.metadata.log_dir_events)
+
+    async def delete_log_dir_events(self, names: Collection[str]) -> None:
+        self._begin("delete_log_dir_events")
+        for name in names:
+            self.metadata.log_dir_events.pop(name, None)
         self._effects.happen()
 
     def _begin(self, call: str) -> None:

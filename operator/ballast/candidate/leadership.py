@@ -11,7 +11,7 @@ from ballast.candidate.event_queue import EventQueue
 from ballast.candidate.options import CandidateOptions
 from ballast.candidate.requests import Request, Requests
 from ballast.controller.controller import Controller
-from ballast.controller.events import Event
+from ballast.controller.events import AutoPreferredReplicaLeaderElection, Event
 from ballast.controller.states import PartitionState
 from ballast.net.controller_channels import ControllerChannels
 from ballast.protocol.error_codes import ErrorCode
@@ -20,6 +20,9 @@ from ballast.zk.controller_store import ControllerStore
 from ballast.zk.election import Elected, Election
 
 log = logging.getLogger(__name__)
+
+FIRST_REBALANCE_S = 5.0
+"""How long after an election leadership is first given back (Kafka)."""
 
 
 class Leadership:
@@ -108,6 +111,8 @@ class Leadership:
             try:
                 await controller.failover()
                 log.info("leading with controller epoch %d", self.elected.controller_epoch)
+                if self._options.controller.auto_leader_rebalance_enable:
+                    tasks.create_task(self._rebalance(), name="rebalance of leaders")
                 await self._work(controller, requests)
             finally:
                 self._is_over = True
@@ -133,6 +138,15 @@ class Leadership:
             requests.look()
             while controller.context.failures:
                 log.warning("%s", controller.context.failures.popleft())
+
+    async def _rebalance(self) -> None:
+        """Let the controller look at regular times whether leadership has strayed."""
+        interval_s = self._options.controller.leader_imbalance_check_interval_seconds
+        delay_s = FIRST_REBALANCE_S
+        while True:
+            await asyncio.sleep(delay_s)
+            self._on_event(AutoPreferredReplicaLeaderElection())
+            delay_s = interval_s
 
     def _on_event(self, event: Event) -> None:
         """Queue an event; called by watches and answers, into which nothing may be raised."""

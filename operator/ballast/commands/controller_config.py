@@ -79,6 +79,26 @@ class ControllerConfig:
         "false",
         "Whether a replica that is not in sync may be elected when no other lives.",
     )
+    auto_leader_rebalance_enable: bool = setting(
+        "auto.leader.rebalance.enable",
+        ConfigType.BOOLEAN,
+        "true",
+        "Whether leadership goes back to preferred replicas by itself.",
+    )
+    leader_imbalance_check_interval_seconds: int = setting(
+        "leader.imbalance.check.interval.seconds",
+        ConfigType.LONG,
+        "300",
+        "How often it is looked whether leadership has strayed.",
+        parse=POSITIVE,
+    )
+    leader_imbalance_per_broker_percentage: int = setting(
+        "leader.imbalance.per.broker.percentage",
+        ConfigType.INT,
+        "10",
+        "Share of a broker's partitions that others may lead before its leadership is given back.",
+        parse=integer(0, 100),
+    )
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> "tuple[ControllerConfig, list[str]]":

@@ -13,7 +13,9 @@ from ballast.controller.elections import ElectionType
 from ballast.controller.errors import RequestRefused
 from ballast.controller.failover import Failover, Procedures
 from ballast.controller.isr_changes import IsrChanges
+from ballast.controller.leader_rebalance import LeaderRebalance
 from ballast.controller.leadership import LeadershipWriter
+from ballast.controller.log_dir_failures import LogDirFailures
 from ballast.controller.new_topics import NewTopic
 from ballast.controller.options import ControllerOptions
 from ballast.controller.partition_states import PartitionStateMachine
@@ -75,6 +77,10 @@ class Controller:
             ),
         )
         self._isr_changes = IsrChanges(context, store, channels, leadership, reassignment)
+        self._partitions = partitions
+        self._store = store
+        self._log_dir_failures = LogDirFailures(context, store, channels)
+        self._rebalance = LeaderRebalance(context, partitions, options)
         self._controlled_shutdown = ControlledShutdown(context, partitions, replicas)
         self._failover = Failover(
             context,
@@ -91,18 +97,7 @@ class Controller:
             ),
             deletion_enabled=self._deletion_enabled,
         )
-        self._handlers: Mapping[type, Callable[[Any], Awaitable[None]]] = {
-            events.BrokerChange: self._on_broker_change,
-            events.TopicChange: self._on_topic_change,
-            events.PartitionModifications: self._topics.on_partition_modifications,
-            events.TopicDeletion: self._on_topic_deletion,
-            events.ZkPartitionReassignment: self._on_zk_partition_reassignment,
-            events.ZkPreferredElection: self._on_zk_preferred_election,
-            events.IsrChangeNotification: self._on_isr_change_notification,
-            events.LeaderAndIsrAnswered: self._brokers.on_leader_and_isr_answered,
-            events.StopReplicaAnswered: self._on_stop_replica_answered,
-            events.UpdateMetadataAnswered: self._on_update_metadata_answered,
-        }
+        self._handlers = self._handlers_of_events()
 
     async def failover(self) -> None:
         """Take over the cluster (Kafka's ``onControllerFailover``); call once, before all else."""
@@ -178,6 +173,23 @@ class Controller:
             await self._brokers.on_broker_change()
         return await self._controlled_shutdown.run(broker_id, broker_epoch)
 
+    def _handlers_of_events(self) -> Mapping[type, Callable[[Any], Awaitable[None]]]:
+        return {
+            events.BrokerChange: self._on_broker_change,
+            events.TopicChange: self._on_topic_change,
+            events.PartitionModifications: self._topics.on_partition_modifications,
+            events.TopicDeletion: self._on_topic_deletion,
+            events.ZkPartitionReassignment: self._on_zk_partition_reassignment,
+            events.ZkPreferredElection: self._on_zk_preferred_election,
+            events.IsrChangeNotification: self._on_isr_change_notification,
+            events.LogDirEventNotification: self._on_log_dir_event,
+            events.ConfigChange: self._on_config_change,
+            events.AutoPreferredReplicaLeaderElection: self._on_rebalance_due,
+            events.LeaderAndIsrAnswered: self._brokers.on_leader_and_isr_answered,
+            events.StopReplicaAnswered: self._on_stop_replica_answered,
+            events.UpdateMetadataAnswered: self._on_update_metadata_answered,
+        }
+
     async def _on_broker_change(self, _: events.BrokerChange) -> None:
         await self._brokers.on_broker_change()
 
@@ -197,6 +209,19 @@ class Controller:
 
     async def _on_isr_change_notification(self, _: events.IsrChangeNotification) -> None:
         await self._isr_changes.on_notification()
+
+    async def _on_log_dir_event(self, _: events.LogDirEventNotification) -> None:
+        await self._log_dir_failures.on_notification()
+
+    async def _on_rebalance_due(self, _: events.AutoPreferredReplicaLeaderElection) -> None:
+        await self._rebalance.run()
+
+    async def _on_config_change(self, _: events.ConfigChange) -> None:
+        # Who allows an unclean election now need not wait for the next change of a broker.
+        changes = await self._store.read_config_changes()
+        await self._partitions.elect_missing_leaders(
+            None if changes.broker_defaults else changes.topics
+        )
 
     async def _on_stop_replica_answered(self, event: events.StopReplicaAnswered) -> None:
         self._strays.on_stop_replica_answered(event)

@@ -46,6 +46,21 @@ class IsrChangeNotification:
     """The children of /isr_change_notification changed."""
 
 
+@dataclass(frozen=True, slots=True)
+class LogDirEventNotification:
+    """The children of /log_dir_event_notification changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChange:
+    """The children of /config/changes changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutoPreferredReplicaLeaderElection:
+    """It is time to look whether leadership has strayed from the preferred replicas."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderAndIsrAnswered:
     """A broker answered LeaderAndIsr."""
@@ -85,6 +100,9 @@ Event = (
     | ZkPartitionReassignment
     | ZkPreferredElection
     | IsrChangeNotification
+    | LogDirEventNotification
+    | ConfigChange
+    | AutoPreferredReplicaLeaderElection
     | LeaderAndIsrAnswered
     | StopReplicaAnswered
     | UpdateMetadataAnswered

@@ -69,6 +69,11 @@ class Failover:
         self._context.check_invariants()
 
     async def _drop_notifications(self) -> None:
+        """Arm their watches, and forget what is read anew in a moment anyway."""
+        await self._store.read_config_changes()
+        log_dir_events = await self._store.read_log_dir_events()
+        if log_dir_events:
+            await self._store.delete_log_dir_events(sorted(log_dir_events))
         notifications = await self._store.read_isr_notifications()
         if notifications:
             await self._store.delete_isr_notifications(sorted(notifications))

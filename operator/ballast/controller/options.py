@@ -18,6 +18,12 @@ class ControllerOptions:
     default_replication_factor: int = 1
     delete_topic_enable: bool = True
     unclean_leader_election_enable: bool = False
-    """Whether a replica outside the ISR may lead when no member lives; a topic may override it."""
+    """Whether a replica outside the ISR may lead when no member lives; ``<default>`` of the
+    brokers' configs may override it, and a topic both."""
+    auto_leader_rebalance_enable: bool = True
+    """Whether leadership goes back to preferred replicas by itself."""
+    leader_imbalance_check_interval_seconds: int = 300
+    leader_imbalance_per_broker_percentage: int = 10
+    """Share of a broker's partitions that others may lead before its leadership is given back."""
     is_cordoned: Callable[[int], bool] = nothing_is_cordoned
     """Whether a broker gets no replicas of new topics, because it is to go; asked each time."""

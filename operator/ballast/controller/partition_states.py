@@ -20,6 +20,8 @@ from ballast.controller.states import VALID_PREVIOUS_PARTITION_STATES, Partition
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 
+_UNCLEAN = "unclean.leader.election.enable"
+
 Failures = Mapping[TopicPartition, StateChangeFailed]
 
 
@@ -53,13 +55,17 @@ class PartitionStateMachine:
             self._context.set_partition_state(topic_partition, state)
         await self.elect_missing_leaders()
 
-    async def elect_missing_leaders(self) -> None:
-        """Try to bring every partition without a leader online, but those to be deleted."""
+    async def elect_missing_leaders(self, topics: Collection[str] | None = None) -> None:
+        """Try to bring partitions without a leader online, but those to be deleted.
+
+        All of them, or those of some ``topics``.
+        """
         waiting = [
             topic_partition
             for topic_partition, state in sorted(self._context.partition_states.items())
             if (state is not PartitionState.ONLINE or self._has_lost_its_leader(topic_partition))
             and not self._context.is_being_deleted(topic_partition)
+            and (topics is None or topic_partition.topic in topics)
         ]
         await self.elect(waiting, ElectionStrategy.OFFLINE)
 
@@ -188,9 +194,10 @@ class PartitionStateMachine:
         self, partitions: Collection[TopicPartition]
     ) -> Collection[TopicPartition]:
         configs = await self._store.read_topic_configs(sorted({tp.topic for tp in partitions}))
-        default = "true" if self._unclean_by_default else "false"
+        defaults = await self._store.read_broker_defaults()
+        default = defaults.get(_UNCLEAN, str(self._unclean_by_default))
         return [
             tp
             for tp in sorted(partitions)
-            if configs.get(tp.topic, {}).get("unclean.leader.election.enable", default) == "true"
+            if configs.get(tp.topic, {}).get(_UNCLEAN, default).lower() == "true"
         ]

@@ -17,6 +17,15 @@ from ballast.model.topics import TopicAssignment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigChanges:
+    """Whose configs were written."""
+
+    topics: frozenset[str] = frozenset()
+    broker_defaults: bool = False
+    """Whether those of all brokers (``<default>``) were."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeadershipWrites:
     """What became of conditional writes to state znodes."""
 
@@ -68,6 +77,12 @@ class MetadataStore(Protocol):
     async def read_topic_configs(self, topics: Collection[str]) -> Mapping[str, Mapping[str, str]]:
         """Return the config overrides of topics; a topic without any is left out."""
 
+    async def read_broker_defaults(self) -> Mapping[str, str]:
+        """Return the config overrides of all brokers (``<default>``)."""
+
+    async def read_config_changes(self) -> ConfigChanges:
+        """Return what was notified since the last call, at first all; arms `ConfigChange`."""
+
     async def read_topic_deletions(self) -> frozenset[str]:
         """Return the topics asked to be deleted; arms the watch for `TopicDeletion`."""
 
@@ -99,6 +114,12 @@ class MetadataStore(Protocol):
 
     async def delete_isr_notifications(self, names: Collection[str]) -> None:
         """Delete notifications that have been handled."""
+
+    async def read_log_dir_events(self) -> Mapping[str, frozenset[int]]:
+        """Return the brokers that each event names; arms `LogDirEventNotification`."""
+
+    async def delete_log_dir_events(self, names: Collection[str]) -> None:
+        """Delete events that have been handled."""
 
 
 class BrokerChannels(Protocol):

@@ -35,6 +35,9 @@ class CandidateSpec:
     default_replication_factor: int
     delete_topic_enable: bool
     unclean_leader_election_enable: bool
+    auto_leader_rebalance_enable: bool
+    leader_imbalance_check_interval_seconds: int
+    leader_imbalance_per_broker_percentage: int
 
     @classmethod
     def from_spec(cls, spec: Spec) -> "CandidateSpec | None":
@@ -57,6 +60,13 @@ class CandidateSpec:
             delete_topic_enable=_truth(config.get("delete.topic.enable", "true")),
             unclean_leader_election_enable=_truth(
                 config.get("unclean.leader.election.enable", "false")
+            ),
+            auto_leader_rebalance_enable=_truth(config.get("auto.leader.rebalance.enable", "true")),
+            leader_imbalance_check_interval_seconds=POSITIVE(
+                config.get("leader.imbalance.check.interval.seconds", "300")
+            ),
+            leader_imbalance_per_broker_percentage=integer(0, 100)(
+                config.get("leader.imbalance.per.broker.percentage", "10")
             ),
         )
 

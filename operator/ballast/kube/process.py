@@ -167,6 +167,13 @@ class OperatorProcess:
                     default_replication_factor=spec.default_replication_factor,
                     delete_topic_enable=spec.delete_topic_enable,
                     unclean_leader_election_enable=spec.unclean_leader_election_enable,
+                    auto_leader_rebalance_enable=spec.auto_leader_rebalance_enable,
+                    leader_imbalance_check_interval_seconds=(
+                        spec.leader_imbalance_check_interval_seconds
+                    ),
+                    leader_imbalance_per_broker_percentage=(
+                        spec.leader_imbalance_per_broker_percentage
+                    ),
                     is_cordoned=is_cordoned,
                 ),
             ),

@@ -17,12 +17,17 @@ from ballast.zk.client import (
 from ballast.zk.controller_watches import ControllerWatches
 from ballast.zk.errors import ConnectionLoss, MultiFailed, NodeExists, NoNode
 from ballast.zk.fencing import FencedWriter
-from ballast.znodes import isr_changes, preferred_replica_election, reassign_partitions
+from ballast.znodes import (
+    isr_changes,
+    log_dir_events,
+    preferred_replica_election,
+    reassign_partitions,
+)
 from ballast.znodes.errors import ZnodeError
 
 
 class AdminZnodes:
-    """/admin/reassign_partitions, /admin/preferred_replica_election, /isr_change_notification."""
+    """/admin/reassign_partitions, /admin/preferred_replica_election, and the notifications."""
 
     def __init__(
         self,
@@ -83,6 +88,10 @@ class AdminZnodes:
     async def delete_isr_notifications(self, names: Collection[str]) -> None:
         """Delete notifications by name."""
         await self._writer.apply([Delete(isr_changes.path(name)) for name in sorted(names)])
+
+    async def delete_log_dir_events(self, names: Collection[str]) -> None:
+        """Delete events by name."""
+        await self._writer.apply([Delete(log_dir_events.path(name)) for name in sorted(names)])
 
     async def _watched(self, path: str, watch: Watch) -> bytes | None:
         """Return the data or None; ``watch`` sees creation, change and deletion."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from ballast.controller.errors import RequestRefused
 from ballast.controller.events import Event
-from ballast.controller.ports import LeadershipWrites
+from ballast.controller.ports import ConfigChanges, LeadershipWrites
 from ballast.model.brokers import Broker
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
@@ -28,9 +28,11 @@ from ballast.zk.store_errors import store_errors
 from ballast.zk.topic_writes import TopicWriter
 from ballast.znodes import (
     broker_ids,
+    config_changes,
     configs,
     delete_topics,
     isr_changes,
+    log_dir_events,
     partition_states,
 )
 from ballast.znodes import topics as topic_znodes
@@ -69,6 +71,7 @@ class ControllerStore:
         self._leadership = LeadershipWriter(client, writer)
         self._topics = TopicWriter(client, writer)
         self._admin = AdminZnodes(client, writer, self._watches, on_unreadable)
+        self._last_config_change = -1
 
     def close(self) -> None:
         """Report no more events: this controller has resigned."""
@@ -111,6 +114,33 @@ class ControllerStore:
         read = self._decoded(nodes, lambda n, d, _: configs.decode(configs.topic_entity(n), d))
         return {topic: values for topic, values in read.items() if values}
 
+    async def read_broker_defaults(self) -> Mapping[str, str]:
+        """Return the config overrides of all brokers (``<default>``)."""
+        with store_errors():
+            nodes = await self._read(configs.path, (configs.broker_entity(None),))
+        read = self._decoded(nodes, lambda entity, d, _: configs.decode(entity, d))
+        return next(iter(read.values()), {})
+
+    async def read_config_changes(self) -> ConfigChanges:
+        """Return what was notified since the last call, at first all; arms `ConfigChange`."""
+        with store_errors():
+            names = await self._children(config_changes.PATH, self._watches.configs_changed)
+            numbers = {name: config_changes.sequence_of(name) for name in names}
+            unseen = [
+                n for n, s in numbers.items() if s is not None and s > self._last_config_change
+            ]
+            nodes = await self._read(config_changes.path, unseen)
+        self._last_config_change = max((s for s in numbers.values() if s is not None), default=-1)
+        read = self._decoded(nodes, lambda n, d, _: config_changes.decode(n, d))
+        return ConfigChanges(
+            topics=frozenset(
+                entity.removeprefix("topics/")
+                for entity in read.values()
+                if entity.startswith("topics/")
+            ),
+            broker_defaults=configs.broker_entity(None) in read.values(),
+        )
+
     async def read_topic_deletions(self) -> frozenset[str]:
         """Return the topics asked to be deleted; arms the watch for `TopicDeletion`."""
         with store_errors():
@@ -126,6 +156,17 @@ class ControllerStore:
             names = await self._children(isr_changes.PATH, self._watches.isr_changed)
             nodes = await self._read(isr_changes.path, names)
         read = self._decoded(nodes, lambda n, d, _: isr_changes.decode(n, d))
+        return {name: read.get(name, frozenset()) for name in nodes}
+
+    async def read_log_dir_events(self) -> Mapping[str, frozenset[int]]:
+        """Return the brokers that each event names; arms `LogDirEventNotification`.
+
+        One that cannot be read names none, so that it is deleted with the others.
+        """
+        with store_errors():
+            names = await self._children(log_dir_events.PATH, self._watches.log_dirs_changed)
+            nodes = await self._read(log_dir_events.path, names)
+        read = self._decoded(nodes, lambda n, d, _: frozenset({log_dir_events.decode(n, d)}))
         return {name: read.get(name, frozenset()) for name in nodes}
 
     async def read_reassignments(self) -> Mapping[TopicPartition, tuple[int, ...]]:
@@ -200,6 +241,11 @@ class ControllerStore:
         """Delete notifications that have been handled."""
         with store_errors():
             await self._admin.delete_isr_notifications(names)
+
+    async def delete_log_dir_events(self, names: Collection[str]) -> None:
+        """Delete events that have been handled."""
+        with store_errors():
+            await self._admin.delete_log_dir_events(names)
 
     # -- how reads are made ------------------------------------------------------------------
 

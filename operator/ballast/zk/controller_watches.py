@@ -9,8 +9,10 @@ from contextlib import contextmanager
 
 from ballast.controller.events import (
     BrokerChange,
+    ConfigChange,
     Event,
     IsrChangeNotification,
+    LogDirEventNotification,
     PartitionModifications,
     TopicChange,
     TopicDeletion,
@@ -57,6 +59,14 @@ class ControllerWatches:
     def isr_changed(self, _: WatchEvent) -> None:
         """React to a change of the children of /isr_change_notification."""
         self._emit(IsrChangeNotification())
+
+    def log_dirs_changed(self, _: WatchEvent) -> None:
+        """React to a change of the children of /log_dir_event_notification."""
+        self._emit(LogDirEventNotification())
+
+    def configs_changed(self, _: WatchEvent) -> None:
+        """React to a change of the children of /config/changes."""
+        self._emit(ConfigChange())
 
     def preferred_election_changed(self, _: WatchEvent) -> None:
         """React to a change of /admin/preferred_replica_election."""

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from ballast.controller.options import ControllerOptions
 from ballast.net.channel import BrokerChannel
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -52,6 +53,41 @@ def test_requests_that_wait_are_refused_at_the_end() -> None:
         response = (await waiting)[0]
         assert response.topics[0].error_code == ErrorCode.NOT_CONTROLLER
         cluster.open.set()
+
+    with_candidate(scenario)
+
+
+def test_leadership_is_given_back_at_regular_times() -> None:
+    """First five seconds after the election, as in Kafka, then at the interval."""
+
+    async def scenario(cluster: CandidateCluster, channel: BrokerChannel) -> None:
+        del channel
+        candidate = cluster.candidates[100]
+        leadership = candidate.leadership
+        assert leadership is not None
+        due = "AutoPreferredReplicaLeaderElection"
+        await asyncio.sleep(4)
+        assert leadership.handled[due] == 0
+        await asyncio.sleep(2)
+        assert leadership.handled[due] == 1
+        await asyncio.sleep(298)
+        assert leadership.handled[due] == 1
+        await asyncio.sleep(2 + 2 * 300)
+        assert leadership.handled[due] == 4
+
+    with_candidate(scenario)
+
+
+def test_leadership_stays_where_nobody_wants_it_back() -> None:
+    async def scenario(cluster: CandidateCluster, channel: BrokerChannel) -> None:
+        del channel
+        options = ControllerOptions(auto_leader_rebalance_enable=False)
+        other = cluster.start_candidate(101, controller=options)
+        cluster.tasks[100].cancel()
+        await cluster.until(lambda: other.leadership is not None)
+        await asyncio.sleep(400)
+        assert other.leadership is not None
+        assert other.leadership.handled["AutoPreferredReplicaLeaderElection"] == 0
 
     with_candidate(scenario)
 

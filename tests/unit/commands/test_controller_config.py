@@ -23,6 +23,9 @@ def test_defaults_are_kafkas() -> None:
         default_replication_factor=1,
         delete_topic_enable=True,
         unclean_leader_election_enable=False,
+        auto_leader_rebalance_enable=True,
+        leader_imbalance_check_interval_seconds=300,
+        leader_imbalance_per_broker_percentage=10,
     )
     assert unknown == []
 
@@ -36,6 +39,9 @@ def test_what_is_given_is_taken_and_what_is_unknown_is_told() -> None:
         "default.replication.factor": "2",
         "delete.topic.enable": "FALSE",
         "unclean.leader.election.enable": "true",
+        "auto.leader.rebalance.enable": "false",
+        "leader.imbalance.check.interval.seconds": "60",
+        "leader.imbalance.per.broker.percentage": "20",
         "zookeeper.session.timeout.ms": "4000",
         "log.dirs": "/data",
         "a": "b",
@@ -45,6 +51,9 @@ def test_what_is_given_is_taken_and_what_is_unknown_is_told() -> None:
     assert (config.num_partitions, config.default_replication_factor) == (3, 2)
     assert (config.delete_topic_enable, config.unclean_leader_election_enable) == (False, True)
     assert config.zookeeper_session_timeout_ms == 4000
+    assert not config.auto_leader_rebalance_enable
+    assert config.leader_imbalance_check_interval_seconds == 60
+    assert config.leader_imbalance_per_broker_percentage == 20
     assert unknown == ["a", "log.dirs"]
 
 
@@ -65,6 +74,9 @@ def test_what_has_no_default_must_be_given(name: str) -> None:
         ("zookeeper.session.timeout.ms", "0"),
         ("default.replication.factor", "32768"),
         ("delete.topic.enable", "1"),
+        ("auto.leader.rebalance.enable", "no"),
+        ("leader.imbalance.check.interval.seconds", "0"),
+        ("leader.imbalance.per.broker.percentage", "101"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(name: str, value: str) -> None:

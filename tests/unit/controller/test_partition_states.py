@@ -146,3 +146,22 @@ async def test_a_thousand_leaders_move_in_one_pass() -> None:
     await world.brokers_changed()
     assert world.store.calls == ["update_leadership", "read_leadership"]
     assert {state.leader for state in world.metadata.states.values()} == {2}
+
+
+@pytest.mark.parametrize(
+    ("topic", "defaults", "leader"),
+    [(None, None, -1), (None, "true", 2), ("false", "true", -1), ("true", "false", 2)],
+)
+async def test_the_default_of_all_brokers_counts_where_the_topic_says_nothing(
+    topic: str | None, defaults: str | None, leader: int
+) -> None:
+    world = await start((1, 2))
+    await world.isr_changed(T0, 1)
+    name = "unclean.leader.election.enable"
+    if topic is not None:
+        world.metadata.configs["t"] = {name: topic}
+    if defaults is not None:
+        world.metadata.broker_defaults = {name: defaults}
+    world.stop_broker(1)
+    await world.brokers_changed()
+    assert world.state(T0).leader == leader

@@ -22,6 +22,9 @@ def test_defaults() -> None:
         default_replication_factor=1,
         delete_topic_enable=True,
         unclean_leader_election_enable=False,
+        auto_leader_rebalance_enable=True,
+        leader_imbalance_check_interval_seconds=300,
+        leader_imbalance_per_broker_percentage=10,
     )
 
 
@@ -33,6 +36,9 @@ def test_what_is_given() -> None:
             "default.replication.factor": "3",
             "delete.topic.enable": "False",
             "unclean.leader.election.enable": "true",
+            "auto.leader.rebalance.enable": "false",
+            "leader.imbalance.check.interval.seconds": "60",
+            "leader.imbalance.per.broker.percentage": "0",
             "min.insync.replicas": "2",
         },
     }
@@ -43,6 +49,9 @@ def test_what_is_given() -> None:
         default_replication_factor=3,
         delete_topic_enable=False,
         unclean_leader_election_enable=True,
+        auto_leader_rebalance_enable=False,
+        leader_imbalance_check_interval_seconds=60,
+        leader_imbalance_per_broker_percentage=0,
     )
 
 
@@ -58,6 +67,8 @@ def test_a_cluster_that_runs_elsewhere_has_no_candidate() -> None:
         {**MINIMAL, "config": {"num.partitions": "0"}},
         {**MINIMAL, "config": {"default.replication.factor": "40000"}},
         {**MINIMAL, "config": {"delete.topic.enable": "yes"}},
+        {**MINIMAL, "config": {"leader.imbalance.per.broker.percentage": "101"}},
+        {**MINIMAL, "config": {"leader.imbalance.check.interval.seconds": "0"}},
     ],
 )
 def test_what_cannot_be(spec: dict[str, Any]) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from ballast.controller.errors import ControllerMoved, RequestRefused, StoreUnavailable
-from ballast.controller.ports import MetadataStore
+from ballast.controller.events import ConfigChange, LogDirEventNotification
+from ballast.controller.ports import ConfigChanges, MetadataStore
 from ballast.model.ids import TopicPartition
+from ballast.zk.client import Delete
 from ballast.zk.controller_store import ControllerStore
 from ballast.zk.election import Election
 from tests.fakes.zookeeper import FakeZooKeeper
@@ -26,6 +28,7 @@ WRITES: dict[str, Write] = {
     "write_reassignments": lambda s: s.write_reassignments({tp(): (2, 3)}),
     "write_reassignments of none": lambda s: s.write_reassignments({}),
     "delete_preferred_elections": lambda s: s.delete_preferred_elections(),
+    "delete_log_dir_events": lambda s: s.delete_log_dir_events(["log_dir_event_0000000000"]),
     "delete_isr_notifications": lambda s: s.delete_isr_notifications(["isr_change_0000000000"]),
 }
 
@@ -43,6 +46,10 @@ def populate(zookeeper: FakeZooKeeper) -> None:
     zookeeper.put("/admin/delete_topics/t")
     zookeeper.put("/admin/reassign_partitions", b'{"version":1,"partitions":[]}')
     zookeeper.put("/admin/preferred_replica_election", b'{"version":1,"partitions":[]}')
+    zookeeper.put(
+        "/log_dir_event_notification/log_dir_event_0000000000",
+        b'{"version":1,"broker":2,"event":1}',
+    )
     zookeeper.put(
         "/isr_change_notification/isr_change_0000000000",
         b'{"version":1,"partitions":[{"topic":"t","partition":0}]}',
@@ -160,6 +167,10 @@ async def test_hostile_znodes_are_left_out_and_reported() -> None:
         zookeeper.put("/admin/preferred_replica_election", deep)
         zookeeper.put("/admin/delete_topics/..x y", b"")
         zookeeper.put("/isr_change_notification/isr_change_0000000001", b"{}")
+        zookeeper.put("/log_dir_event_notification/log_dir_event_0000000001", b'{"broker":-1}')
+        zookeeper.put("/config/changes/config_change_0000000000", b"[]")
+        zookeeper.put("/config/changes/another name", b"")
+        zookeeper.put("/config/brokers/<default>", b"?")
         assert await store.read_topic_names() == {"t", "bad"}
         assert list(await store.read_topics(["t", "bad"])) == ["t"]
         assert list(await store.read_leadership([tp(0), tp(1)])) == [tp(0)]
@@ -172,15 +183,68 @@ async def test_hostile_znodes_are_left_out_and_reported() -> None:
             "isr_change_0000000000": frozenset({tp(0)}),
             "isr_change_0000000001": frozenset(),
         }
+        assert await store.read_log_dir_events() == {
+            "log_dir_event_0000000000": frozenset({2}),
+            "log_dir_event_0000000001": frozenset(),
+        }
+        assert await store.read_config_changes() == ConfigChanges()
+        assert await store.read_broker_defaults() == {}
         assert sorted(error.path for error in elected.unreadable) == [
             "/admin/preferred_replica_election",
             "/admin/reassign_partitions",
             "/brokers/ids/7",
             "/brokers/topics/bad",
             "/brokers/topics/t/partitions/1/state",
+            "/config/brokers/<default>",
+            "/config/changes/config_change_0000000000",
             "/config/topics/bad",
             "/isr_change_notification/isr_change_0000000001",
+            "/log_dir_event_notification/log_dir_event_0000000001",
         ]
+
+
+async def test_config_changes_are_told_once_each() -> None:
+    zookeeper = server()
+    async with controller(zookeeper) as elected:
+        store = elected.store
+        prefix = "/config/changes/config_change_"
+        zookeeper.put(f"{prefix}0000000000", b'{"version":2,"entity_path":"topics/t"}')
+        assert await store.read_config_changes() == ConfigChanges(topics=frozenset({"t"}))
+        assert await store.read_config_changes() == ConfigChanges()
+        zookeeper.put(f"{prefix}0000000001", b'{"version":2,"entity_path":"brokers/<default>"}')
+        zookeeper.put(f"{prefix}0000000002", b'{"version":2,"entity_path":"brokers/1"}')
+        zookeeper.put(
+            f"{prefix}0000000003", b'{"version":1,"entity_type":"topics","entity_name":"u"}'
+        )
+        await elected.client.sync("/")
+        assert elected.events == [ConfigChange()]
+        zookeeper.write(Delete(f"{prefix}0000000000"))
+        changes = ConfigChanges(topics=frozenset({"u"}), broker_defaults=True)
+        assert await store.read_config_changes() == changes
+
+
+async def test_the_defaults_of_all_brokers() -> None:
+    zookeeper = server()
+    async with controller(zookeeper) as elected:
+        assert await elected.store.read_broker_defaults() == {}
+        zookeeper.put("/config/brokers/<default>", b'{"version":1,"config":{"a":"b"}}')
+        assert await elected.store.read_broker_defaults() == {"a": "b"}
+
+
+async def test_a_lost_disk_is_an_event_each_time() -> None:
+    zookeeper = server()
+    async with controller(zookeeper) as elected:
+        store = elected.store
+        assert await store.read_log_dir_events() == {}
+        path = "/log_dir_event_notification/log_dir_event_0000000000"
+        zookeeper.put(path, b'{"version":1,"broker":2,"event":1}')
+        await elected.client.sync("/")
+        assert elected.events == [LogDirEventNotification()]
+        assert await store.read_log_dir_events() == {"log_dir_event_0000000000": frozenset({2})}
+        await store.delete_log_dir_events(["log_dir_event_0000000000"])
+        await elected.client.sync("/")
+        assert elected.events == [LogDirEventNotification()] * 2
+        assert zookeeper.data(path) is None
 
 
 async def test_a_hundred_thousand_children() -> None:
