@@ -146,6 +146,16 @@ async def test_a_lost_disk_is_like_a_lost_broker_for_its_replicas() -> None:
     assert cluster.effects.count == effects
 
 
+async def test_a_bounced_broker_has_its_disks_again() -> None:
+    cluster = await start((1, 2))
+    await cluster.handle(answered(1, t0="KAFKA_STORAGE_ERROR"))
+    cluster.start_broker(1)
+    await cluster.brokers_changed()
+    assert cluster.controller.context.offline_dir_replicas == set()
+    await cluster.settle()
+    assert set(cluster.state(T0).isr) == {1, 2}
+
+
 async def test_a_disk_that_is_back_takes_part_again() -> None:
     cluster = await start((1,))
     await cluster.handle(answered(1, t0="KAFKA_STORAGE_ERROR"))
