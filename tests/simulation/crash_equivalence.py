@@ -253,16 +253,26 @@ async def sweep(scenario: str, *, second_crash: int = 0) -> int:
     reference = await start()
     before = reference.effects.count
     await run(reference, steps)
-    assert not reference.controller.context.being_reassigned
+    _require_rest(reference, scenario)
     boundaries = reference.effects.count - before
     for effects in range(1, boundaries + 1):
         cluster = await start()
         cluster.effects.crash_after(effects)
         text = f"{scenario}, crash after effect {effects} of {boundaries}"
         require("C8", await run(cluster, steps, second_crash=second_crash) >= 1, f"none: {text}")
+        _require_rest(cluster, text)
         same = outcome(cluster) == outcome(reference)
         require("C8", same, f"{text}: {outcome(cluster)}, not {outcome(reference)}")
     return boundaries
+
+
+def _require_rest(cluster: ControllerCluster, text: str) -> None:
+    """Require that nothing is pending and every live replica, and nobody else, is in sync (R4)."""
+    require("R4", not cluster.controller.context.being_reassigned, f"pending, {text}")
+    for partition, assignment in cluster.replicas().items():
+        live = {*assignment.replicas} & cluster.metadata.brokers.keys()
+        state = cluster.state(partition)
+        require("R4", {*state.isr} == live, f"{partition}: {state} of {assignment}, {text}")
 
 
 def sweep_all() -> int:
