@@ -4,10 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL_BALLAST := $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 export PYTHONPATH := operator
+SEEDS ?= 2000
+STEPS ?= 5000
 export BALLAST_IMAGE ?= ballast:dev
 export BALLAST_SPARK_IMAGE ?= ballast-spark:dev
 
-.PHONY: venv demo test chaos e2e images lint format docs bench locks clean
+.PHONY: venv demo test simulate mutants chaos e2e images lint format docs bench locks clean
 
 # The environment with everything that `ballast` needs, and the `ballast` script in it.
 venv: $(VENV)/.demo
@@ -17,6 +19,14 @@ demo: $(VENV)/.demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+# As many seeds as wanted, each under faults for that many steps at least; ends with one line.
+simulate: $(VENV)/.dev
+	$(BIN)/python -m tests.simulation 0-$$(( $(SEEDS) - 1 )) --steps $(STEPS)
+
+# Deliberate bugs, each of which must be found.
+mutants: $(VENV)/.dev
+	$(BIN)/python -m tests.simulation.mutants
 
 chaos: $(VENV)/.dev
 	$(BIN)/python -m pytest -m chaos -s tests/faults $(PYTEST_ARGS)

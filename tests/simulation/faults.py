@@ -9,7 +9,11 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from tests.fakes.zookeeper_sessions import WriteRecord
 from tests.simulation.cluster import SimulatedCluster
+
+MAX_FAULTS_S = 60.0
+"""A run whose processes are all down makes no steps."""
 
 Fault = Callable[["Nemesis"], Awaitable[None]]
 
@@ -36,15 +40,18 @@ class Nemesis:
         self.cluster = cluster
         self.random = rng
         self.injected = 0
+        self.boundaries = 0
+        """How many times a controller was killed between two of its effects."""
         self.is_zookeeper_down = False
         self._plan = plan
 
-    async def run(self, duration_s: float) -> None:
-        """Cause faults for ``duration_s``, then heal everything."""
+    async def run(self, duration_s: float, *, min_steps: int = 0) -> None:
+        """Cause faults for ``duration_s`` and that many steps of the loop, then heal everything."""
         loop = self.cluster.loop
         until = loop.time() + duration_s
+        at_last = loop.time() + max(duration_s, MAX_FAULTS_S)
         async with asyncio.TaskGroup() as tasks:
-            while loop.time() < until:
+            while loop.time() < until or (loop.steps < min_steps and loop.time() < at_last):
                 await asyncio.sleep(self.random.uniform(*self._plan.pause_s))
                 kind = self.random.choice(self._plan.kinds)
                 self.injected += 1
@@ -77,7 +84,11 @@ class Nemesis:
 
 async def crash(nemesis: Nemesis, prefix: str) -> None:
     """Kill a process and start it again, at once or after its session has run out."""
-    name = nemesis.pick(prefix)
+    await kill_and_restart(nemesis, nemesis.pick(prefix))
+
+
+async def kill_and_restart(nemesis: Nemesis, name: str) -> None:
+    """Kill the process of a host, unless it is down, and start it again."""
     if not nemesis.cluster.is_up(name):
         return
     nemesis.cluster.kill(name)
@@ -94,6 +105,31 @@ async def crash_broker(nemesis: Nemesis) -> None:
 async def crash_candidate(nemesis: Nemesis) -> None:
     """Kill a candidate, the controller or not."""
     await crash(nemesis, "candidate-")
+
+
+async def crash_between_effects(nemesis: Nemesis) -> None:
+    """Kill a controller after one of its next writes, before it hears that it was applied (C8)."""
+    writes = nemesis.random.randint(1, 20)
+    host: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def count(record: WriteRecord) -> None:
+        nonlocal writes
+        writes -= record.host.startswith("candidate-")
+        if writes <= 0 and not host.done():
+            host.set_result(record.host)
+
+    after_write = nemesis.cluster.zookeeper.after_write
+    after_write.append(count)
+    try:
+        async with asyncio.timeout(5.0):
+            name = await host
+    except TimeoutError:
+        return
+    finally:
+        after_write.remove(count)
+    nemesis.boundaries += nemesis.cluster.is_up(name)
+    nemesis.note(f"{name} dies between two effects")
+    await kill_and_restart(nemesis, name)
 
 
 async def crash_mover(nemesis: Nemesis) -> None:
@@ -224,6 +260,7 @@ FAULTS: dict[str, Fault] = {
     "crash_broker": crash_broker,
     "crash_all": crash_all,
     "crash_candidate": crash_candidate,
+    "crash_between_effects": crash_between_effects,
     "crash_mover": crash_mover,
     "pause": pause,
     "expire_session": expire_session,

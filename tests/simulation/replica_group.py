@@ -179,7 +179,7 @@ class ReplicaGroup:
                 continue
             if view.acks_all(end, MIN_INSYNC_REPLICAS) is AcksAll.DONE:
                 del self.appends[value]
-                if self.committed[end - 1] != value:
+                if self.committed[end - 1 : end] != [value]:
                     self._violation = f"P1: {value} acknowledged, another record is committed"
 
     def change_isr(self, broker: Replica) -> None:
@@ -386,6 +386,8 @@ class ReplicaGroup:
             epochs = [record.epoch for record in broker.log]
             if epochs != sorted(epochs):
                 return f"P6: epochs decrease in the log of {broker.broker_id}"
+            if any(entry.start_offset > len(broker.log) for entry in broker.epochs.entries):
+                return f"P6: {broker.broker_id} remembers epochs of what it does not have"
             if broker.view is None:
                 continue
             mark = broker.view.high_watermark

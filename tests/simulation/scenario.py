@@ -80,6 +80,8 @@ class Outcome:
     acknowledged: int = 0
     completed_moves: int = 0
     faults: int = 0
+    boundaries: int = 0
+    """Deaths of a controller between two of its effects."""
     elections: int = 0
 
     def describe(self, lines: int = 80) -> str:
@@ -103,8 +105,11 @@ class _TraceHandler(logging.Handler):
         self._loop.note(text)
 
 
-def run_seed(seed: int, *, lines_kept: int = LINES_KEPT) -> Outcome:
-    """Run one seed to its end, or to its first broken promise."""
+def run_seed(seed: int, *, lines_kept: int = LINES_KEPT, min_steps: int = 0) -> Outcome:
+    """Run one seed to its end, or to its first broken promise.
+
+    Faults last as long as the seed says, and until the loop has made ``min_steps`` steps.
+    """
     outcome = Outcome(seed=seed)
     loop = SimulatedLoop(seed)
     outcome.trace = loop.trace = Trace(lines_kept)
@@ -115,7 +120,7 @@ def run_seed(seed: int, *, lines_kept: int = LINES_KEPT) -> Outcome:
     logger.addHandler(handler)
     logger.propagate = False
     try:
-        simulation.run_in(loop, _Run(loop, outcome).main())
+        simulation.run_in(loop, _Run(loop, outcome, min_steps).main())
     except (AssertionError, Exception) as failure:  # noqa: BLE001 - whatever it is, it is reported
         outcome.failure = failure
     finally:
@@ -131,7 +136,8 @@ def run_seed(seed: int, *, lines_kept: int = LINES_KEPT) -> Outcome:
 class _Run:
     """One run in the making."""
 
-    def __init__(self, loop: SimulatedLoop, outcome: Outcome) -> None:
+    def __init__(self, loop: SimulatedLoop, outcome: Outcome, min_steps: int) -> None:
+        self.min_steps = min_steps
         self.loop = loop
         self.outcome = outcome
         self.random = random.Random(loop.random.getrandbits(64))
@@ -158,8 +164,9 @@ class _Run:
         clients = self._start_clients()
         if self.story.faults is not None:
             nemesis = Nemesis(self.cluster, self.story.faults, self.random)
-            await nemesis.run(self.story.faults_s)
+            await nemesis.run(self.story.faults_s, min_steps=self.min_steps)
             self.outcome.faults = nemesis.injected
+            self.outcome.boundaries = nemesis.boundaries
         else:
             await asyncio.sleep(self.story.faults_s)
         await asyncio.sleep(1.0)

@@ -75,7 +75,11 @@ def test_the_same_leader_in_a_new_epoch_is_followed_in_that_epoch() -> None:
             await cluster.lead(P0, 1, [1, 2])
         answer = await cluster.produce(1, P0, batch(b"a"), acks=-1)
         assert answer.error_code == 0
-        assert cluster.brokers[2].replicas.partitions[P0].leader_epoch == 4
+        leader, follower = (cluster.brokers[b].replicas.partitions[P0] for b in (1, 2))
+        assert follower.leader_epoch == 4
+        assert follower.log.log_end_offset == 1
+        assert leader.view is not None
+        assert leader.view.isr == {1, 2}, "it was not acknowledged without the follower"
 
     simulate(main)
 

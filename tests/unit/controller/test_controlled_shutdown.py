@@ -1,8 +1,11 @@
 """Controlled shutdown: who is relieved of what, and what is refused."""
 
+from uuid import UUID
+
 import pytest
 
 from ballast.controller.errors import RequestRefused
+from ballast.controller.new_topics import NewTopic
 from ballast.model.ids import TopicPartition
 from tests.fakes.controller_cluster import ControllerCluster
 from tests.fakes.metadata_store import describe_state
@@ -81,3 +84,12 @@ async def test_a_new_registration_ends_the_shutdown() -> None:
     assert cluster.controller.context.shutting_down == set()
     await cluster.settle()
     assert set(cluster.state(T0).isr) == {1, 2}
+
+
+async def test_nobody_who_leaves_is_elected_anew() -> None:
+    cluster = await start((1, 2))
+    await cluster.controller.controlled_shutdown(2, -1)
+    new = NewTopic(topic="new", topic_id=UUID(int=1), assignment={0: (2, 3)})
+    await cluster.controller.create_topics([new])
+    state = cluster.state(TopicPartition("new", 0))
+    assert (state.leader, state.isr) == (3, (3,))
