@@ -90,6 +90,21 @@ class Session:
         settings = [line.split(" sensitive=")[0].split("=", 1) for line in lines[1:]]
         return {name: value for name, value in settings}  # noqa: C416
 
+    def offsets(self, topic: str, *arguments: str) -> list[str]:
+        """Return what get-offsets says of a topic, partitions in order."""
+        servers = ("--broker-list", self.cluster.bootstrap_servers)
+        return self.tools.check("get-offsets", *servers, "--topic", topic, *arguments).lines
+
+    def offsets_file(self, topic: str, *offsets: int) -> str:
+        """Write which records of partitions 0, 1, ... to delete, and return the file's path."""
+        path = self._directory / f"{uuid.uuid4().hex}.json"
+        partitions = [
+            {"topic": topic, "partition": number, "offset": offset}
+            for number, offset in enumerate(offsets)
+        ]
+        path.write_text(json.dumps({"version": 1, "partitions": partitions}))
+        return str(path)
+
     @property
     def _servers(self) -> tuple[str, str]:
         return "--bootstrap-server", self.cluster.bootstrap_servers
@@ -365,6 +380,55 @@ def test_sizes_offsets_and_versions_are_told(kafka: Session) -> None:
     assert kafka.tools.check("get-offsets", *offsets, "--time", "-2").lines == [f"{topic}:0:0"]
     versions = kafka.check("broker-api-versions").out
     assert versions.count("AlterPartitionReassignments(45): 0 [usable: 0]") == 3
+
+
+def test_records_are_deleted(kafka: Session) -> None:
+    topic = kafka.topic("--replica-assignment", "1:2,2:3", "--config", "segment.bytes=16384")
+    kafka.fill(topic, 200)
+    ends = [int(line.split(":")[2]) for line in kafka.offsets(topic)]
+    assert sum(ends) == 200
+    assert min(ends) > 20
+
+    def delete(*offsets: int) -> list[str]:
+        run = kafka.check(
+            "delete-records", "--offset-json-file", kafka.offsets_file(topic, *offsets)
+        )
+        return sorted(line for line in run.lines if line.startswith("partition: "))
+
+    deleted = [
+        f"partition: {topic}-0\tlow_watermark: 20",
+        f"partition: {topic}-1\tlow_watermark: {ends[1]}",
+    ]
+    assert delete(20, -1) == deleted
+    assert kafka.offsets(topic, "--time", "-2") == [f"{topic}:0:20", f"{topic}:1:{ends[1]}"]
+    assert kafka.offsets(topic) == [f"{topic}:{n}:{end}" for n, end in enumerate(ends)]
+    for broker, logs in segments(kafka.cluster, topic, ".log").items():
+        # Twenty records fill a segment: the first one has gone from both replicas.
+        assert broker == 3 or logs[0].name > f"{0:020d}.log"
+    refused = delete(ends[0] + 1, 0)
+    assert "OffsetOutOfRangeException" in refused[0]
+    assert refused[1] == deleted[1]
+    compacted = kafka.topic("--replica-assignment", "1:2", "--config", "cleanup.policy=compact")
+    run = kafka.check("delete-records", "--offset-json-file", kafka.offsets_file(compacted, 0))
+    assert "PolicyViolationException" in run.out
+
+
+def test_topics_grow(kafka: Session) -> None:
+    topic = kafka.topic("--replica-assignment", "1:2,2:3")
+    kafka.check("topics", "--alter", "--topic", topic, "--partitions", "5")
+    wait_until(lambda: len(kafka.describe(topic)) == 5, "fewer partitions")
+    assert kafka.replicas(topic) == ["1,2", "2,3", "3,1", "1,3", "2,1"]
+    kafka.fill(topic, 100)
+    assert len(kafka.offsets(topic)) == 5
+    kafka.check(
+        *("topics", "--alter", "--topic", topic, "--partitions", "6"),
+        *("--replica-assignment", "1:2,2:3,3:1,1:3,2:1,3:2"),
+    )
+    wait_until(lambda: kafka.replicas(topic)[5:] == ["3,2"], "not placed as it was asked for")
+    for count, reason in (("6", "already has 6 partitions"), ("4", "higher than the requested 4")):
+        refused = kafka.run("topics", "--alter", "--topic", topic, "--partitions", count)
+        assert refused.status == 1
+        assert reason in refused.out + refused.err
 
 
 def test_java_clients_write_and_read(kafka: Session) -> None:

@@ -69,6 +69,13 @@ class MetadataCache:
         """Return what is known of one partition."""
         return self._topics.get(partition.topic, {}).get(partition.partition)
 
+    def is_led(self, topic: str, count: int) -> bool:
+        """Whether a topic has at least ``count`` partitions, each with a live leader."""
+        partitions = self._topics.get(topic, {})
+        return len(partitions) >= count and all(
+            partition.leader in self._brokers for partition in partitions.values()
+        )
+
     def update(
         self,
         entries: Iterable[tuple[TopicPartition, PartitionMetadata]],

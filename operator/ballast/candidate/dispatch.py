@@ -7,6 +7,7 @@ from ballast.candidate.acting import CandidateApi
 from ballast.candidate.apis import (
     alter_partition_reassignments,
     controlled_shutdown,
+    create_partitions,
     create_topics,
     delete_topics,
     elect_leaders,
@@ -21,6 +22,7 @@ CANDIDATE_APIS: Mapping[ApiKey, CandidateApi] = MappingProxyType(
         ),
         ApiKey.CREATE_TOPICS: CandidateApi(create_topics.answer, create_topics.refuse),
         ApiKey.DELETE_TOPICS: CandidateApi(delete_topics.answer, delete_topics.refuse),
+        ApiKey.CREATE_PARTITIONS: CandidateApi(create_partitions.answer, create_partitions.refuse),
         ApiKey.ELECT_LEADERS: CandidateApi(elect_leaders.answer, elect_leaders.refuse),
         ApiKey.ALTER_PARTITION_REASSIGNMENTS: CandidateApi(
             alter_partition_reassignments.answer, alter_partition_reassignments.refuse

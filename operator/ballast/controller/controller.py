@@ -25,6 +25,7 @@ from ballast.controller.reassignment_requests import ReassignmentRequests
 from ballast.controller.replica_states import ReplicaStateMachine
 from ballast.controller.strays import Strays
 from ballast.controller.topic_deletion import TopicDeletion
+from ballast.controller.topic_growth import TopicGrowth
 from ballast.controller.topics import Topics
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
@@ -131,6 +132,15 @@ class Controller:
         `is_topic_ready` after each event to learn when every broker knows the topic.
         """
         return await self._topics.create(new_topics, validate_only=validate_only)
+
+    async def create_partitions(
+        self, growths: Sequence[TopicGrowth], *, validate_only: bool = False
+    ) -> Mapping[str, RequestRefused | None]:
+        """Add partitions to topics, each named once, and lead them: CreatePartitions (37).
+
+        Returns for each topic the reason of its refusal, or None; then as after `create_topics`.
+        """
+        return await self._topics.grow(growths, validate_only=validate_only)
 
     def is_topic_ready(self, topic: str) -> bool:
         """Whether each partition has a leader and each live broker has been told of the topic.

@@ -115,7 +115,7 @@ def _place(
             f"Replication factor: {factor} larger than available brokers: {len(brokers)}.",
         )
     return place_replicas(
-        _open_to_replicas(brokers, factor, options),
+        open_to_replicas(brokers, factor, options),
         partitions,
         factor,
         start_index=new_topic.start_index,
@@ -123,7 +123,7 @@ def _place(
     )
 
 
-def _open_to_replicas(
+def open_to_replicas(
     brokers: Sequence[Broker], replication_factor: int, options: ControllerOptions
 ) -> Sequence[Broker]:
     """Return the brokers that are not cordoned, and of the others as many as are needed."""

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ballast.controller.context import ControllerContext
 from ballast.controller.elections import ElectionStrategy
-from ballast.controller.errors import RequestRefused
+from ballast.controller.errors import RequestRefused, StateChangeFailed
 from ballast.controller.events import PartitionModifications, UpdateMetadataAnswered
 from ballast.controller.new_topics import NewTopic, plan_topic
 from ballast.controller.options import ControllerOptions
@@ -13,6 +13,7 @@ from ballast.controller.partition_states import PartitionStateMachine
 from ballast.controller.ports import MetadataStore
 from ballast.controller.replica_states import ReplicaStateMachine
 from ballast.controller.states import PartitionState, ReplicaState
+from ballast.controller.topic_growth import TopicGrowth, plan_growth
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import TopicAssignment
 
@@ -59,6 +60,43 @@ class Topics:
         if not validate_only:
             await self._start([a for a in answers.values() if isinstance(a, TopicAssignment)])
         return answers
+
+    async def grow(
+        self, growths: Sequence[TopicGrowth], *, validate_only: bool
+    ) -> Mapping[str, RequestRefused | None]:
+        """Add partitions to topics, each named once; return each one's refusal, or None.
+
+        With ``validate_only`` everything is checked and nothing is written.
+        """
+        answers: dict[str, RequestRefused | None] = {}
+        for growth in growths:
+            try:
+                await self._grow(growth, validate_only=validate_only)
+                answers[growth.topic] = None
+            except RequestRefused as refusal:
+                answers[growth.topic] = refusal
+        return answers
+
+    async def _grow(self, growth: TopicGrowth, *, validate_only: bool) -> None:
+        topic = growth.topic
+        # Another tool may have let it grow just now: the write must not undo that.
+        await self.on_partition_modifications(PartitionModifications(topic))
+        added = plan_growth(
+            growth,
+            self._context.topics.get(topic),
+            queued_for_deletion=topic in self._context.queued_for_deletion,
+            brokers=list(self._context.brokers.values()),
+            options=self._options,
+        )
+        if validate_only:
+            return
+        grown = self._context.topic_with(topic, added)
+        try:
+            await self._store.write_topics((grown,))
+        except StateChangeFailed as error:
+            raise RequestRefused("INVALID_PARTITIONS", str(error)) from error
+        self._context.put_topic(grown)
+        await self._lead([TopicPartition(topic, number) for number in added])
 
     async def on_topic_change(self) -> None:
         """Compare /brokers/topics with what is known: lead new topics, forget those removed."""

@@ -14,6 +14,7 @@ from ballast.protocol.messages import (
     alter_partition_reassignments,
     api_versions,
     controlled_shutdown,
+    create_partitions,
     create_topics,
     delete_records,
     delete_topics,
@@ -58,6 +59,7 @@ class ApiKey(IntEnum):
     DESCRIBE_CONFIGS = 32
     ALTER_CONFIGS = 33
     DESCRIBE_LOG_DIRS = 35
+    CREATE_PARTITIONS = 37
     ELECT_LEADERS = 43
     INCREMENTAL_ALTER_CONFIGS = 44
     ALTER_PARTITION_REASSIGNMENTS = 45
@@ -132,6 +134,9 @@ APIS: Mapping[ApiKey, Api] = MappingProxyType(
         ),
         ApiKey.DESCRIBE_LOG_DIRS: Api(
             describe_log_dirs.DescribeLogDirsRequest, describe_log_dirs.DescribeLogDirsResponse
+        ),
+        ApiKey.CREATE_PARTITIONS: Api(
+            create_partitions.CreatePartitionsRequest, create_partitions.CreatePartitionsResponse
         ),
         ApiKey.ELECT_LEADERS: Api(
             elect_leaders.ElectLeadersRequest, elect_leaders.ElectLeadersResponse

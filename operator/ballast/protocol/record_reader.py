@@ -1,26 +1,23 @@
-"""Single records of a batch, for tools and tests. Brokers never open a batch.
+"""Single records of a batch.
+
+Brokers open a batch for compaction and for look-ups by time only, never to append or fetch it.
 
 A record, all integers zigzag varints: length, attributes (one byte), timestamp delta, offset
 delta, key, value (length -1 for null), header count, and per header a key and a value.
 """
 
-import zlib
 from typing import NamedTuple
 
-from ballast.protocol.errors import CorruptRecords, DecodeError, InvalidRecords
+from ballast.protocol.compression import decompress
+from ballast.protocol.errors import CorruptRecords, DecodeError
 from ballast.protocol.primitives import read_varint, read_varlong
 from ballast.protocol.records import (
-    COMPRESSIONS,
     HEADER_SIZE,
     LEAST_RECORD_SIZE,
     BatchHeader,
     Buffer,
     read_batch_header,
 )
-
-_GZIP_WINDOW_BITS = 31
-MAX_DECOMPRESSED_BYTES = 64 * 1024 * 1024
-"""What a compressed batch may grow to before it is refused as a bomb."""
 
 
 class Record(NamedTuple):
@@ -34,36 +31,21 @@ class Record(NamedTuple):
 
 
 def read_records(batch: Buffer, position: int = 0) -> list[Record]:
-    """Return the records of the batch at ``position``, uncompressed or gzip.
+    """Return the records of the batch at ``position``.
 
-    Raise `CorruptRecords` for a malformed batch, `InvalidRecords` for another compression.
+    Raise `CorruptRecords` for a malformed batch, `InvalidRecords` for an unknown compression.
     """
     header = read_batch_header(batch, position)
     payload = bytes(memoryview(batch)[position + HEADER_SIZE : position + header.size])
     if len(payload) != header.size - HEADER_SIZE:
         raise CorruptRecords("the batch is cut off")
-    payload = _decompress(header, payload)
+    payload = decompress(header.compression, payload)
     if header.record_count * LEAST_RECORD_SIZE > len(payload):
         raise CorruptRecords(f"{header.record_count} records cannot lie in {len(payload)} bytes")
     try:
         return _read_all(header, payload)
     except (DecodeError, UnicodeDecodeError) as error:
         raise CorruptRecords(f"malformed record: {error}") from error
-
-
-def _decompress(header: BatchHeader, payload: bytes) -> bytes:
-    if header.compression == 0:
-        return payload
-    if header.compression != COMPRESSIONS.index("gzip"):
-        raise InvalidRecords(f"cannot open compression {header.compression}")
-    try:
-        inflater = zlib.decompressobj(_GZIP_WINDOW_BITS)
-        inflated = inflater.decompress(payload, MAX_DECOMPRESSED_BYTES)
-    except zlib.error as error:
-        raise CorruptRecords(f"malformed gzip: {error}") from error
-    if not inflater.eof:
-        raise CorruptRecords(f"gzip is cut off or opens to over {MAX_DECOMPRESSED_BYTES} bytes")
-    return inflated
 
 
 def _read_all(header: BatchHeader, payload: bytes) -> list[Record]:

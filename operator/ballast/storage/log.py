@@ -211,8 +211,7 @@ class Log:
     def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int] | None:
         """Return (timestamp, offset) of the first record at or after ``timestamp_ms``.
 
-        Exact for uncompressed batches. A compressed batch is not opened: its first record stands
-        for the one searched, so a consumer that seeks may see some earlier records first.
+        A batch that cannot be opened is answered by its first offset.
         """
         return find_timestamp(self.segments, timestamp_ms, self.log_start_offset)
 

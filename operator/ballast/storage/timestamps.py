@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from ballast.protocol.errors import DecodeError
+from ballast.protocol.compression import decompress
+from ballast.protocol.errors import DecodeError, RecordsError
 from ballast.protocol.primitives import read_varint, read_varlong
 from ballast.protocol.records import HEADER_SIZE, TIMESTAMP_TYPE_BIT, BatchHeader
 from ballast.storage.segment import Segment
@@ -16,8 +17,7 @@ def find_timestamp(
 ) -> tuple[int, int] | None:
     """Return (timestamp, offset) of the first record at or after both arguments, or None.
 
-    The order is the log's, not the timestamps' (Log.fetchOffsetByTimestamp). A compressed batch is
-    not opened: it is answered by its first offset.
+    The order is the log's, not the timestamps' (Log.fetchOffsetByTimestamp).
     """
     for segment in segments.following(log_start_offset):
         if segment.max_timestamp < timestamp_ms:
@@ -37,18 +37,15 @@ def _find_in_batch(
 ) -> tuple[int, int] | None:
     if header.attributes & TIMESTAMP_TYPE_BIT:
         return header.max_timestamp, max(header.base_offset, log_start_offset)
-    if header.compression or (
-        header.base_timestamp >= timestamp_ms and header.base_offset >= log_start_offset
-    ):
-        return header.base_timestamp, max(header.base_offset, log_start_offset)
     payload = segment.read_at(position + HEADER_SIZE, header.size - HEADER_SIZE)
     try:
+        payload = decompress(header.compression, payload)
         for timestamp_delta, offset_delta in _record_deltas(payload, header.record_count):
             offset = header.base_offset + offset_delta
             timestamp = header.base_timestamp + timestamp_delta
             if timestamp >= timestamp_ms and offset >= log_start_offset:
                 return timestamp, offset
-    except (DecodeError, IndexError):
+    except (DecodeError, RecordsError, IndexError):
         # What lies in a batch is its producer's word; the batch's own offset is near enough.
         return header.base_timestamp, max(header.base_offset, log_start_offset)
     return None

@@ -63,6 +63,16 @@ def test_a_deleted_topic_is_forgotten() -> None:
     assert cache.topic_id("t") is None
 
 
+def test_a_topic_is_led_when_all_its_partitions_are() -> None:
+    cache = MetadataCache()
+    cache.update([(T0, led_by(1)), (T1, led_by(2))], [broker(1)], {})
+    assert not cache.is_led("t", 2)
+    cache.update([], [broker(1), broker(2)], {})
+    assert cache.is_led("t", 2)
+    assert not cache.is_led("t", 3)
+    assert not cache.is_led("u", 1)
+
+
 async def test_waiting_ends_with_an_update() -> None:
     cache = MetadataCache()
     async with asyncio.TaskGroup() as tasks:

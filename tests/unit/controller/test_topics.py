@@ -8,6 +8,7 @@ import pytest
 from ballast.controller.errors import RequestRefused
 from ballast.controller.events import PartitionModifications, TopicChange, UpdateMetadataAnswered
 from ballast.controller.new_topics import NewTopic
+from ballast.controller.topic_growth import TopicGrowth
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import TopicAssignment
@@ -152,6 +153,91 @@ async def test_a_topic_to_be_deleted_does_not_grow() -> None:
     await cluster.handle(PartitionModifications("t"))
     assert cluster.metadata.topics["t"].partitions == known.partitions
     assert cluster.metadata.log[-1] == "topic t 0=[1]"
+
+
+async def grow(cluster: ControllerCluster, topic: str, count: int, **options: bool) -> str | None:
+    growth = TopicGrowth(topic=topic, count=count)
+    (refusal,) = (await cluster.controller.create_partitions([growth], **options)).values()
+    return refusal.error if refusal else None
+
+
+async def test_a_topic_grows_by_partitions_that_are_led() -> None:
+    cluster = await start(1, 2)
+    await cluster.controller.create_topics([new("t", replication_factor=2)])
+    assert await grow(cluster, "t", 3) is None
+    assert cluster.metadata.topics["t"].partitions.keys() == {0, 1, 2}
+    assert cluster.metadata.topics["t"].topic_id == UUID(int=1)
+    assert cluster.state(TopicPartition("t", 2)).has_leader
+    assert cluster.state(T0).leader_epoch == 0
+    assert not cluster.controller.is_topic_ready("t")
+    await cluster.settle()
+    assert cluster.controller.is_topic_ready("t")
+    await cluster.handle(PartitionModifications("t"))
+    assert cluster.state(TopicPartition("t", 2)).leader_epoch == 0
+
+
+async def test_to_validate_growth_writes_nothing() -> None:
+    cluster = await start(1)
+    await cluster.controller.create_topics([new("t")])
+    effects = cluster.effects.count
+    assert await grow(cluster, "t", 3, validate_only=True) is None
+    assert await grow(cluster, "t", 1, validate_only=True) == "INVALID_PARTITIONS"
+    assert cluster.effects.count == effects
+
+
+async def test_growth_keeps_what_another_tool_has_just_added() -> None:
+    cluster = await start(1, 2)
+    await cluster.controller.create_topics([new("t")])
+    grown = {0: ReplicaAssignment.of(1), 1: ReplicaAssignment.of(2)}
+    cluster.metadata.put_topic(TopicAssignment(topic="t", topic_id=None, partitions=grown))
+    assert await grow(cluster, "t", 2) == "INVALID_PARTITIONS"
+    assert await grow(cluster, "t", 3) is None
+    assert cluster.metadata.topics["t"].partitions.items() >= grown.items()
+    assert cluster.state(TopicPartition("t", 1)).leader == 2
+
+
+async def test_growth_during_a_deletion_and_a_reassignment_is_refused() -> None:
+    cluster = await start(1, 2)
+    await cluster.controller.create_topics([new("t"), new("u")])
+    await cluster.settle()
+    cluster.stop_broker(2)
+    await cluster.brokers_changed()
+    target = cluster.metadata.topics["t"].partitions[0].replicas
+    assert await grow(cluster, "unknown", 2) == "UNKNOWN_TOPIC_OR_PARTITION"
+    cluster.start_broker(2)
+    await cluster.brokers_changed()
+    move = {T0: tuple({1, 2} - set(target))}
+    await cluster.controller.alter_partition_reassignments(move)
+    assert await grow(cluster, "t", 2) == "REASSIGNMENT_IN_PROGRESS"
+    await cluster.controller.delete_topics(["u"])
+    assert await grow(cluster, "u", 2) == "INVALID_TOPIC_EXCEPTION"
+
+
+async def test_a_topic_too_large_for_the_store_does_not_grow() -> None:
+    cluster = await start(1)
+    await cluster.controller.create_topics([new("t")])
+    cluster.store.too_large.add("t")
+    assert await grow(cluster, "t", 3) == "INVALID_PARTITIONS"
+    assert cluster.controller.context.topics["t"].partitions.keys() == {0}
+
+
+@pytest.mark.parametrize("effects", range(1, 6))
+async def test_interrupted_growth_is_finished_by_the_next_controller(effects: int) -> None:
+    cluster = await start(1, 2)
+    await cluster.controller.create_topics([new("t", replication_factor=2)])
+    await cluster.settle()
+    cluster.effects.crash_after(effects)
+    try:
+        await grow(cluster, "t", 3)
+        await cluster.settle()
+    except ControllerCrashed:
+        await cluster.fail_over()
+    await grow(cluster, "t", 3)
+    await cluster.settle()
+    assert cluster.metadata.topics["t"].partitions.keys() == {0, 1, 2}
+    assert all(state.has_leader for state in cluster.metadata.states.values())
+    assert len(cluster.metadata.states) == 3
+    assert cluster.controller.is_topic_ready("t")
 
 
 @pytest.mark.parametrize("effects", range(1, 9))

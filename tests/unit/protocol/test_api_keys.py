@@ -5,7 +5,7 @@ from ballast.protocol.api_keys import APIS, ApiKey
 # Kafka 2.8.2: key, last version, first flexible version.
 TABLE = """
 0 9 9 | 1 12 12 | 2 6 6 | 3 11 9 | 4 5 4 | 5 3 2 | 6 7 6 | 7 3 3 | 10 3 3 | 18 3 3 | 19 7 5
-| 20 6 4 | 21 2 2 | 22 4 2 | 23 4 4 | 32 4 4 | 33 2 2 | 35 2 2 | 43 2 2 | 44 1 1
+| 20 6 4 | 21 2 2 | 22 4 2 | 23 4 4 | 32 4 4 | 33 2 2 | 35 2 2 | 37 3 2 | 43 2 2 | 44 1 1
 | 45 0 0 | 46 0 0 | 60 0 0
 """
 

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ballast.protocol.api_keys import ApiKey
+from ballast.protocol.compression import MAX_DECOMPRESSED_BYTES
 from ballast.protocol.errors import CorruptRecords, InvalidRecords, UnsupportedMagic
 from ballast.protocol.frames import decode_request
 from ballast.protocol.messages.produce import ProduceRequest
-from ballast.protocol.record_reader import MAX_DECOMPRESSED_BYTES, Record, read_records
+from ballast.protocol.record_reader import Record, read_records
 from ballast.protocol.records import (
     HEADER_SIZE,
     build_batch,
@@ -50,8 +51,8 @@ def test_records_of_real_producers_are_read() -> None:
     assert {record.headers for record in found} == {(), (("h", b"1"),)}
 
 
-def test_other_compressions_are_not_opened() -> None:
-    batch = build_batch([(None, b"v", 0)], attributes=4, compressed=b"zstd")
+def test_unknown_compressions_are_not_opened() -> None:
+    batch = build_batch([(None, b"v", 0)], attributes=5, compressed=b"brotli")
     with pytest.raises(InvalidRecords):
         read_records(batch)
 

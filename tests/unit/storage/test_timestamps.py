@@ -1,9 +1,8 @@
 """Finding the first record at or after a time."""
 
-import gzip
-
 import pytest
 
+from ballast.protocol.compression import compress
 from ballast.protocol.records import build_batch, encode_records
 from ballast.storage.config import LogConfig
 from ballast.storage.log import Log
@@ -53,17 +52,23 @@ def test_time_may_go_back() -> None:
     assert log.offset_for_timestamp(501) == (900, 3)
 
 
-def test_compressed_batches_are_answered_by_their_first_offset() -> None:
+@pytest.mark.parametrize("compression", range(1, 5))
+def test_compressed_batches_are_opened(compression: int) -> None:
     records = [(None, b"v", 100), (None, b"v", 200), (None, b"v", 300)]
-    data = build_batch(records, attributes=1, compressed=gzip.compress(encode_records(records)))
+    packed = compress(compression, encode_records(records))
+    data = build_batch(records, attributes=compression, compressed=packed)
     log = reopened(new_disk())
     append(log, batch(timestamp=5), memoryview(bytearray(data)))
-    assert log.offset_for_timestamp(150) == (100, 1)
+    assert log.offset_for_timestamp(50) == (100, 1)
+    assert log.offset_for_timestamp(150) == (200, 2)
+    assert log.offset_for_timestamp(201) == (300, 3)
+    assert log.offset_for_timestamp(301) is None
 
 
-def test_a_lying_batch_does_no_harm() -> None:
+@pytest.mark.parametrize("compression", range(5))
+def test_a_lying_batch_does_no_harm(compression: int) -> None:
     records = [(None, b"v" * 50, 100), (None, b"v", 300)]
-    garbage = build_batch(records, attributes=0, compressed=b"\xff" * 40)
+    garbage = build_batch(records, attributes=compression, compressed=b"\xff" * 40)
     log = reopened(new_disk())
     append(log, memoryview(bytearray(garbage)))
     assert log.offset_for_timestamp(150) == (100, 0)

@@ -53,7 +53,7 @@ async def handle(parts: Parts, request: CreateTopicsRequest, call: Call) -> Mess
         if topic.name in created
     }
     await parts.metadata.wait_until(
-        lambda: all(_is_led(parts.metadata, *item) for item in expected.items()),
+        lambda: all(parts.metadata.is_led(*item) for item in expected.items()),
         max(deadline - loop.time(), 0),
     )
     return _with_timeouts(answer, parts.metadata, expected)
@@ -62,7 +62,7 @@ async def handle(parts: Parts, request: CreateTopicsRequest, call: Call) -> Mess
 def _with_timeouts(
     answer: CreateTopicsResponse, metadata: MetadataCache, expected: Mapping[str, int]
 ) -> CreateTopicsResponse:
-    timed_out = {name for name, count in expected.items() if not _is_led(metadata, name, count)}
+    timed_out = {name for name, count in expected.items() if not metadata.is_led(name, count)}
     if not timed_out:
         return answer
     code = ErrorCode.REQUEST_TIMED_OUT
@@ -73,10 +73,3 @@ def _with_timeouts(
         for topic in answer.topics
     )
     return msgspec.structs.replace(answer, topics=tuple(topics))
-
-
-def _is_led(metadata: MetadataCache, topic: str, count: int) -> bool:
-    partitions = metadata.topics.get(topic, {})
-    return len(partitions) >= count and all(
-        partition.leader in metadata.brokers for partition in partitions.values()
-    )

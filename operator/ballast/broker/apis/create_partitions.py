@@ -1,0 +1,69 @@
+"""CreatePartitions (37), versions 0-3, passed on to the controller.
+
+Behaviour:
+* The controller lets topics grow; this broker answers once its own metadata shows a live leader for
+  every partition of what grew, so that the client can produce at once. When the client's timeout
+  passes before that, the topic is REQUEST_TIMED_OUT although it grew (as in Kafka).
+* Without a controller every topic is NOT_CONTROLLER, or REQUEST_TIMED_OUT if the outcome is
+  unknown.
+
+Version notes:
+* v1 to v3 change nothing but the encoding and what Kafka's quotas may answer.
+"""
+
+import asyncio
+from collections.abc import Mapping
+
+import msgspec
+
+from ballast.broker.errors import ControllerUnavailable
+from ballast.broker.metadata_cache import MetadataCache
+from ballast.broker.parts import Call, Parts
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopicResult,
+)
+from ballast.protocol.schema import Message
+
+
+async def handle(parts: Parts, request: CreatePartitionsRequest, call: Call) -> Message:
+    """Pass on, and wait for leaders."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + max(request.timeout_ms, 0) / 1000
+    try:
+        answer = await parts.controller.request(request, call.version, request.timeout_ms)
+    except ControllerUnavailable as error:
+        return CreatePartitionsResponse(
+            results=tuple(
+                CreatePartitionsTopicResult(
+                    name=topic.name, error_code=error.code, error_message=error.code.message
+                )
+                for topic in request.topics
+            )
+        )
+    assert isinstance(answer, CreatePartitionsResponse)
+    grown = {result.name for result in answer.results if result.error_code == ErrorCode.NONE}
+    if request.validate_only or not grown:
+        return answer
+    expected = {topic.name: topic.count for topic in request.topics if topic.name in grown}
+    await parts.metadata.wait_until(
+        lambda: all(parts.metadata.is_led(*item) for item in expected.items()),
+        max(deadline - loop.time(), 0),
+    )
+    return _with_timeouts(answer, parts.metadata, expected)
+
+
+def _with_timeouts(
+    answer: CreatePartitionsResponse, metadata: MetadataCache, expected: Mapping[str, int]
+) -> CreatePartitionsResponse:
+    timed_out = {name for name, count in expected.items() if not metadata.is_led(name, count)}
+    code = ErrorCode.REQUEST_TIMED_OUT
+    results = (
+        msgspec.structs.replace(result, error_code=code, error_message=code.message)
+        if result.name in timed_out
+        else result
+        for result in answer.results
+    )
+    return msgspec.structs.replace(answer, results=tuple(results))
