@@ -20,10 +20,12 @@ from ballast.broker.errors import StartupRefused
 from ballast.broker.fetcher import Fetcher
 from ballast.broker.fetchers import Fetchers
 from ballast.broker.gauges import add_gauges
+from ballast.broker.groups import Groups
 from ballast.broker.identity import Identity
 from ballast.broker.leadership import Leadership
 from ballast.broker.metadata_cache import MetadataCache
 from ballast.broker.metrics import BrokerMetrics
+from ballast.broker.offsets_topic import OffsetsTopic, creatable_offsets_topic
 from ballast.broker.parts import Parts
 from ballast.broker.producer_ids import ProducerIds
 from ballast.broker.registration import Registration
@@ -32,6 +34,7 @@ from ballast.broker.session import Session
 from ballast.broker.throttles import Throttles
 from ballast.model.brokers import Broker as RegisteredBroker
 from ballast.model.brokers import Endpoint
+from ballast.model.topics import OFFSETS_TOPIC
 from ballast.net.channel import BrokerChannel, ChannelOptions
 from ballast.net.http import Health, HttpServer
 from ballast.net.limits import ServerLimits
@@ -131,8 +134,13 @@ class Broker:
             self._spawn,
             config.num_replica_fetchers,
         )
+        auto_creation = AutoCreation(
+            controller, metadata, {OFFSETS_TOPIC: creatable_offsets_topic(config)}
+        )
+        offsets_topic = OffsetsTopic(config, metadata, auto_creation)
+        groups = Groups(replicas, offsets_topic, self._random, self._spawn)
         self.parts = Parts(
-            auto_creation=AutoCreation(controller, metadata),
+            auto_creation=auto_creation,
             config=config,
             configs=configs,
             config_watcher=ConfigWatcher(
@@ -140,8 +148,9 @@ class Broker:
             ),
             controller=controller,
             fetchers=fetchers,
+            groups=groups,
             identity=identity,
-            leadership=Leadership(replicas, fetchers),
+            leadership=Leadership(replicas, fetchers, groups.role_changed),
             metadata=metadata,
             metrics=metrics,
             producer_ids=ProducerIds(session, config.broker_id),
@@ -193,6 +202,7 @@ class Broker:
             (config.high_watermark_checkpoint_interval_ms, replicas.checkpoint_high_watermarks),
             (housekeeping.DELETE_PERIOD_S * 1000, replicas.log_dirs.remove_deleted),
             (housekeeping.PRODUCERS_PERIOD_S * 1000, self._forget_producers),
+            (config.offsets_retention_check_interval_ms, parts.groups.expire_offsets),
         ):
             self._spawn(housekeeping.every(period_ms / 1000, action))
         self._spawn(
@@ -289,6 +299,7 @@ class Broker:
         await parts.fetchers.stop()
         closing = self._tasks.create_task(self.server.close(SHUTDOWN_GRACE_S))
         await asyncio.sleep(0)
+        parts.groups.shut_down()
         parts.replicas.delays.shut_down()
         await closing
         for task in list(self._background):

@@ -1,7 +1,6 @@
-"""The two purgatories of a broker, and the timer that keeps them going."""
+"""What waits for partitions: produce requests for replicas, fetches for records."""
 
-import asyncio
-
+from ballast.broker.purgatory_timer import PurgatoryTimer
 from ballast.model.ids import TopicPartition
 from ballast.purgatory.operation import DelayedOperation
 from ballast.purgatory.purgatory import Purgatory
@@ -14,11 +13,9 @@ class Delays:
     """
 
     def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = None
-        now = self._loop.time()
-        self.produce: Purgatory[TopicPartition] = Purgatory(now, on_earlier_expiry=self._arm)
-        self.fetch: Purgatory[TopicPartition] = Purgatory(now, on_earlier_expiry=self._arm)
+        self._timer = PurgatoryTimer()
+        self.produce: Purgatory[TopicPartition] = self._timer.purgatory()
+        self.fetch: Purgatory[TopicPartition] = self._timer.purgatory()
         self.changed: TopicPartition | None = None
         """While waiting fetches are tried because of one partition: which. A follower's fetch
         names thousands, and need not look at the others."""
@@ -27,13 +24,13 @@ class Delays:
         self, operation: DelayedOperation, partitions: list[TopicPartition]
     ) -> None:
         """Hold a produce request until its partitions are replicated, or its time is up."""
-        self.produce.try_complete_else_watch(operation, partitions, self._loop.time())
+        self.produce.try_complete_else_watch(operation, partitions, self._timer.now())
 
     def wait_for_records(
         self, operation: DelayedOperation, partitions: list[TopicPartition]
     ) -> None:
         """Hold a fetch until there is enough to answer it with, or its time is up."""
-        self.fetch.try_complete_else_watch(operation, partitions, self._loop.time())
+        self.fetch.try_complete_else_watch(operation, partitions, self._timer.now())
 
     def appended(self, partition: TopicPartition) -> None:
         """Try the fetches that wait for records of ``partition``."""
@@ -54,27 +51,4 @@ class Delays:
 
     def shut_down(self) -> None:
         """Answer everything that waits."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        self.produce.shut_down()
-        self.fetch.shut_down()
-
-    def _arm(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        expiries = [
-            expiry
-            for expiry in (self.produce.next_expiry(), self.fetch.next_expiry())
-            if expiry is not None
-        ]
-        if expiries:
-            self._timer = self._loop.call_at(min(expiries), self._advance)
-
-    def _advance(self) -> None:
-        self._timer = None
-        now = self._loop.time()
-        self.produce.advance(now)
-        self.fetch.advance(now)
-        self._arm()
+        self._timer.shut_down()

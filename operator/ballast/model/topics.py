@@ -7,6 +7,12 @@ from uuid import UUID
 
 from ballast.model.assignments import ReplicaAssignment
 
+OFFSETS_TOPIC = "__consumer_offsets"
+"""Where coordinators keep groups and their offsets."""
+
+INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, "__transaction_state"})
+"""Topics that only brokers write."""
+
 MAX_TOPIC_NAME_LENGTH = 249
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 

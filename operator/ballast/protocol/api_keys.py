@@ -15,22 +15,32 @@ from ballast.protocol.messages import (
     api_versions,
     controlled_shutdown,
     create_topics,
+    delete_groups,
     delete_topics,
     describe_cluster,
     describe_configs,
+    describe_groups,
     describe_log_dirs,
     elect_leaders,
     fetch,
     find_coordinator,
+    heartbeat,
     incremental_alter_configs,
     init_producer_id,
+    join_group,
     leader_and_isr,
+    leave_group,
+    list_groups,
     list_offsets,
     list_partition_reassignments,
     metadata,
+    offset_commit,
+    offset_delete,
+    offset_fetch,
     offset_for_leader_epoch,
     produce,
     stop_replica,
+    sync_group,
     update_metadata,
 )
 from ballast.protocol.schema import Message
@@ -47,7 +57,15 @@ class ApiKey(IntEnum):
     STOP_REPLICA = 5
     UPDATE_METADATA = 6
     CONTROLLED_SHUTDOWN = 7
+    OFFSET_COMMIT = 8
+    OFFSET_FETCH = 9
     FIND_COORDINATOR = 10
+    JOIN_GROUP = 11
+    HEARTBEAT = 12
+    LEAVE_GROUP = 13
+    SYNC_GROUP = 14
+    DESCRIBE_GROUPS = 15
+    LIST_GROUPS = 16
     API_VERSIONS = 18
     CREATE_TOPICS = 19
     DELETE_TOPICS = 20
@@ -56,10 +74,12 @@ class ApiKey(IntEnum):
     DESCRIBE_CONFIGS = 32
     ALTER_CONFIGS = 33
     DESCRIBE_LOG_DIRS = 35
+    DELETE_GROUPS = 42
     ELECT_LEADERS = 43
     INCREMENTAL_ALTER_CONFIGS = 44
     ALTER_PARTITION_REASSIGNMENTS = 45
     LIST_PARTITION_REASSIGNMENTS = 46
+    OFFSET_DELETE = 47
     DESCRIBE_CLUSTER = 60
 
 
@@ -102,9 +122,21 @@ APIS: Mapping[ApiKey, Api] = MappingProxyType(
             controlled_shutdown.ControlledShutdownRequest,
             controlled_shutdown.ControlledShutdownResponse,
         ),
+        ApiKey.OFFSET_COMMIT: Api(
+            offset_commit.OffsetCommitRequest, offset_commit.OffsetCommitResponse
+        ),
+        ApiKey.OFFSET_FETCH: Api(offset_fetch.OffsetFetchRequest, offset_fetch.OffsetFetchResponse),
         ApiKey.FIND_COORDINATOR: Api(
             find_coordinator.FindCoordinatorRequest, find_coordinator.FindCoordinatorResponse
         ),
+        ApiKey.JOIN_GROUP: Api(join_group.JoinGroupRequest, join_group.JoinGroupResponse),
+        ApiKey.HEARTBEAT: Api(heartbeat.HeartbeatRequest, heartbeat.HeartbeatResponse),
+        ApiKey.LEAVE_GROUP: Api(leave_group.LeaveGroupRequest, leave_group.LeaveGroupResponse),
+        ApiKey.SYNC_GROUP: Api(sync_group.SyncGroupRequest, sync_group.SyncGroupResponse),
+        ApiKey.DESCRIBE_GROUPS: Api(
+            describe_groups.DescribeGroupsRequest, describe_groups.DescribeGroupsResponse
+        ),
+        ApiKey.LIST_GROUPS: Api(list_groups.ListGroupsRequest, list_groups.ListGroupsResponse),
         ApiKey.API_VERSIONS: Api(api_versions.ApiVersionsRequest, api_versions.ApiVersionsResponse),
         ApiKey.CREATE_TOPICS: Api(
             create_topics.CreateTopicsRequest, create_topics.CreateTopicsResponse
@@ -128,6 +160,9 @@ APIS: Mapping[ApiKey, Api] = MappingProxyType(
         ApiKey.DESCRIBE_LOG_DIRS: Api(
             describe_log_dirs.DescribeLogDirsRequest, describe_log_dirs.DescribeLogDirsResponse
         ),
+        ApiKey.DELETE_GROUPS: Api(
+            delete_groups.DeleteGroupsRequest, delete_groups.DeleteGroupsResponse
+        ),
         ApiKey.ELECT_LEADERS: Api(
             elect_leaders.ElectLeadersRequest, elect_leaders.ElectLeadersResponse
         ),
@@ -142,6 +177,9 @@ APIS: Mapping[ApiKey, Api] = MappingProxyType(
         ApiKey.LIST_PARTITION_REASSIGNMENTS: Api(
             list_partition_reassignments.ListPartitionReassignmentsRequest,
             list_partition_reassignments.ListPartitionReassignmentsResponse,
+        ),
+        ApiKey.OFFSET_DELETE: Api(
+            offset_delete.OffsetDeleteRequest, offset_delete.OffsetDeleteResponse
         ),
         ApiKey.DESCRIBE_CLUSTER: Api(
             describe_cluster.DescribeClusterRequest, describe_cluster.DescribeClusterResponse
