@@ -20,6 +20,7 @@ from ballast.broker.errors import StartupRefused
 from ballast.broker.fetcher import Fetcher
 from ballast.broker.fetchers import Fetchers
 from ballast.broker.gauges import add_gauges
+from ballast.broker.group_delays import GroupDelays
 from ballast.broker.groups import Groups
 from ballast.broker.identity import Identity
 from ballast.broker.leadership import Leadership
@@ -28,6 +29,7 @@ from ballast.broker.metrics import BrokerMetrics
 from ballast.broker.offsets_topic import OffsetsTopic, creatable_offsets_topic
 from ballast.broker.parts import Parts
 from ballast.broker.producer_ids import ProducerIds
+from ballast.broker.purgatory_timer import PurgatoryTimer
 from ballast.broker.registration import Registration
 from ballast.broker.replica_manager import ReplicaManager
 from ballast.broker.session import Session
@@ -134,11 +136,9 @@ class Broker:
             self._spawn,
             config.num_replica_fetchers,
         )
-        auto_creation = AutoCreation(
-            controller, metadata, {OFFSETS_TOPIC: creatable_offsets_topic(config)}
-        )
-        offsets_topic = OffsetsTopic(config, metadata, auto_creation)
-        groups = Groups(replicas, offsets_topic, self._random, self._spawn)
+        internal_topics = {OFFSETS_TOPIC: creatable_offsets_topic(config)}
+        auto_creation = AutoCreation(controller, metadata, internal_topics)
+        groups = self._groups(replicas, auto_creation)
         self.parts = Parts(
             auto_creation=auto_creation,
             config=config,
@@ -162,6 +162,10 @@ class Broker:
             Health(unhealthy=self._unhealthy, unready=self._unready, registry=metrics.registry)
         )
         add_gauges(self.parts, self.server)
+
+    def _groups(self, replicas: ReplicaManager, auto_creation: AutoCreation) -> Groups:
+        topic = OffsetsTopic(self.config, replicas.metadata, auto_creation)
+        return Groups(replicas, topic, GroupDelays(PurgatoryTimer()), self._random, self._spawn)
 
     async def _start(self) -> None:
         parts, config = self.parts, self.config

@@ -26,13 +26,10 @@ MAX_HEARTBEATS: Final = 1_000_000
 
 
 class GroupDelays:
-    """Holds what groups wait for (`ballast.coordinator.ports.Delays`).
+    """Holds what groups wait for (`ballast.coordinator.ports.Delays`)."""
 
-    Needs a running event loop from the start.
-    """
-
-    def __init__(self) -> None:
-        self._timer = PurgatoryTimer()
+    def __init__(self, timer: PurgatoryTimer) -> None:
+        self._timer = timer
         self.joins: Purgatory[str] = self._timer.purgatory()
         self.syncs: Purgatory[str] = self._timer.purgatory()
         self.heartbeats: Purgatory[tuple[str, str]] = self._timer.purgatory(MAX_HEARTBEATS)

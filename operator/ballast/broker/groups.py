@@ -30,20 +30,21 @@ class Groups:
         self,
         replicas: ReplicaManager,
         topic: OffsetsTopic,
+        delays: GroupDelays,
         rng: random.Random,
         spawn: Spawn,
     ) -> None:
-        """Make it; ``rng`` gives member ids. Needs a running event loop."""
+        """Make it; ``rng`` gives member ids."""
         config = replicas.config
         self._replicas = replicas
         self._spawn = spawn
-        self._delays = GroupDelays()
+        self._delays = delays
         self._led: dict[int, int] = {}
         """Terms by partition: which ones are loaded, or loading, in which term of leadership."""
         self.topic = topic
         self.coordinator = GroupCoordinator(
             config.group_options,
-            delays=self._delays,
+            delays=delays,
             journal=GroupJournal(replicas, config.offsets_commit_timeout_ms),
             partition_for=topic.partition_for,
             clock_ms=replicas.wall_clock_ms,
