@@ -53,12 +53,14 @@ def handle(parts: Parts, request: OffsetFetchRequest, call: Call) -> OffsetFetch
 
 
 def _asked(request: OffsetFetchRequest, group: Group | None) -> Mapping[str, Sequence[int]]:
+    asked: dict[str, list[int]] = {}
     if request.topics is not None:
-        return {topic.name: topic.partition_indexes for topic in request.topics}
-    known: dict[str, list[int]] = {}
-    for name in sorted(group.offsets.committed) if group is not None else ():
-        known.setdefault(name.topic, []).append(name.partition)
-    return known
+        for topic in request.topics:
+            asked.setdefault(topic.name, []).extend(topic.partition_indexes)
+    elif group is not None:
+        for name in sorted(group.offsets.committed):
+            asked.setdefault(name.topic, []).append(name.partition)
+    return asked
 
 
 def _partition(
