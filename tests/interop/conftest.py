@@ -17,5 +17,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningCluster]:
     directory: Path = tmp_path_factory.mktemp("cluster")
-    with running_cluster(directory, "--brokers", "3") as running:
+    # Groups are small here, and their members die on purpose: nobody shall wait long for that.
+    with running_cluster(
+        directory,
+        *("--brokers", "3"),
+        *("--override", "group.initial.rebalance.delay.ms=0"),
+        *("--override", "group.min.session.timeout.ms=1000"),
+    ) as running:
         yield running

@@ -23,6 +23,10 @@ CLASSES = {  # Where each tool's main is; Kafka moved them from one package to a
     "configs": ["kafka.admin.ConfigCommand"],
     "console-consumer": [f"{_TOOLS}.consumer.ConsoleConsumer", "kafka.tools.ConsoleConsumer"],
     "console-producer": ["kafka.tools.ConsoleProducer"],
+    "consumer-groups": [
+        f"{_TOOLS}.consumer.group.ConsumerGroupCommand",
+        "kafka.admin.ConsumerGroupCommand",
+    ],
     "delete-records": [f"{_TOOLS}.DeleteRecordsCommand", "kafka.admin.DeleteRecordsCommand"],
     "dump-log": ["kafka.tools.DumpLogSegments"],
     "get-offsets": [f"{_TOOLS}.GetOffsetShell", "kafka.tools.GetOffsetShell"],

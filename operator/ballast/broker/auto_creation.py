@@ -2,10 +2,12 @@
 
 The controller makes them with its defaults, as for a CreateTopics request that leaves the numbers
 open. A name is asked for once at a time, and not more than `MAX_UNDER_WAY` of them: the others
-are answered LEADER_NOT_AVAILABLE, as the ones under way, so that clients ask again.
+are answered LEADER_NOT_AVAILABLE, as the ones under way, so that clients ask again. Kafka's own
+topics are made as brokers need them, and not before enough brokers live to hold their replicas.
 """
 
-from collections.abc import Collection
+import logging
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from ballast.broker.controller_link import ControllerLink
@@ -17,6 +19,8 @@ from ballast.protocol.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+
+log = logging.getLogger(__name__)
 
 MAX_UNDER_WAY: Final = 100
 TIMEOUT_MS: Final = 5000
@@ -30,9 +34,16 @@ LEADER_WAIT_S: Final = 1.0
 class AutoCreation:
     """Asks the controller for topics that clients expect to exist."""
 
-    def __init__(self, controller: ControllerLink, metadata: MetadataCache) -> None:
+    def __init__(
+        self,
+        controller: ControllerLink,
+        metadata: MetadataCache,
+        internal_topics: Mapping[str, CreatableTopic],
+    ) -> None:
+        """Make it; ``internal_topics`` says how topics are made that only brokers write."""
         self._controller = controller
         self._metadata = metadata
+        self._internal_topics = internal_topics
         self._under_way: set[str] = set()
 
     async def create(self, names: Collection[str]) -> dict[str, int]:
@@ -51,12 +62,25 @@ class AutoCreation:
         }
 
     async def _ask(self, names: Collection[str]) -> dict[str, int]:
+        """Return the topics that were refused, here or by the controller."""
+        topics = [self._creatable(name) for name in names]
+        early = {
+            topic.name: int(ErrorCode.INVALID_REPLICATION_FACTOR)
+            for topic in topics
+            if topic.replication_factor > len(self._metadata.brokers)
+        }
+        for name in early:
+            log.warning("%s is not made: too few brokers live for its replicas", name)
+        wanted = tuple(topic for topic in topics if topic.name not in early)
+        return early | (await self._ask_for(wanted) if wanted else {})
+
+    def _creatable(self, name: str) -> CreatableTopic:
+        by_default = CreatableTopic(name=name, num_partitions=-1, replication_factor=-1)
+        return self._internal_topics.get(name, by_default)
+
+    async def _ask_for(self, topics: tuple[CreatableTopic, ...]) -> dict[str, int]:
         """Return the topics that the controller refused to make."""
-        if not names:
-            return {}
-        topics = tuple(
-            CreatableTopic(name=name, num_partitions=-1, replication_factor=-1) for name in names
-        )
+        names = [topic.name for topic in topics]
         request = CreateTopicsRequest(topics=topics, timeout_ms=TIMEOUT_MS)
         self._under_way.update(names)
         try:

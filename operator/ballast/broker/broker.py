@@ -20,18 +20,23 @@ from ballast.broker.errors import StartupRefused
 from ballast.broker.fetcher import Fetcher
 from ballast.broker.fetchers import Fetchers
 from ballast.broker.gauges import add_gauges
+from ballast.broker.group_delays import GroupDelays
+from ballast.broker.groups import Groups
 from ballast.broker.identity import Identity
 from ballast.broker.leadership import Leadership
 from ballast.broker.metadata_cache import MetadataCache
 from ballast.broker.metrics import BrokerMetrics
+from ballast.broker.offsets_topic import OffsetsTopic, creatable_offsets_topic
 from ballast.broker.parts import Parts
 from ballast.broker.producer_ids import ProducerIds
+from ballast.broker.purgatory_timer import PurgatoryTimer
 from ballast.broker.registration import Registration
 from ballast.broker.replica_manager import ReplicaManager
 from ballast.broker.session import Session
 from ballast.broker.throttles import Throttles
 from ballast.model.brokers import Broker as RegisteredBroker
 from ballast.model.brokers import Endpoint
+from ballast.model.topics import OFFSETS_TOPIC
 from ballast.net.channel import BrokerChannel, ChannelOptions
 from ballast.net.http import Health, HttpServer
 from ballast.net.limits import ServerLimits
@@ -131,8 +136,11 @@ class Broker:
             self._spawn,
             config.num_replica_fetchers,
         )
+        internal_topics = {OFFSETS_TOPIC: creatable_offsets_topic(config)}
+        auto_creation = AutoCreation(controller, metadata, internal_topics)
+        groups = self._groups(replicas, auto_creation)
         self.parts = Parts(
-            auto_creation=AutoCreation(controller, metadata),
+            auto_creation=auto_creation,
             config=config,
             configs=configs,
             config_watcher=ConfigWatcher(
@@ -140,8 +148,9 @@ class Broker:
             ),
             controller=controller,
             fetchers=fetchers,
+            groups=groups,
             identity=identity,
-            leadership=Leadership(replicas, fetchers),
+            leadership=Leadership(replicas, fetchers, groups.role_changed),
             metadata=metadata,
             metrics=metrics,
             producer_ids=ProducerIds(session, config.broker_id),
@@ -153,6 +162,10 @@ class Broker:
             Health(unhealthy=self._unhealthy, unready=self._unready, registry=metrics.registry)
         )
         add_gauges(self.parts, self.server)
+
+    def _groups(self, replicas: ReplicaManager, auto_creation: AutoCreation) -> Groups:
+        topic = OffsetsTopic(self.config, replicas.metadata, auto_creation)
+        return Groups(replicas, topic, GroupDelays(PurgatoryTimer()), self._random, self._spawn)
 
     async def _start(self) -> None:
         parts, config = self.parts, self.config
@@ -194,6 +207,7 @@ class Broker:
             (housekeeping.DELETE_PERIOD_S * 1000, replicas.log_dirs.remove_deleted),
             (housekeeping.RETIRED_PERIOD_S * 1000, self._remove_retired_segments),
             (housekeeping.PRODUCERS_PERIOD_S * 1000, self._forget_producers),
+            (config.offsets_retention_check_interval_ms, parts.groups.expire_offsets),
         ):
             self._spawn(housekeeping.every(period_ms / 1000, action))
         for period_ms, work in (
@@ -296,6 +310,7 @@ class Broker:
         await parts.fetchers.stop()
         closing = self._tasks.create_task(self.server.close(SHUTDOWN_GRACE_S))
         await asyncio.sleep(0)
+        parts.groups.shut_down()
         parts.replicas.delays.shut_down()
         await closing
         for task in list(self._background):

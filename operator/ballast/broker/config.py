@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ballast.broker.errors import ConfigError
+from ballast.broker.group_settings import GroupSettings
 from ballast.broker.log_settings import LogSettings
 from ballast.broker.settings import (
     INT,
@@ -31,7 +32,7 @@ from ballast.model.brokers import Endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerConfig(LogSettings):
+class BrokerConfig(LogSettings, GroupSettings):
     """The properties of one broker, parsed. Times are milliseconds, sizes bytes."""
 
     broker_id: int = setting(
@@ -311,6 +312,8 @@ def _check(config: BrokerConfig) -> None:
     """Raise `ConfigError` for what no broker could carry out."""
     if config.message_max_bytes > config.socket_request_max_bytes:
         raise ConfigError("message.max.bytes", "no request of socket.request.max.bytes holds it")
+    if config.group_min_session_timeout_ms > config.group_max_session_timeout_ms:
+        raise ConfigError("group.min.session.timeout.ms", "above group.max.session.timeout.ms")
 
 
 _FIELDS: Final[Mapping[str, str]] = {

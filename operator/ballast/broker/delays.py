@@ -1,7 +1,6 @@
-"""The purgatories of a broker, and the timer that keeps them going."""
+"""What waits for partitions: produce and delete requests for replicas, fetches for records."""
 
-import asyncio
-
+from ballast.broker.purgatory_timer import PurgatoryTimer
 from ballast.model.ids import TopicPartition
 from ballast.purgatory.operation import DelayedOperation
 from ballast.purgatory.purgatory import Purgatory
@@ -14,12 +13,10 @@ class Delays:
     """
 
     def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = None
-        now = self._loop.time()
-        self.produce: Purgatory[TopicPartition] = Purgatory(now, on_earlier_expiry=self._arm)
-        self.fetch: Purgatory[TopicPartition] = Purgatory(now, on_earlier_expiry=self._arm)
-        self.deletions: Purgatory[TopicPartition] = Purgatory(now, on_earlier_expiry=self._arm)
+        self._timer = PurgatoryTimer()
+        self.produce: Purgatory[TopicPartition] = self._timer.purgatory()
+        self.fetch: Purgatory[TopicPartition] = self._timer.purgatory()
+        self.deletions: Purgatory[TopicPartition] = self._timer.purgatory()
         self.changed: TopicPartition | None = None
         """While waiting fetches are tried because of one partition: which. A follower's fetch
         names thousands, and need not look at the others."""
@@ -28,19 +25,19 @@ class Delays:
         self, operation: DelayedOperation, partitions: list[TopicPartition]
     ) -> None:
         """Hold a produce request until its partitions are replicated, or its time is up."""
-        self.produce.try_complete_else_watch(operation, partitions, self._loop.time())
+        self.produce.try_complete_else_watch(operation, partitions, self._timer.now())
 
     def wait_for_records(
         self, operation: DelayedOperation, partitions: list[TopicPartition]
     ) -> None:
         """Hold a fetch until there is enough to answer it with, or its time is up."""
-        self.fetch.try_complete_else_watch(operation, partitions, self._loop.time())
+        self.fetch.try_complete_else_watch(operation, partitions, self._timer.now())
 
     def wait_for_log_starts(
         self, operation: DelayedOperation, partitions: list[TopicPartition]
     ) -> None:
         """Hold a delete request until replicas have followed, or its time is up."""
-        self.deletions.try_complete_else_watch(operation, partitions, self._loop.time())
+        self.deletions.try_complete_else_watch(operation, partitions, self._timer.now())
 
     def appended(self, partition: TopicPartition) -> None:
         """Try the fetches that wait for records of ``partition``."""
@@ -66,29 +63,4 @@ class Delays:
 
     def shut_down(self) -> None:
         """Answer everything that waits."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        self.produce.shut_down()
-        self.fetch.shut_down()
-        self.deletions.shut_down()
-
-    def _arm(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        expiries = [
-            expiry
-            for purgatory in (self.produce, self.fetch, self.deletions)
-            if (expiry := purgatory.next_expiry()) is not None
-        ]
-        if expiries:
-            self._timer = self._loop.call_at(min(expiries), self._advance)
-
-    def _advance(self) -> None:
-        self._timer = None
-        now = self._loop.time()
-        self.produce.advance(now)
-        self.fetch.advance(now)
-        self.deletions.advance(now)
-        self._arm()
+        self._timer.shut_down()

@@ -53,9 +53,16 @@ class ReplicaStop:
 class Leadership:
     """Gives the replicas on this broker their roles."""
 
-    def __init__(self, replicas: ReplicaManager, fetchers: Fetchers) -> None:
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        fetchers: Fetchers,
+        role_changed: Callable[[TopicPartition], None],
+    ) -> None:
+        """Make it; ``role_changed`` is told of each replica whose role may have changed."""
         self._replicas = replicas
         self._fetchers = fetchers
+        self._role_changed = role_changed
 
     def take(
         self, changes: Iterable[LeadershipChange], live_leaders: Mapping[int, Broker]
@@ -99,6 +106,7 @@ class Leadership:
             change.state.isr,
         )
         replicas.delays.role_changed(change.name)
+        self._role_changed(change.name)
 
     def find_leaders(self) -> None:
         """Follow leaders that were unknown when they were named; call it when metadata changed."""
@@ -142,6 +150,7 @@ class Leadership:
             # A replica without a role is deleted too: its broker was down when it was removed.
             replicas.log_dirs.delete(stop.name)
         replicas.delays.role_changed(stop.name)
+        self._role_changed(stop.name)
         log.info("%s: stopped%s", stop.name, " and deleted" if stop.delete else "")
 
 

@@ -8,6 +8,7 @@ from ballast.broker.config_watcher import ConfigWatcher
 from ballast.broker.controller_link import ControllerLink
 from ballast.broker.dynamic_configs import DynamicConfigs
 from ballast.broker.fetchers import Fetchers
+from ballast.broker.groups import Groups
 from ballast.broker.identity import Identity
 from ballast.broker.leadership import Leadership
 from ballast.broker.metadata_cache import MetadataCache
@@ -27,6 +28,7 @@ class Parts:
     config_watcher: ConfigWatcher
     controller: ControllerLink
     fetchers: Fetchers
+    groups: Groups
     identity: Identity
     leadership: Leadership
     metadata: MetadataCache

@@ -114,6 +114,7 @@ class ClusterLayout:
             "zookeeper.connect": self.zookeeper_connect,
             "zookeeper.session.timeout.ms": "6000",
             "default.replication.factor": str(min(3, self.brokers)),
+            "offsets.topic.replication.factor": str(min(3, self.brokers)),
             "controlled.shutdown.retry.backoff.ms": "500",
             "ballast.http.listener": f"{HOST}:{self.http_port(name)}",
             **self.overrides,

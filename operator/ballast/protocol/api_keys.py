@@ -16,23 +16,33 @@ from ballast.protocol.messages import (
     controlled_shutdown,
     create_partitions,
     create_topics,
+    delete_groups,
     delete_records,
     delete_topics,
     describe_cluster,
     describe_configs,
+    describe_groups,
     describe_log_dirs,
     elect_leaders,
     fetch,
     find_coordinator,
+    heartbeat,
     incremental_alter_configs,
     init_producer_id,
+    join_group,
     leader_and_isr,
+    leave_group,
+    list_groups,
     list_offsets,
     list_partition_reassignments,
     metadata,
+    offset_commit,
+    offset_delete,
+    offset_fetch,
     offset_for_leader_epoch,
     produce,
     stop_replica,
+    sync_group,
     update_metadata,
 )
 from ballast.protocol.schema import Message
@@ -49,7 +59,15 @@ class ApiKey(IntEnum):
     STOP_REPLICA = 5
     UPDATE_METADATA = 6
     CONTROLLED_SHUTDOWN = 7
+    OFFSET_COMMIT = 8
+    OFFSET_FETCH = 9
     FIND_COORDINATOR = 10
+    JOIN_GROUP = 11
+    HEARTBEAT = 12
+    LEAVE_GROUP = 13
+    SYNC_GROUP = 14
+    DESCRIBE_GROUPS = 15
+    LIST_GROUPS = 16
     API_VERSIONS = 18
     CREATE_TOPICS = 19
     DELETE_TOPICS = 20
@@ -60,10 +78,12 @@ class ApiKey(IntEnum):
     ALTER_CONFIGS = 33
     DESCRIBE_LOG_DIRS = 35
     CREATE_PARTITIONS = 37
+    DELETE_GROUPS = 42
     ELECT_LEADERS = 43
     INCREMENTAL_ALTER_CONFIGS = 44
     ALTER_PARTITION_REASSIGNMENTS = 45
     LIST_PARTITION_REASSIGNMENTS = 46
+    OFFSET_DELETE = 47
     DESCRIBE_CLUSTER = 60
 
 
@@ -106,9 +126,21 @@ APIS: Mapping[ApiKey, Api] = MappingProxyType(
             controlled_shutdown.ControlledShutdownRequest,
             controlled_shutdown.ControlledShutdownResponse,
         ),
+        ApiKey.OFFSET_COMMIT: Api(
+            offset_commit.OffsetCommitRequest, offset_commit.OffsetCommitResponse
+        ),
+        ApiKey.OFFSET_FETCH: Api(offset_fetch.OffsetFetchRequest, offset_fetch.OffsetFetchResponse),
         ApiKey.FIND_COORDINATOR: Api(
             find_coordinator.FindCoordinatorRequest, find_coordinator.FindCoordinatorResponse
         ),
+        ApiKey.JOIN_GROUP: Api(join_group.JoinGroupRequest, join_group.JoinGroupResponse),
+        ApiKey.HEARTBEAT: Api(heartbeat.HeartbeatRequest, heartbeat.HeartbeatResponse),
+        ApiKey.LEAVE_GROUP: Api(leave_group.LeaveGroupRequest, leave_group.LeaveGroupResponse),
+        ApiKey.SYNC_GROUP: Api(sync_group.SyncGroupRequest, sync_group.SyncGroupResponse),
+        ApiKey.DESCRIBE_GROUPS: Api(
+            describe_groups.DescribeGroupsRequest, describe_groups.DescribeGroupsResponse
+        ),
+        ApiKey.LIST_GROUPS: Api(list_groups.ListGroupsRequest, list_groups.ListGroupsResponse),
         ApiKey.API_VERSIONS: Api(api_versions.ApiVersionsRequest, api_versions.ApiVersionsResponse),
         ApiKey.CREATE_TOPICS: Api(
             create_topics.CreateTopicsRequest, create_topics.CreateTopicsResponse
@@ -138,6 +170,9 @@ APIS: Mapping[ApiKey, Api] = MappingProxyType(
         ApiKey.CREATE_PARTITIONS: Api(
             create_partitions.CreatePartitionsRequest, create_partitions.CreatePartitionsResponse
         ),
+        ApiKey.DELETE_GROUPS: Api(
+            delete_groups.DeleteGroupsRequest, delete_groups.DeleteGroupsResponse
+        ),
         ApiKey.ELECT_LEADERS: Api(
             elect_leaders.ElectLeadersRequest, elect_leaders.ElectLeadersResponse
         ),
@@ -152,6 +187,9 @@ APIS: Mapping[ApiKey, Api] = MappingProxyType(
         ApiKey.LIST_PARTITION_REASSIGNMENTS: Api(
             list_partition_reassignments.ListPartitionReassignmentsRequest,
             list_partition_reassignments.ListPartitionReassignmentsResponse,
+        ),
+        ApiKey.OFFSET_DELETE: Api(
+            offset_delete.OffsetDeleteRequest, offset_delete.OffsetDeleteResponse
         ),
         ApiKey.DESCRIBE_CLUSTER: Api(
             describe_cluster.DescribeClusterRequest, describe_cluster.DescribeClusterResponse

@@ -192,12 +192,16 @@ class _Writer(SourceLines):
             self.slice(field, length, variable)
 
     def slice(self, field: Field, length: str, variable: str) -> None:
-        """Write the reading of a string or of records."""
+        """Write the reading of a string, of bytes or of records."""
         after = self.fresh("q")
         self.line(f"{after} = p + {length}")
         self.line(f"if {length} < 0 or {after} > end: raise refused_length({length}, end - p)")
-        text = f"str(b[p:{after}], 'utf-8')" if field.kind != "records" else f"b[p:{after}]"
-        self.line(f"{variable} = {text}; p = {after}")
+        taken = f"b[p:{after}]"
+        if field.kind == "bytes":
+            taken = f"bytes({taken})"
+        elif field.kind != "records":
+            taken = f"str({taken}, 'utf-8')"
+        self.line(f"{variable} = {taken}; p = {after}")
 
     def array(self, field: Field, count: str, variable: str) -> None:
         """Write the reading of an array, its count bounded by the least size of an element."""

@@ -210,7 +210,7 @@ class _Writer(SourceLines):
         if field.kind == "string":
             self.line(f"{variable} = string_bytes({variable})")
         self.length(variable, is_string=field.kind == "string")
-        if field.kind == "string":
+        if field.kind in ("string", "bytes"):
             self.line(f"ap({variable})")
         elif field.kind == "records":
             self.line(f"marks.append(len(out)); ap({variable})")

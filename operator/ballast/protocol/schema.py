@@ -31,7 +31,7 @@ from uuid import UUID
 import msgspec
 
 Kind: TypeAlias = Literal[
-    "bool", "int8", "int16", "int32", "int64", "uuid", "string", "records", "struct",
+    "bool", "int8", "int16", "int32", "int64", "uuid", "string", "bytes", "records", "struct",
     "[]int32", "[]int64", "[]string", "[]struct",
 ]  # fmt: skip
 
@@ -99,6 +99,7 @@ Int32: TypeAlias = Annotated[int, Wire("int32")]
 Int64: TypeAlias = Annotated[int, Wire("int64")]
 String: TypeAlias = Annotated[str, Wire("string")]
 NullableString: TypeAlias = Annotated[str | None, Wire("string", nullable="0+")]
+Bytes: TypeAlias = Annotated[bytes, Wire("bytes")]
 Int32Array: TypeAlias = Annotated[tuple[int, ...], Wire("[]int32")]
 
 
@@ -179,7 +180,7 @@ def least_struct_size(cls: type[WireStruct], version: int, *, flexible: bool) ->
     for field in fields_of(cls):
         if field.tag is not None or not field.versions.has(version):
             continue
-        if field.kind.startswith("[]") or field.kind == "records":
+        if field.kind.startswith("[]") or field.kind in ("bytes", "records"):
             size += 1 if flexible else 4
         else:
             size += least_size(field, version, flexible=flexible)

@@ -4,6 +4,7 @@ import asyncio
 
 from ballast.broker.auto_creation import MAX_UNDER_WAY
 from ballast.model.ids import TopicPartition
+from ballast.model.topics import OFFSETS_TOPIC
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.create_topics import (
     CreatableTopicResult,
@@ -34,6 +35,34 @@ def test_the_controller_is_asked_for_its_defaults() -> None:
         assert version == 4
 
     simulate(main)
+
+
+def test_internal_topics_are_made_as_brokers_need_them() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1, 2)
+        await cluster.tell_metadata()
+        await cluster.elect(create_all)
+        creation = cluster.brokers[1].parts.auto_creation
+        await creation.create([OFFSETS_TOPIC, "new"])
+        ((request, _),) = cluster.forwarded
+        assert isinstance(request, CreateTopicsRequest)
+        asked = [(topic.name, topic.replication_factor) for topic in request.topics]
+        assert asked == [(OFFSETS_TOPIC, 2), ("new", -1)]
+
+    simulate(main, offsets_topic_replication_factor="2")
+
+
+def test_an_internal_topic_waits_for_enough_brokers() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.tell_metadata()
+        await cluster.elect(create_all)
+        creation = cluster.brokers[1].parts.auto_creation
+        refused = {OFFSETS_TOPIC: ErrorCode.INVALID_REPLICATION_FACTOR}
+        assert await creation.create([OFFSETS_TOPIC]) == refused
+        assert cluster.forwarded == []
+
+    simulate(main, offsets_topic_replication_factor="2")
 
 
 def test_a_name_is_asked_for_once_at_a_time_and_not_too_many() -> None:

@@ -71,3 +71,4 @@ def test_topics_have_as_many_replicas_as_there_are_brokers_up_to_three(
     layout = layout_in(Path("d"), brokers=brokers)
     assert layout.broker_properties(1)["default.replication.factor"] == replicas
     assert layout.controller_properties(1)["default.replication.factor"] == replicas
+    assert layout.broker_properties(1)["offsets.topic.replication.factor"] == replicas

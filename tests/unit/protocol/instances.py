@@ -58,6 +58,7 @@ def _one(field: Field, version: int, random: Random) -> Any:
         "bool": lambda: random.randrange(2) == 1,
         "string": lambda: random.choice(TEXTS),
         "uuid": lambda: UUID(int=random.choice((0, 1, random.getrandbits(128)))),
+        "bytes": lambda: random.randbytes(random.choice((0, 1, 126, 127, 300))),
         "records": lambda: random.randbytes(random.choice((0, 1, 61, 126, 127, 20_000))),
     }
     return makers[kind]()

@@ -18,6 +18,7 @@ INSTANCES_PER_VERSION = 4
 RENAMED = {
     "id_": "id",
     "type_": "type",
+    "generation_id_or_member_epoch": "generation_id",
     "partition_epoch": "zk_version",
     "zk_migration_ready": None,
 }
@@ -115,4 +116,6 @@ def datable(value: Any) -> Any:
     changed = {name: datable(getattr(value, name)) for name in value.__struct_fields__}
     if "log_append_time_ms" in changed:
         changed["log_append_time_ms"] = max(-1, min(changed["log_append_time_ms"], YEAR_9999_MS))
+    if "retention_time_ms" in changed:
+        changed["retention_time_ms"] = max(-1, min(changed["retention_time_ms"], YEAR_9999_MS))
     return type(value)(**changed)

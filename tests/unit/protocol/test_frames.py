@@ -52,11 +52,13 @@ def test_the_corpus_of_real_frames_is_there() -> None:
     }
     not_recorded = {
         ApiKey.ALTER_CONFIGS,
+        ApiKey.CREATE_PARTITIONS,
         ApiKey.DELETE_RECORDS,
         ApiKey.FIND_COORDINATOR,
         ApiKey.OFFSET_FOR_LEADER_EPOCH,
     }
-    assert {frame.api_key for frame in frames} >= set(ApiKey) - not_recorded
+    of_groups = {*range(ApiKey.OFFSET_COMMIT, ApiKey.LIST_GROUPS + 1), 42, 47}
+    assert {frame.api_key for frame in frames} >= set(ApiKey) - not_recorded - of_groups
     for frame in frames:
         check_captured(frame)
 
@@ -101,7 +103,7 @@ def test_header_tags_are_skipped() -> None:
     assert message == MetadataRequest()
 
 
-@pytest.mark.parametrize("key", [-1, 8, 9, 61, 32767])
+@pytest.mark.parametrize("key", [-1, 24, 28, 61, 32767])
 def test_unknown_keys_are_refused(key: int) -> None:
     with pytest.raises(UnknownApiKey):
         decode_request_header(key_and_version(key, 0))

@@ -1,11 +1,11 @@
 """FindCoordinator (10), versions 0-3.
 
 Behaviour:
-* Groups are not coordinated, transactions not served: COORDINATOR_NOT_AVAILABLE, the answer of a
-  Kafka broker that has no coordinator. Consumers that assign partitions by hand carry on.
-* It is answered nevertheless because librdkafka takes its version 0 for the sign that a broker
-  takes LZ4 (rdkafka_feature.c): without it, a producer set to lz4 compresses nothing and says so
-  to nobody.
+* The coordinator of a group is the leader of the group's partition of ``__consumer_offsets``,
+  which is made when the first group asks. Until there is such a leader, and while fewer brokers
+  live than the topic is to have replicas: COORDINATOR_NOT_AVAILABLE, which is retried.
+* Transactions are not served: a transactional id is TRANSACTIONAL_ID_AUTHORIZATION_FAILED.
+* librdkafka takes version 0 for the sign that a broker takes LZ4 (rdkafka_feature.c).
 
 Version notes:
 * v1 tells groups from transactional ids, and answers in words too.
@@ -20,12 +20,30 @@ from ballast.protocol.messages.find_coordinator import (
     FindCoordinatorResponse,
 )
 
-REASON: Final = "this cluster does not coordinate groups: assign partitions by hand"
+GROUP: Final = 0
+TRANSACTION: Final = 1
 
 
-def handle(_parts: Parts, _request: FindCoordinatorRequest, call: Call) -> FindCoordinatorResponse:
-    """Answer that there is none."""
+async def handle(
+    parts: Parts, request: FindCoordinatorRequest, call: Call
+) -> FindCoordinatorResponse:
+    """Answer with the broker that coordinates a group."""
+    if request.key_type == TRANSACTION:
+        return _refusal(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, call)
+    if request.key_type != GROUP:
+        return _refusal(ErrorCode.INVALID_REQUEST, call)
+    coordinator = await parts.groups.topic.find_coordinator(request.key)
+    if coordinator is None:
+        return _refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, call)
     return FindCoordinatorResponse(
-        error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        error_message=REASON if call.version >= 1 else None,
+        error_message=ErrorCode.NONE.name if call.version >= 1 else None,
+        node_id=coordinator.broker_id,
+        host=coordinator.endpoint.host,
+        port=coordinator.endpoint.port,
+    )
+
+
+def _refusal(error: ErrorCode, call: Call) -> FindCoordinatorResponse:
+    return FindCoordinatorResponse(
+        error_code=error, error_message=error.message if call.version >= 1 else None
     )

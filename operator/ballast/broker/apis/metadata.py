@@ -4,7 +4,7 @@ Behaviour:
 * Answers from this broker's metadata cache. A topic not known is created when the request allows
   it and ``auto.create.topics.enable`` does; it is LEADER_NOT_AVAILABLE until its leaders are
   known. Otherwise it is UNKNOWN_TOPIC_OR_PARTITION. A name that no topic can have is
-  INVALID_TOPIC_EXCEPTION. Kafka's internal topics are not created: nothing would use them.
+  INVALID_TOPIC_EXCEPTION. Of Kafka's internal topics the one that is used here can be created.
 * The controller named is the lowest live broker: each broker forwards to the elected candidate.
 * A partition whose leader is absent or not alive is LEADER_NOT_AVAILABLE.
 * A broker that has just started answers once the controller has told it what there is. A client
@@ -26,7 +26,12 @@ from uuid import UUID
 from ballast.broker.metadata_cache import MetadataCache, PartitionMetadata
 from ballast.broker.parts import Call, Parts
 from ballast.model.ids import NO_LEADER
-from ballast.model.topics import INTERNAL_TOPICS, InvalidTopicName, check_topic_name
+from ballast.model.topics import (
+    INTERNAL_TOPICS,
+    OFFSETS_TOPIC,
+    InvalidTopicName,
+    check_topic_name,
+)
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.metadata import (
     MetadataRequest,
@@ -74,7 +79,7 @@ async def _create_and_answer(
 def _is_creatable(cache: MetadataCache, name: str) -> bool:
     return (
         name not in cache.topics
-        and name not in INTERNAL_TOPICS
+        and (name not in INTERNAL_TOPICS or name == OFFSETS_TOPIC)
         and _missing(cache, name) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     )
 
@@ -118,7 +123,7 @@ def _topic(
         error_code=ErrorCode.NONE,
         name=name,
         topic_id=cache.topic_id(name) or NO_TOPIC_ID,
-        is_internal=False,
+        is_internal=name in INTERNAL_TOPICS,
         partitions=tuple(
             _partition(cache, number, partitions[number], version) for number in sorted(partitions)
         ),

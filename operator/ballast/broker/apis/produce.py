@@ -9,6 +9,7 @@ Behaviour:
   REQUEST_TIMED_OUT, which both mean that the outcome is unknown. Later requests do not wait for it.
 * Other acks: INVALID_REQUIRED_ACKS. Transactions are not served: a transactional id is
   TRANSACTIONAL_ID_AUTHORIZATION_FAILED, a transactional or control batch INVALID_RECORD.
+* Topics that only brokers write are INVALID_TOPIC_EXCEPTION, unless Kafka's own admin client sends.
 * A resent idempotent batch is answered with the offset that it has already.
 
 Version notes:
@@ -19,7 +20,7 @@ Version notes:
 
 import asyncio
 from collections.abc import Coroutine, Iterable
-from typing import Any
+from typing import Any, Final
 
 from ballast.broker.errors import ProduceFailed
 from ballast.broker.parts import Call, Parts
@@ -31,6 +32,7 @@ from ballast.broker.produce import (
     append,
 )
 from ballast.model.ids import TopicPartition
+from ballast.model.topics import INTERNAL_TOPICS
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.produce import (
     PartitionProduceResponse,
@@ -38,6 +40,9 @@ from ballast.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+
+ADMIN_CLIENT_ID: Final = "__admin_client"
+"""The name by which Kafka lets its own tools write to internal topics."""
 
 
 def handle(
@@ -54,8 +59,10 @@ def handle(
             acks=request.acks,
             version=call.version,
         )
-        if refusal is None
-        else Produced(TopicPartition(topic.name, data.index), refusal)
+        if refusal is None and _may_write(topic.name, call)
+        else Produced(
+            TopicPartition(topic.name, data.index), refusal or ErrorCode.INVALID_TOPIC_EXCEPTION
+        )
         for topic in request.topic_data
         for data in topic.partition_data
     ]
@@ -74,6 +81,10 @@ def _refusal(request: ProduceRequest) -> ErrorCode | None:
     if request.transactional_id is not None:
         return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     return None
+
+
+def _may_write(topic: str, call: Call) -> bool:
+    return topic not in INTERNAL_TOPICS or call.client_id == ADMIN_CLIENT_ID
 
 
 def _check_silent(produced: Iterable[Produced]) -> None:

@@ -6,6 +6,7 @@ Behaviour:
 * The live brokers replace those known; the partitions named replace what was known of them.
 * A leader of -2 says that the topic is being deleted: the partition is forgotten.
 * A replica here that the partition does without is deleted (see `ballast.broker.strays`).
+* Groups forget their offsets of partitions that were deleted.
 
 Version notes:
 * v0 gives one address per broker (v1 adds listeners); v5 groups partitions by topic and carries
@@ -34,13 +35,14 @@ def handle(parts: Parts, request: UpdateMetadataRequest, call: Call) -> UpdateMe
     if fenced is not None:
         return UpdateMetadataResponse(error_code=fenced)
     described = dict(_entries(request, call.version))
-    parts.metadata.update(
+    deleted = parts.metadata.update(
         described.items(),
         _brokers(request.live_brokers, call.version),
         {topic.topic_name: topic.topic_id for topic in request.topic_states if topic.topic_id.int},
     )
     parts.leadership.stop(list(find_strays(parts.replicas, described)))
     parts.leadership.find_leaders()
+    parts.groups.coordinator.forget_partitions(sorted(deleted))
     return UpdateMetadataResponse(error_code=ErrorCode.NONE)
 
 

@@ -114,15 +114,33 @@ def test_a_topic_that_the_controller_refuses() -> None:
     simulate(main)
 
 
-@pytest.mark.parametrize("name", ["__consumer_offsets", "__transaction_state"])
-def test_internal_topics_are_not_created(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "code", "requests"),
+    [
+        ("__consumer_offsets", ErrorCode.LEADER_NOT_AVAILABLE, 1),
+        ("__transaction_state", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0),
+    ],
+)
+def test_of_internal_topics_the_one_that_is_used_is_created(
+    name: str, code: ErrorCode, requests: int
+) -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.tell_metadata()
         await cluster.elect(lambda _request, _version: made(NEW))
-        answer = await cluster.ask(1, named(name), 9)
-        assert codes(answer) == [(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]
-        assert cluster.forwarded == []
+        assert codes(await cluster.ask(1, named(name), 9)) == [(name, code)]
+        assert len(cluster.forwarded) == requests
+
+    simulate(main, offsets_topic_replication_factor="1")
+
+
+def test_internal_topics_are_told_apart() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.lead(P0, 1, [1])
+        await cluster.lead(TopicPartition("__consumer_offsets", 0), 1, [1])
+        answer = await cluster.ask(1, named("orders", "__consumer_offsets"), 9)
+        assert [topic.is_internal for topic in answer.topics] == [False, True]
 
     simulate(main)
 

@@ -1,5 +1,7 @@
 import pytest
 
+from ballast.model.ids import TopicPartition
+from ballast.net.channel import BrokerChannel, ChannelOptions
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.produce import (
     PartitionProduceData,
@@ -7,7 +9,7 @@ from ballast.protocol.messages.produce import (
     TopicProduceData,
 )
 from ballast.protocol.records import CONTROL_BIT, TRANSACTIONAL_BIT
-from tests.unit.broker.cluster import P0, Cluster, batch, simulate
+from tests.unit.broker.cluster import P0, PORT, Cluster, batch, simulate
 
 ZSTD = 4
 
@@ -105,6 +107,34 @@ def test_transactions_and_other_acks_are_refused() -> None:
         ):
             answer = await cluster.ask(1, message, 9)
             assert answer.responses[0].partition_responses[0].error_code == code
+
+    simulate(main)
+
+
+@pytest.mark.parametrize(
+    ("client_id", "code"),
+    [("ballast", ErrorCode.INVALID_TOPIC_EXCEPTION), ("__admin_client", 0)],
+)
+def test_only_brokers_and_kafkas_tools_write_internal_topics(client_id: str, code: int) -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        name = TopicPartition("__consumer_offsets", 0)
+        await cluster.lead(name, 1, [1])
+        options = ChannelOptions(client_id=client_id)
+        channel = BrokerChannel("broker-1", PORT, options)
+        asked = ProduceRequest(
+            acks=1,
+            timeout_ms=1000,
+            topic_data=(
+                TopicProduceData(
+                    name=name.topic,
+                    partition_data=(PartitionProduceData(index=0, records=batch(b"a")),),
+                ),
+            ),
+        )
+        answer = await channel.request(asked, 9)
+        assert answer.responses[0].partition_responses[0].error_code == code
+        await channel.close()
 
     simulate(main)
 

@@ -10,6 +10,7 @@ from ballast.protocol.messages.update_metadata import (
     UpdateMetadataTopicState,
 )
 from tests.unit.broker.cluster import Cluster, simulate
+from tests.unit.broker.group_requests import AT_ONCE, commit, coordinate, fetch_offset
 
 T0 = TopicPartition("t", 0)
 
@@ -74,3 +75,15 @@ def test_a_partition_being_deleted_is_forgotten() -> None:
         assert cluster.brokers[1].parts.metadata.partition(T0) is None
 
     simulate(main)
+
+
+def test_groups_forget_what_is_deleted() -> None:
+    async def main(cluster: Cluster) -> None:
+        await coordinate(cluster, 1)
+        assert await commit(cluster, 1, 5) == 0
+        state = UpdateMetadataPartitionState(leader=LEADER_DURING_DELETE, controller_epoch=9)
+        deleted = UpdateMetadataTopicState(topic_name="orders", partition_states=(state,))
+        await cluster.ask(1, UpdateMetadataRequest(controller_epoch=9, topic_states=(deleted,)), 7)
+        assert await fetch_offset(cluster, 1) == (0, -1)
+
+    simulate(main, **AT_ONCE)

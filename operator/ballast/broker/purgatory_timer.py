@@ -1,0 +1,55 @@
+"""One timer of the event loop that keeps several purgatories going."""
+
+import asyncio
+from typing import Any
+
+from ballast.purgatory.purgatory import MAX_OPERATIONS, Purgatory
+
+
+class PurgatoryTimer:
+    """Makes purgatories and expires what waits in them in time.
+
+    Needs a running event loop from the start.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._purgatories: list[Purgatory[Any]] = []
+
+    def now(self) -> float:
+        """Return the time that the purgatories go by, in seconds."""
+        return self._loop.time()
+
+    def purgatory(self, max_operations: int = MAX_OPERATIONS) -> Purgatory[Any]:
+        """Return a new purgatory that this timer drives."""
+        made: Purgatory[Any] = Purgatory(
+            self.now(), max_operations=max_operations, on_earlier_expiry=self._arm
+        )
+        self._purgatories.append(made)
+        return made
+
+    def shut_down(self) -> None:
+        """Answer everything that waits."""
+        for purgatory in self._purgatories:
+            purgatory.shut_down()
+        self._arm()
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        expiries = [
+            expiry
+            for purgatory in self._purgatories
+            if (expiry := purgatory.next_expiry()) is not None
+        ]
+        if expiries:
+            self._timer = self._loop.call_at(min(expiries), self._advance)
+
+    def _advance(self) -> None:
+        self._timer = None
+        now = self.now()
+        for purgatory in self._purgatories:
+            purgatory.advance(now)
+        self._arm()

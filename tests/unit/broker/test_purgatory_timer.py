@@ -1,0 +1,54 @@
+import asyncio
+
+from ballast.broker.purgatory_timer import PurgatoryTimer
+from ballast.purgatory.operation import DelayedOperation
+from tests.simulation.loop import SimulatedLoop, run
+
+
+class Wait(DelayedOperation):
+    def __init__(self, timeout_ms: int, ended: list[float]) -> None:
+        super().__init__(timeout_ms)
+        self._ended = ended
+
+    def try_complete(self) -> bool:
+        return False
+
+    def on_complete(self) -> None:
+        self._ended.append(round(asyncio.get_running_loop().time() * 1000))
+
+
+def test_each_purgatorys_waits_end_in_time() -> None:
+    async def main(loop: SimulatedLoop) -> None:
+        timer, ended = PurgatoryTimer(), list[float]()
+        one, other = timer.purgatory(), timer.purgatory()
+        begin_ms = round(loop.time() * 1000)
+        for purgatory, timeout_ms in ((one, 300), (other, 100), (one, 200)):
+            purgatory.try_complete_else_watch(Wait(timeout_ms, ended), ("key",), timer.now())
+        await asyncio.sleep(1)
+        assert [at - begin_ms for at in ended] == [100, 200, 300]
+
+    run(1, main)
+
+
+def test_beyond_the_limit_nothing_waits() -> None:
+    async def main(_loop: SimulatedLoop) -> None:
+        timer, ended = PurgatoryTimer(), list[float]()
+        purgatory = timer.purgatory(1)
+        for _ in range(2):
+            purgatory.try_complete_else_watch(Wait(100, ended), ("key",), timer.now())
+        assert len(ended) == 1
+
+    run(1, main)
+
+
+def test_the_end_ends_every_wait() -> None:
+    async def main(_loop: SimulatedLoop) -> None:
+        timer, ended = PurgatoryTimer(), list[float]()
+        for purgatory in (timer.purgatory(), timer.purgatory()):
+            purgatory.try_complete_else_watch(Wait(100, ended), ("key",), timer.now())
+        timer.shut_down()
+        assert len(ended) == 2
+        await asyncio.sleep(1)
+        assert len(ended) == 2
+
+    run(1, main)
