@@ -13,7 +13,7 @@ from ballast.broker.errors import StartupRefused
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.options import CandidateOptions
 from ballast.controller.options import ControllerOptions
-from ballast.model.ids import TopicPartition
+from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.replication.partition import LeaderView
@@ -331,8 +331,11 @@ class SimulatedCluster:
         try:
             for name, partition in broker.parts.replicas.partitions.items():
                 led = (partition.leader, partition.leader_epoch)
-                if self._obeyed.get((broker_id, name)) != led:
-                    self._obeyed[broker_id, name] = led
+                before = self._obeyed.get((broker_id, name))
+                self._obeyed[broker_id, name] = led
+                # A replica that is stopped in an epoch that it knows is told of no other leader.
+                is_stopped = before is not None and led == (NO_LEADER, before[1])
+                if before != led and not is_stopped:
                     self.metadata.obeyed(broker_id, name, *led)
                 view = partition.view
                 if view is not None:
