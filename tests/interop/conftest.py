@@ -3,6 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.interop.kafka_jars import VERSIONS
+from tests.interop.kafka_tools import KafkaTools, kafka_tools
 from tests.interop.local_cluster import RunningCluster, running_cluster
 
 
@@ -24,4 +26,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningCluster
         *("--override", "group.initial.rebalance.delay.ms=0"),
         *("--override", "group.min.session.timeout.ms=1000"),
     ) as running:
+        yield running
+
+
+@pytest.fixture(scope="session", params=VERSIONS)
+def tools(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[KafkaTools]:
+    with kafka_tools(request.param, tmp_path_factory.mktemp("tools")) as running:
         yield running

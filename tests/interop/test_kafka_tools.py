@@ -12,8 +12,7 @@ from typing import Any
 import confluent_kafka
 import pytest
 
-from tests.interop.kafka_jars import VERSIONS
-from tests.interop.kafka_tools import KafkaTools, ToolRun, kafka_tools
+from tests.interop.kafka_tools import KafkaTools, ToolRun
 from tests.interop.local_cluster import RunningCluster, running_cluster
 
 WAIT_S = 30
@@ -115,14 +114,6 @@ def wait_until(condition: Callable[[], Any], what: str) -> None:
     while not condition():
         assert time.monotonic() < deadline, what
         time.sleep(0.2)
-
-
-@pytest.fixture(scope="session", params=VERSIONS)
-def tools(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[KafkaTools]:
-    with kafka_tools(request.param, tmp_path_factory.mktemp("tools")) as running:
-        yield running
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from tests.simulation.group_client import OFFSETS_PARTITIONS, GroupClient
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.scenario import ADMIN_OPTIONS, NotConverged, settle
 
-CHUNKS = 5
-SEEDS_PER_CHUNK = 6
+CHUNKS = 2
+SEEDS_PER_CHUNK = 8
 GROUPS = ("a", "b", "c")
 HOMES = [TopicPartition(OFFSETS_TOPIC, number) for number in range(OFFSETS_PARTITIONS)]
 PROPERTIES = {
@@ -64,7 +64,9 @@ async def live(loop: SimulatedLoop) -> Reach:
     ]
     running = [cluster.run_client(client.group, client.run) for client in clients]
     await require(lambda: None if all(map(cluster.state, HOMES)) else "no offsets topic")
-    await Nemesis(cluster, FaultPlan.draw(rng), rng).run(rng.uniform(4, 8))
+    drawn = FaultPlan.draw(rng)
+    plan = FaultPlan(kinds=(*drawn.kinds, "crash_broker"), pause_s=drawn.pause_s)
+    await Nemesis(cluster, plan, rng).run(rng.uniform(4, 8))
     await asyncio.sleep(1.0)
     for client in clients:
         client.is_over = True
@@ -124,4 +126,4 @@ def test_no_acknowledged_commit_is_lost(chunk: int) -> None:
     # Runs that are too quiet show nothing.
     assert sum(reach.commits for reach in reached) > 40 * SEEDS_PER_CHUNK
     assert sum(reach.reads for reach in reached) > 40 * SEEDS_PER_CHUNK
-    assert sum(reach.coordinators for reach in reached) > SEEDS_PER_CHUNK
+    assert sum(reach.coordinators for reach in reached) > SEEDS_PER_CHUNK / 2

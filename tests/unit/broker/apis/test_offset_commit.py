@@ -112,5 +112,6 @@ def test_below_the_least_number_of_replicas_nothing_is_committed() -> None:
         await cluster.lead(OFFSETS_P0, 1, [1, 2], isr=[1])
         answer = await cluster.ask(1, commit_request({P0: 5}), 8)
         assert codes(answer) == [("orders", 0, ErrorCode.COORDINATOR_NOT_AVAILABLE)]
+        assert cluster.brokers[1].replicas.partitions[OFFSETS_P0].log.log_end_offset == 0
 
     simulate(main, min_insync_replicas="2", **AT_ONCE)
