@@ -49,6 +49,15 @@ def stride_order(items: Ints, counts: Ints) -> Ints:
     return repeated[np.argsort(place, kind="stable")].astype(np.int64)
 
 
+def stride_cells(counts: Ints) -> Ints:
+    """Return the cells of a table, row by row, in `stride_order` within each row."""
+    flat = counts.ravel()
+    cells = np.repeat(np.arange(len(flat)), flat)
+    number = np.arange(len(cells)) - np.repeat(np.cumsum(flat) - flat, flat)
+    turn = (number + 0.5) / np.repeat(flat, flat)
+    return cells[np.lexsort((turn, cells // counts.shape[1]))]
+
+
 def noise(seed: int, items: Ints) -> npt.NDArray[np.uint64]:
     """Return 64 bits for each item that look random: SplitMix64 of the seed and the item."""
     with np.errstate(over="ignore"):
@@ -69,3 +78,12 @@ def counted(items: npt.NDArray[np.integer], size: int) -> Ints:
 def summed(items: npt.NDArray[np.integer], amounts: Ints, size: int) -> Ints:
     """Return the sum of the amounts of each of 0 … ``size`` - 1; exact up to 2**53."""
     return np.rint(np.bincount(items, amounts, minlength=size)).astype(np.int64)
+
+
+def apportioned(weights: Floats, total: int) -> Ints:
+    """Return ``total`` cut in proportion to weights, not all 0: by largest remainder."""
+    exact = total * weights / weights.sum()
+    parts = np.floor(exact).astype(np.int64)
+    most = np.argsort(parts - exact, kind="stable")
+    parts[most[: total - int(parts.sum())]] += 1
+    return parts

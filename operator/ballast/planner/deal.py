@@ -10,7 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Ints, Shorts, counted, firsts, noise, stride_order
+from ballast.planner.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    Shorts,
+    counted,
+    firsts,
+    noise,
+    stride_cells,
+    stride_order,
+    summed,
+)
+from ballast.planner.by_size import share_out
 from ballast.planner.rack_rules import RackRules
 from ballast.planner.transport import transport
 
@@ -18,6 +30,8 @@ _TURNS = 24
 """Times that what does not fit is dealt again."""
 _EXCHANGES = 48
 """Times that each of those that still do not fit looks for one to change places with."""
+_LARGEST = 24
+"""So many replicas for each rack are looked at one by one where sizes count; of each class."""
 _MAX_CLASSES = 4096
 """With more there are few vacancies in each, and deciding by class is of no use."""
 
@@ -32,6 +46,10 @@ class Vacancies:
     """As ``rows``: which places are to be filled."""
     factors: Shorts
     """How many replicas each partition is to have."""
+    sizes: Ints | None = None
+    """Bytes of one replica of each partition; None = all are alike."""
+    needs: Floats | None = None
+    """Bytes that each broker lacks; there where ``sizes`` are."""
 
 
 def deal(vacancies: Vacancies, want: Ints, takers: Bools, rules: RackRules, seed: int) -> Ints:
@@ -42,6 +60,8 @@ def deal(vacancies: Vacancies, want: Ints, takers: Bools, rules: RackRules, seed
     """
     rows, width = vacancies.rows, vacancies.rows.shape[1]
     want = want.copy()
+    sizes = vacancies.sizes
+    needs = None if vacancies.needs is None else vacancies.needs.copy()
     pending = vacancies.vacant.copy()
     left = pending.sum(axis=1)
     unplaced: list[Ints] = []
@@ -52,8 +72,17 @@ def deal(vacancies: Vacancies, want: Ints, takers: Bools, rules: RackRules, seed
             continue
         share = len(lines) / int(left.sum())
         column = np.argmax(pending[lines], axis=1)
-        wave = _Wave(rows[lines], vacancies.factors[lines], takers, rules, seed)
-        brokers = wave.brokers(want, share)
+        amounts = None if sizes is None else sizes[lines]
+        some = Vacancies(
+            rows=rows[lines],
+            vacant=pending[lines],
+            factors=vacancies.factors[lines],
+            sizes=amounts,
+            needs=needs,
+        )
+        brokers = _Wave(some, takers, rules, seed).brokers(want, share)
+        if amounts is not None and needs is not None:
+            needs -= summed(brokers[brokers >= 0], amounts[brokers >= 0], len(want))
         rows[lines, column] = brokers
         pending[lines, column] = False
         unplaced.append((lines * width + column)[brokers < 0])
@@ -65,11 +94,11 @@ def deal(vacancies: Vacancies, want: Ints, takers: Bools, rules: RackRules, seed
 class _Wave:
     """Partitions each of which is given one replica."""
 
-    def __init__(
-        self, rows: Shorts, factors: Shorts, takers: Bools, rules: RackRules, seed: int
-    ) -> None:
-        self._rows = rows
-        self._factors = factors
+    def __init__(self, vacancies: Vacancies, takers: Bools, rules: RackRules, seed: int) -> None:
+        self._rows = vacancies.rows
+        self._factors = vacancies.factors
+        self._sizes = vacancies.sizes
+        self._needs = vacancies.needs
         self._takers = takers
         self._rules = rules
         self._seed = seed
@@ -103,17 +132,38 @@ class _Wave:
         supply = counted(class_of, len(classes))
         supply[classes == 0] = 0
         sent = transport(supply, is_open[first], wanted, share)
-        # Inside a class the racks take turns, so that the partitions of a topic are spread too.
-        cells = np.repeat(np.arange(sent.size), sent.ravel())
-        number = np.arange(len(cells)) - np.repeat(
-            np.cumsum(sent.ravel()) - sent.ravel(), sent.ravel()
-        )
-        turn = (number + 0.5) / np.repeat(sent.ravel(), sent.ravel())
-        cells = cells[np.lexsort((turn, cells // rules.count))]
         racks = np.full(len(masks), -1, np.int64)
+        if self._sizes is not None:
+            self._sized_racks(racks, class_of, sent)
+            return racks
+        # Inside a class the racks take turns, so that the partitions of a topic are spread too.
+        cells = stride_cells(sent)
         order = np.argsort(class_of, kind="stable")
         racks[order[masks[order] != 0]] = cells % rules.count
         return racks
+
+    def _sized_racks(self, racks: Ints, class_of: Ints, sent: Ints) -> None:
+        """Choose racks inside each class so that each gets the bytes that its brokers lack.
+
+        The largest go where the most is lacking; for the others the racks take turns.
+        """
+        assert self._sizes is not None, "asked for where sizes count"
+        assert self._needs is not None, "sizes come with needs"
+        order = np.lexsort((-self._sizes, class_of))
+        cuts = np.searchsorted(class_of[order], np.arange(len(sent) + 1))
+        needs = np.bincount(self._rules.racks, np.maximum(self._needs, 0), self._rules.count)
+        left = sent.sum(axis=0)
+        for number in np.argsort(-sent.sum(axis=1), kind="stable").tolist():
+            places = sent[number].copy()
+            lines = order[cuts[number] : cuts[number] + int(places.sum())]
+            large = lines[: _LARGEST * len(places)]
+            share = places / np.maximum(left, 1)
+            racks[large] = share_out(self._sizes[large], places, needs * share)
+            left -= places
+            places -= counted(racks[large], len(places))
+            small = lines[len(large) :]
+            racks[small] = stride_order(np.arange(len(places)), places)
+            needs -= np.bincount(racks[lines], self._sizes[lines], len(needs))
 
     def _racks_by_dealing(self, want: Ints) -> Ints:
         brokers = self._deal(np.arange(len(self._rows)), want, np.flatnonzero(self._takers))
@@ -124,12 +174,17 @@ class _Wave:
         chosen = np.full(len(lines), -1, np.int64)
         if not len(brokers):
             return chosen
-        places = stride_order(brokers[want[brokers] > 0], want[brokers][want[brokers] > 0])
-        lack = len(lines) - len(places)
-        if lack > 0:
-            # More come than are wanted: the brokers take turns.
-            places = np.concatenate([places, np.resize(brokers, lack)])
-        places = places[: len(lines)]
+        if self._sizes is not None:
+            lines_by_size = np.argsort(-self._sizes[lines], kind="stable")
+            chosen[lines_by_size] = self._deal_in_order(
+                lines[lines_by_size], want[brokers], brokers
+            )
+            return chosen
+        return self._deal_in_order(lines, want[brokers], brokers)
+
+    def _deal_in_order(self, lines: Ints, want: Ints, brokers: Ints) -> Ints:
+        chosen = np.full(len(lines), -1, np.int64)
+        places = self._places(lines, want, brokers)
         rows, factors = self._rows[lines], self._factors[lines]
         left = np.arange(len(lines))
         for _ in range(_TURNS):
@@ -140,6 +195,19 @@ class _Wave:
                 return chosen
         self._exchange(chosen, rows, factors, left, places)
         return chosen
+
+    def _places(self, lines: Ints, want: Ints, brokers: Ints) -> Ints:
+        """Return as many places as there are partitions, in the order of those."""
+        lack = len(lines) - int(want.sum())
+        if self._sizes is not None and self._needs is not None:
+            if lack > 0:
+                want = want + counted(np.arange(lack) % len(brokers), len(brokers))
+            return brokers[share_out(self._sizes[lines], want, self._needs[brokers])]
+        places = stride_order(brokers[want > 0], want[want > 0])
+        if lack > 0:
+            # More come than are wanted: the brokers take turns.
+            places = np.concatenate([places, np.resize(brokers, lack)])
+        return places[: len(lines)]
 
     def _exchange(
         self, chosen: Ints, rows: Shorts, factors: Shorts, left: Ints, places: Ints

@@ -11,6 +11,10 @@ class SnapshotRejected(PlannerError):
     """A snapshot that no cluster can be in, or that is not written as ``ballast-snapshot/v1``."""
 
 
+class PlanStale(PlannerError):
+    """A plan that was made for another cluster, or for this one at another time."""
+
+
 class OptionsRejected(PlannerError):
     """Options that do not go together, or that the snapshot knows nothing of."""
 

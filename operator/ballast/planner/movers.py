@@ -51,9 +51,9 @@ def pick_surplus(
         return picked.reshape(rows.shape)
     partitions = candidates // width
     brokers = flat[candidates].astype(np.int64)
-    can_go = _can_go(holdings, candidates, wanting, rules)
+    goes = can_go(holdings, candidates, wanting, rules)
     touched = (rows >= 0).sum(axis=1) < holdings.factors
-    penalty = np.where(can_go, 0, 2) + touched[partitions]
+    penalty = np.where(goes, 0, 2) + touched[partitions]
     crowd = _crowd(brokers, holdings.topics[partitions])
     key = (brokers.astype(np.uint64) << _BROKER_SHIFT) | (
         penalty.astype(np.uint64) << _PENALTY_SHIFT
@@ -83,7 +83,7 @@ def pick_surplus(
     return picked.reshape(rows.shape)
 
 
-def _can_go(holdings: Holdings, candidates: Ints, wanting: Bools, rules: RackRules) -> Bools:
+def can_go(holdings: Holdings, candidates: Ints, wanting: Bools, rules: RackRules) -> Bools:
     """Return whether a replica could go to a broker that is wanting, as far as racks tell.
 
     Seen by racks only where each may hold one replica; elsewhere the answer is yes.

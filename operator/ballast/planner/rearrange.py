@@ -10,18 +10,21 @@ place is as small as any. The lower bound: what has no place, and what brokers h
 band; or what brokers lack up to their band.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted
-from ballast.planner.bands import Bands, Limits, bands
-from ballast.planner.columns import ClusterColumns
+from ballast.planner.arrays import Bools, Ints, Shorts, counted
+from ballast.planner.bands import Bands, bands, level
+from ballast.planner.cutting import added
 from ballast.planner.deal import Vacancies, deal
 from ballast.planner.errors import Infeasible
+from ballast.planner.limits import byte_limits, bytes_of, count_limits
 from ballast.planner.movers import Holdings, pick_surplus
 from ballast.planner.rack_rules import RackRules
 from ballast.planner.settle import MAX_ARCS, Settling, settle
+from ballast.planner.sized import Loads, pick_sized
+from ballast.planner.task import Task
 
 _MAX_MENDINGS = 24
 """Times that a part of a large plan is looked at exactly."""
@@ -29,37 +32,6 @@ _MENDED_BROKERS = 48
 _WEIGHT_SCALE = 1000
 _BEYOND = 10**9
 """What a replica costs on a broker that has as many as it may have: more than any level."""
-_SLICE = 65536
-"""Partitions whose racks are laid out as a table at a time."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Task:
-    """What is to be rearranged, and what is allowed."""
-
-    columns: ClusterColumns
-    origins: Shorts
-    """Where replicas are, in the places that they have in ``rows``."""
-    rows: Shorts
-    """Replicas that have a place; -1 where there is none (yet)."""
-    vacant: Bools
-    """As ``rows``: places that are to be filled."""
-    factors: Shorts
-    """How many replicas each partition is to have."""
-    pickable: Bools
-    """As ``rows``: replicas that may give way."""
-    takers: Bools
-    """Brokers that may get replicas."""
-    keepers: Bools
-    """Brokers that may keep theirs."""
-    low: Ints
-    """Replicas that each broker holds at least."""
-    high: Ints
-    weights: Floats
-    rules: RackRules
-    repairs: bool
-    """Whether replicas that are where they were may not stay against the rules."""
-    seed: int
 
 
 def rearrange(task: Task) -> Shorts:
@@ -67,17 +39,38 @@ def rearrange(task: Task) -> Shorts:
     _check_room(task)
     rows = task.rows.copy()
     have = counted(rows, len(task.low))
-    band = bands(_limits(task), have, int(task.factors.sum()))
+    band = bands(count_limits(task), have, int(task.factors.sum()))
+    rows[_movers(task, rows, band)] = -1
+    _place(task, rows, task.vacant | (task.pickable & (rows < 0)), band)
+    _improve(task, rows, band)
+    return rows
+
+
+def _movers(task: Task, rows: Shorts, band: Bands) -> Bools:
+    """Return the replicas that give way, beside those that have no place already."""
+    have = counted(rows, len(task.low))
     surplus = np.maximum(have - band.target, 0)
     holdings = Holdings(
         rows=rows, pickable=task.pickable, factors=task.factors, topics=task.columns.topic_of
     )
     wanting = task.takers & (have < band.target)
-    picked = pick_surplus(holdings, surplus, wanting, task.rules, task.seed)
-    rows[picked] = -1
-    _place(task, rows, task.vacant | picked, band)
-    _improve(task, rows, band)
-    return rows
+    if task.sizes is None:
+        return pick_surplus(holdings, surplus, wanting, task.rules, task.seed)
+    loads = _loads(task, task.sizes)
+    picked = pick_sized(holdings, loads, surplus, task.takers, task.rules)
+    # What could not be picked by size is picked anyhow.
+    rest = replace(holdings, rows=np.where(picked, -1, rows), pickable=task.pickable & ~picked)
+    still = np.maximum(counted(rest.rows, len(have)) - band.target, 0)
+    return picked | pick_surplus(rest, still, wanting, task.rules, task.seed)
+
+
+def _loads(task: Task, sizes: Ints) -> Loads:
+    limits = byte_limits(task, sizes)
+    return Loads(
+        sizes=sizes,
+        held=bytes_of(task.rows, sizes, len(task.low)),
+        target=level(limits, int((sizes * task.factors).sum())),
+    )
 
 
 def fewest_moves(task: Task, band: Bands) -> int:
@@ -91,69 +84,8 @@ def fewest_moves(task: Task, band: Bands) -> int:
 
 
 def moves(rows: Shorts, origins: Shorts) -> int:
-    """Return how many replicas are on brokers that did not have one of their partition."""
-    return int(((rows >= 0) & ~_is_among(rows, origins)).sum())
-
-
-def _is_among(rows: Shorts, origins: Shorts) -> Bools:
-    among = np.zeros(rows.shape, np.bool_)
-    for column in origins.T:
-        among |= rows == column[:, None]
-    return among
-
-
-def _limits(task: Task) -> Limits:
-    rules, low, high = task.rules, task.low, task.high
-    if rules.count == len(low) and int(rules.tops.max(initial=0)) <= 1:
-        # Every broker is a rack by itself: no more is asked than that brokers are different.
-        total = int(task.factors.sum())
-        return Limits(
-            weights=task.weights,
-            low=low,
-            high=high,
-            racks=np.zeros(len(low), np.int64),
-            rack_low=np.zeros(1, np.int64),
-            rack_high=np.full(1, total),
-        )
-    rack_low, rack_high = _rack_bounds(task)
-    return Limits(
-        weights=task.weights,
-        low=low,
-        high=high,
-        racks=rules.racks,
-        rack_low=np.minimum(rack_low, _by_rack(rules, high)),
-        rack_high=np.maximum(rack_high, _by_rack(rules, low)),
-    )
-
-
-def _rack_bounds(task: Task) -> tuple[Ints, Ints]:
-    """Return how many replicas each rack holds at least and at most when the rules are kept."""
-    rules, rows = task.rules, task.rows
-    free = task.pickable.any(axis=1)
-    by_factor = counted(task.factors[free], len(rules.floors))
-    low, high = by_factor @ rules.floors, by_factor @ rules.tops
-    if not task.repairs:
-        # What is against the rules may stay so.
-        used = _by_rack(rules, counted(rows[free], len(task.low)))
-        low, high = np.minimum(low, used), np.maximum(high, used)
-    used = _by_rack(rules, counted(rows[~free], len(task.low)))
-    low, high = low + used, high + used
-    lines = np.flatnonzero(task.vacant.any(axis=1) & ~free)
-    if not rules.is_tabled:
-        return low, high + len(lines)
-    for first in range(0, len(lines), _SLICE):
-        some = lines[first : first + _SLICE]
-        room = rules.room(rules.usage(rows[some]), task.factors[some])
-        lacking = task.vacant[some].sum(axis=1)[:, None]
-        room = np.minimum(room, lacking)
-        others = room.sum(axis=1)[:, None] - room
-        low += np.maximum(lacking - others, 0).sum(axis=0)
-        high += room.sum(axis=0)
-    return low, high
-
-
-def _by_rack(rules: RackRules, amounts: Ints) -> Ints:
-    return np.bincount(rules.racks, amounts, minlength=rules.count).astype(np.int64)
+    """Return how many replicas have to be copied."""
+    return int(added(rows, origins).sum())
 
 
 def _check_room(task: Task) -> None:
@@ -179,7 +111,13 @@ def _check_room(task: Task) -> None:
 
 def _place(task: Task, rows: Shorts, vacant: Bools, band: Bands) -> None:
     """Fill what is vacant: by the rules; else as it was; else against the rules about racks."""
-    vacancies = Vacancies(rows=rows, vacant=vacant, factors=task.factors)
+    needs = None
+    if task.sizes is not None:
+        loads = _loads(task, task.sizes)
+        needs = loads.target - bytes_of(rows, task.sizes, len(task.low))
+    vacancies = Vacancies(
+        rows=rows, vacant=vacant, factors=task.factors, sizes=task.sizes, needs=needs
+    )
     unplaced = deal(vacancies, _want(task, rows, band), task.takers, task.rules, task.seed)
     unplaced = _put_back(task, rows, unplaced)
     if not len(unplaced):
@@ -247,7 +185,8 @@ def _is_best(task: Task, rows: Shorts, band: Bands) -> bool:
     held = counted(rows, len(task.low))
     if bool(((held > band.high) | (held < band.low)).any()):
         return False
-    if moves(rows, task.origins) > fewest_moves(task, band):
+    # Where bytes are levelled too, that may be worth moves.
+    if task.sizes is None and moves(rows, task.origins) > fewest_moves(task, band):
         return False
     free = np.zeros(rows.shape, np.bool_)
     changed = np.flatnonzero((rows != task.origins).any(axis=1) | task.vacant.any(axis=1))

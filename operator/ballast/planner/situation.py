@@ -27,6 +27,12 @@ class Situation:
             capacity = brokers.capacity_bytes.astype(np.float64)
             self.weights = capacity / max(1.0, float(capacity.max(initial=1.0)))
 
+    @property
+    def usable(self) -> Bools:
+        """The brokers that may be used: those that were named, if any were."""
+        named = self.chosen if self.options.broker_ids else self.in_service
+        return named & self.in_service
+
     def rules(self, in_use: Bools, max_factor: int | None = None) -> RackRules:
         """Return the rules about racks when only these brokers are to hold replicas."""
         racks = self.columns.brokers.racks if self.has_racks else None

@@ -9,10 +9,12 @@ import numpy as np
 from ballast.planner.arrays import Bools, Ints, Shorts, counted
 from ballast.planner.bands import Bands, Limits, bands
 from ballast.planner.columns import ClusterColumns, widened
+from ballast.planner.cutting import cut
 from ballast.planner.leaders import Leading, even_leaders
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.rearrange import rearrange
 from ballast.planner.situation import Situation
+from ballast.planner.stock import stock_targets
 from ballast.planner.tasks import task_of
 
 
@@ -22,10 +24,13 @@ def plan_targets(columns: ClusterColumns, options: PlanOptions) -> Shorts:
     Raises `OptionsRejected` and `Infeasible`.
     """
     situation = Situation(columns, options)
-    if options.strategy is Strategy.PREFERRED_LEADERS:
-        rows = columns.replicas.copy()
-    else:
-        rows = rearrange(task_of(situation))
+    if options.strategy is Strategy.STOCK:
+        everyone = np.ones(columns.partitions, np.bool_)
+        return cut(columns, stock_targets(situation), everyone, options)
+    rows = columns.replicas.copy()
+    if options.strategy is not Strategy.PREFERRED_LEADERS:
+        task = task_of(situation)
+        rows = cut(columns, rearrange(task), task.vacant.any(axis=1), options)
     even_leaders(_leading(situation, rows))
     return rows
 

@@ -20,8 +20,8 @@ from ballast.planner.columns import NOWHERE, widened
 from ballast.planner.errors import OptionsRejected
 from ballast.planner.options import Strategy
 from ballast.planner.rack_rules import RackRules
-from ballast.planner.rearrange import Task
 from ballast.planner.situation import Situation
+from ballast.planner.task import Task
 
 _SLICES = 64
 """Replicas are dropped in so many goes, so that each sees what the others have left."""
@@ -65,7 +65,7 @@ def _repair_racks(situation: Situation) -> Task:
 
 def _rebalance(situation: Situation) -> Task:
     columns = situation.columns
-    used = _usable(situation)
+    used = situation.usable
     rules = situation.rules(situation.in_service)
     have = columns.replica_counts
     pickable = situation.on(used)
@@ -96,7 +96,7 @@ def _set_replication_factor(situation: Situation) -> Task:
     empty = rows < 0
     vacant = empty & (np.cumsum(empty, axis=1) <= lacking[:, None])
     have = counted(rows, situation.columns.brokers.count)
-    used = _usable(situation)
+    used = situation.usable
     return replace(
         _unchanged(situation, rules),
         origins=widened(situation.columns.replicas, rows.shape[1]),
@@ -161,12 +161,6 @@ def _without(rows: Shorts, vacant: Bools) -> Shorts:
     return np.where(vacant, NOWHERE, rows).astype(np.int32)
 
 
-def _usable(situation: Situation) -> Bools:
-    """Return the brokers that may be used: those that were named, if any were."""
-    named = situation.chosen if situation.options.broker_ids else situation.in_service
-    return named & situation.in_service
-
-
 def _free_limits(situation: Situation, rules: RackRules, low: Ints, have: Ints) -> Limits:
     """Return the limits of a level that all brokers in service may be brought to."""
     in_service = situation.in_service
@@ -193,7 +187,7 @@ def _free_limits(situation: Situation, rules: RackRules, low: Ints, have: Ints) 
 def _against_the_rules(situation: Situation) -> Bools:
     """Return which replicas have to move so that every partition is in order by racks."""
     columns = situation.columns
-    pickable = situation.on(_usable(situation))
+    pickable = situation.on(situation.usable)
     excess = situation.rules(situation.in_service).excess(
         columns.replicas,
         situation.factors,

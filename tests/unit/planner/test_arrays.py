@@ -37,3 +37,13 @@ def test_noise_is_the_same_everywhere() -> None:
 def test_counts_and_sums() -> None:
     assert arrays.counted(np.array([[0, 2], [2, -1]]), 4).tolist() == [1, 0, 2, 0]
     assert arrays.summed(np.array([1, 1, 0]), np.array([2**52, 1, 7]), 2).tolist() == [7, 2**52 + 1]
+
+
+def test_cells_take_turns_in_each_row() -> None:
+    found = arrays.stride_cells(np.array([[2, 0, 1], [0, 3, 0]]))
+    assert found.tolist() == [0, 2, 0, 4, 4, 4]
+
+
+def test_parts_are_cut_by_largest_remainder() -> None:
+    assert arrays.apportioned(np.array([1.0, 1.0, 2.0]), 7).tolist() == [2, 2, 3]
+    assert arrays.apportioned(np.array([0.0, 1.0]), 3).tolist() == [0, 3]

@@ -4,8 +4,8 @@ import pytest
 from ballast.planner.columns import ClusterColumns
 from ballast.planner.errors import OptionsRejected
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.rearrange import Task
 from ballast.planner.situation import Situation
+from ballast.planner.task import Task
 from ballast.planner.tasks import task_of
 from tests.unit.planner.made import made
 
