@@ -307,6 +307,38 @@ def plan_generate(
     )
 
 
+@plan_app.command("snapshot")
+def plan_snapshot(
+    bootstrap_server: Bootstrap,
+    out: Annotated[Path, typer.Option(help="Where the snapshot goes; .gz compresses it.")],
+) -> None:
+    """Write a running cluster as ballast-snapshot/v1: 0 done, 1 no answer, 2 invalid."""
+    _call("plan_snapshot", bootstrap_server=bootstrap_server, out=out)
+
+
+@plan_app.command("show")
+def plan_show(
+    plan: Annotated[Path, typer.Argument(help="A plan as ballast-plan/v1.")],
+    snapshot: Annotated[
+        Path | None, typer.Option(help="The cluster that it was made for: then all is shown.")
+    ] = None,
+    throttle: Annotated[
+        str | None, typer.Option(metavar="QUANTITY", help="Bytes/s of each broker, for the time.")
+    ] = None,
+    max_concurrent_moves_per_broker: Annotated[int, typer.Option(min=1)] = 5,
+    html: Annotated[Path | None, typer.Option(help="Writes a page with charts as well.")] = None,
+) -> None:
+    """Show what a plan comes to: moves, levels before and after, time."""
+    _call(
+        "plan_show",
+        plan=plan,
+        snapshot=snapshot,
+        throttle=throttle,
+        max_concurrent_moves_per_broker=max_concurrent_moves_per_broker,
+        html=html,
+    )
+
+
 def main() -> None:
     """Run the program."""
     app()

@@ -34,6 +34,8 @@ OPTIONS = {
         *("--include", "--exclude", "--max-replica-moves", "--max-bytes-to-move"),
         *("--start-index", "--seed", "--engine", "--format"),
     ],
+    "plan snapshot": ["--bootstrap-server", "--out"],
+    "plan show": ["--snapshot", "--throttle", "--max-concurrent-moves-per-broker", "--html"],
 }
 
 
@@ -272,3 +274,25 @@ def test_a_plan_is_asked_for_with_all_its_options(
             "format": "kafka",
         },
     ]
+
+
+def test_a_plan_is_shown_and_a_snapshot_taken(
+    called: Callable[[str], list[dict[str, Any]]],
+) -> None:
+    shown, taken = called("plan_show"), called("plan_snapshot")
+    assert run("plan", "show", "p")[0] == 7
+    more = "--snapshot s --throttle 5Mi --max-concurrent-moves-per-broker 2 --html h"
+    assert run("plan", "show", "p", *more.split())[0] == 7
+    assert run("plan", "snapshot", "--bootstrap-server", "h:1", "--out", "s")[0] == 7
+    plan = {"plan": Path("p"), "snapshot": None, "throttle": None, "html": None}
+    assert shown == [
+        {**plan, "max_concurrent_moves_per_broker": 5},
+        {
+            "plan": Path("p"),
+            "snapshot": Path("s"),
+            "throttle": "5Mi",
+            "max_concurrent_moves_per_broker": 2,
+            "html": Path("h"),
+        },
+    ]
+    assert taken == [{"bootstrap_server": "h:1", "out": Path("s")}]

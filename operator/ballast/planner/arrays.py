@@ -55,7 +55,7 @@ def stride_cells(counts: Ints) -> Ints:
     cells = np.repeat(np.arange(len(flat)), flat)
     number = np.arange(len(cells)) - np.repeat(np.cumsum(flat) - flat, flat)
     turn = (number + 0.5) / np.repeat(flat, flat)
-    return cells[np.lexsort((turn, cells // counts.shape[1]))]
+    return np.asarray(cells[np.lexsort((turn, cells // counts.shape[1]))])
 
 
 def noise(seed: int, items: Ints) -> npt.NDArray[np.uint64]:

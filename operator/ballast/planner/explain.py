@@ -1,4 +1,4 @@
-"""What a plan comes to: moves and bytes beside the least, levels before and after, racks, risk, time.
+"""What a plan comes to: moves and bytes beside the least, levels before and after, racks, time.
 
 The least: whoever ends with the same number of replicas on each broker has to copy at least what
 the brokers gain; the same goes for bytes. A new replica is fetched from its partition's leader, so
