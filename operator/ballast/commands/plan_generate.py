@@ -122,17 +122,17 @@ def _generate(options: GenerateOptions, out: TextIO) -> None:
 
 
 def _text(lines: Iterable[PlanLine], written_as: PlanFormat) -> Iterator[bytes]:
-    if written_as is PlanFormat.BALLAST:
-        for line in lines:
-            yield line.encode() + b"\n"
+    if written_as is PlanFormat.KAFKA:
+        moves = (
+            (TopicPartition(line.topic, partition), target)
+            for line in lines
+            for partition, target in zip(line.partitions, line.targets, strict=True)
+        )
+        for piece in reassignment_json(moves):
+            yield piece.encode()
         return
-    moves = (
-        (TopicPartition(line.topic, partition), target)
-        for line in lines
-        for partition, target in zip(line.partitions, line.targets, strict=True)
-    )
-    for piece in reassignment_json(moves):
-        yield piece.encode()
+    for line in lines:
+        yield line.encode() + b"\n"
 
 
 def _choice(kinds: type[_Choice], option: str, word: str) -> _Choice:

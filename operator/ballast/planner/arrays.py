@@ -83,7 +83,7 @@ def summed(items: npt.NDArray[np.integer], amounts: Ints, size: int) -> Ints:
 def apportioned(weights: Floats, total: int) -> Ints:
     """Return ``total`` cut in proportion to weights, not all 0: by largest remainder."""
     exact = total * weights / weights.sum()
-    parts = np.floor(exact).astype(np.int64)
+    parts: Ints = np.floor(exact).astype(np.int64)
     most = np.argsort(parts - exact, kind="stable")
     parts[most[: total - int(parts.sum())]] += 1
     return parts

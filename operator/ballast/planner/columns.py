@@ -94,10 +94,6 @@ class ClusterColumns:
         topic = int(np.searchsorted(self.topic_starts, row, side="right")) - 1
         return TopicPartition(self.topics[topic], row - int(self.topic_starts[topic]))
 
-    def replica_ids(self, row: int) -> tuple[int, ...]:
-        """Return the ids of the brokers that hold the partition in a row."""
-        return ids_of(self.brokers.ids, self.replicas[row])
-
 
 def ids_of(ids: Ints, row: Shorts) -> tuple[int, ...]:
     """Return the broker ids in a row of indices."""

@@ -99,7 +99,7 @@ class RackRules:
             used = self.usage(rows[doubtful])
             is_open = self.open_racks(used, factors[doubtful])
             shared[doubtful] = ~is_open[np.arange(len(doubtful)), own[doubtful]]
-        return there | shared
+        return np.asarray(there | shared)
 
     def excess(self, rows: Shorts, factors: Shorts, weights: Floats, fixed: Bools) -> Bools:
         """Return which replicas must leave so that every row is in order, as few as can be.

@@ -30,7 +30,7 @@ def plan_targets(columns: ClusterColumns, options: PlanOptions) -> Shorts:
     rows = columns.replicas.copy()
     if options.strategy is not Strategy.PREFERRED_LEADERS:
         task = task_of(situation)
-        rows = cut(columns, rearrange(task), task.vacant.any(axis=1), options)
+        rows = cut(columns, rearrange(task), np.asarray(task.vacant.any(axis=1)), options)
     even_leaders(_leading(situation, rows))
     return rows
 

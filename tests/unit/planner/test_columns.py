@@ -3,7 +3,7 @@ import pytest
 
 from ballast.model.ids import TopicPartition
 from ballast.planner.columns import differs, moved_topics, widened
-from tests.unit.planner.made import made, unracked
+from tests.unit.planner.made import ids, made, unracked
 
 CLUSTER = made({10: "b", 20: "a", 30: "a"}, {"u": [[30, 10]], "t": [[20], [10, 20], [30, 20]]})
 
@@ -11,7 +11,7 @@ CLUSTER = made({10: "b", 20: "a", 30: "a"}, {"u": [[30, 10]], "t": [[20], [10, 2
 def test_everything_is_by_name_and_number() -> None:
     assert CLUSTER.topics == ("t", "u")
     assert CLUSTER.brokers.ids.tolist() == [10, 20, 30]
-    assert [CLUSTER.replica_ids(row) for row in range(4)] == [(20,), (10, 20), (30, 20), (30, 10)]
+    assert ids(CLUSTER, CLUSTER.replicas) == [(20,), (10, 20), (30, 20), (30, 10)]
     assert [str(CLUSTER.partition(row)) for row in range(4)] == ["t-0", "t-1", "t-2", "u-0"]
     assert CLUSTER.partition(3) == TopicPartition("u", 0)
     assert CLUSTER.topic_of.tolist() == [0, 0, 0, 1]

@@ -20,7 +20,7 @@ def dealt(
     numbers = None if racks is None else np.array(racks, np.int32)
     may_take = np.array(takers or [True] * len(want))
     rules = RackRules.of(numbers, np.ones(len(want), np.bool_), 4)
-    return deal(given, np.array(want), may_take, rules, 0).tolist()
+    return list(map(int, deal(given, np.array(want), may_take, rules, 0)))
 
 
 def test_every_broker_gets_what_it_wants() -> None:

@@ -22,7 +22,7 @@ def leading(
 
 
 def led(rows: Shorts, brokers: int) -> list[int]:
-    return counted(rows[:, 0], brokers).tolist()
+    return list(map(int, counted(rows[:, 0], brokers)))
 
 
 def test_only_the_order_changes() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 from ballast.planner.columns import ClusterColumns
 from ballast.planner.errors import Infeasible
@@ -15,6 +16,7 @@ from tests.unit.planner.exact import Counts, fewest_moves, sets_by_rule
 from tests.unit.planner.made import counts, ids, made
 
 CLUSTERS = 200
+AT_ONCE = 10
 Sets = Mapping[frozenset[int], int]
 Badness = Callable[[frozenset[int]], int]
 
@@ -28,7 +30,7 @@ class Case:
 
     @property
     def brokers(self) -> list[int]:
-        return self.cluster.brokers.ids.tolist()
+        return list(map(int, self.cluster.brokers.ids))
 
     @property
     def rows(self) -> list[tuple[int, ...]]:
@@ -106,25 +108,21 @@ def drawn(seed: int) -> Case:
     return Case(cluster, PlanOptions(strategy=strategy, broker_ids=named, seed=seed))
 
 
-def test_small_clusters_are_planned_as_well_as_can_be() -> None:
-    """In 99 of 100 cases neither level nor moves can be better, and no rule is ever broken.
+@pytest.mark.parametrize("first", range(0, CLUSTERS, AT_ONCE))
+def test_small_clusters_are_planned_as_well_as_can_be(first: int) -> None:
+    """Neither level nor moves can be better, no rule is broken that can be kept.
 
-    Nothing that can be planned is refused.
+    Nothing is refused that can be planned.
     """
-    optimal = refused = 0
-    for seed in range(CLUSTERS):
+    for seed in range(first, first + AT_ONCE):
         case = drawn(seed)
         choices = case.choices()
-        try:
-            rows = plan_targets(case.cluster, case.options)
-        except Infeasible:
-            assert not all(choices), seed
-            refused += 1
+        if not all(choices):
+            with pytest.raises(Infeasible):
+                plan_targets(case.cluster, case.options)
             continue
-        assert all(choices), seed
+        rows = plan_targets(case.cluster, case.options)
         after = [frozenset(row) for row in ids(case.cluster, rows)]
         assert all(row in sets for row, sets in zip(after, choices, strict=True)), seed
         found = _squares(tuple(counts(case.cluster, rows).values()))
-        optimal += (found, moves(rows, case.cluster.replicas)) <= case.best(choices)
-    assert 0 < refused < CLUSTERS // 10
-    assert optimal >= 0.99 * (CLUSTERS - refused)
+        assert (found, moves(rows, case.cluster.replicas)) == case.best(choices), seed
