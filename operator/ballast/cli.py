@@ -20,6 +20,11 @@ app = typer.Typer(
     add_completion=False,
 )
 
+plan_app = typer.Typer(
+    name="plan", help="Makes plans, shows them, and takes snapshots.", no_args_is_help=True
+)
+app.add_typer(plan_app)
+
 Bootstrap = Annotated[
     str, typer.Option("--bootstrap-server", metavar="HOST:PORT[,…]", help="Brokers to connect to.")
 ]
@@ -253,6 +258,85 @@ def uninstall(
         "uninstall",
         namespaces=(None,) if all_namespaces else tuple(namespace or ()),
         operator_labels=operator_labels,
+    )
+
+
+@plan_app.command("generate")
+def plan_generate(
+    snapshot: Annotated[Path, typer.Option(help="A cluster as ballast-snapshot/v1.")],
+    strategy: Annotated[
+        str,
+        typer.Option(
+            help="AddBrokers, RemoveBrokers, Rebalance, SetReplicationFactor, PreferredLeaders, "
+            "RepairRacks or Stock."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Where the plan goes; .gz compresses it.")],
+    broker_ids: Annotated[
+        str, typer.Option(metavar="ID,…", help="Brokers to add or remove, or those to use.")
+    ] = "",
+    replication_factor: Annotated[int | None, typer.Option()] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(metavar="REGEX", help="Topics to touch; repeatable.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="REGEX", help="Topics to leave; repeatable.")
+    ] = None,
+    max_replica_moves: Annotated[int | None, typer.Option()] = None,
+    max_bytes_to_move: Annotated[str | None, typer.Option(metavar="QUANTITY")] = None,
+    start_index: Annotated[int | None, typer.Option(help="For Stock: the first broker.")] = None,
+    seed: Annotated[int, typer.Option(help="Decides between equally good plans.")] = 0,
+    engine: Annotated[str, typer.Option(help="inprocess.")] = "inprocess",
+    format_: Annotated[str, typer.Option("--format", help="ballast or kafka.")] = "ballast",
+) -> None:
+    """Make a plan from a snapshot: 0 done, 1 infeasible, 2 invalid."""
+    _call(
+        "plan_generate",
+        snapshot=snapshot,
+        strategy=strategy,
+        out=out,
+        broker_ids=broker_ids,
+        replication_factor=replication_factor,
+        include=tuple(include or ()),
+        exclude=tuple(exclude or ()),
+        max_replica_moves=max_replica_moves,
+        max_bytes_to_move=max_bytes_to_move,
+        start_index=start_index,
+        seed=seed,
+        engine=engine,
+        format=format_,
+    )
+
+
+@plan_app.command("snapshot")
+def plan_snapshot(
+    bootstrap_server: Bootstrap,
+    out: Annotated[Path, typer.Option(help="Where the snapshot goes; .gz compresses it.")],
+) -> None:
+    """Write a running cluster as ballast-snapshot/v1: 0 done, 1 no answer, 2 invalid."""
+    _call("plan_snapshot", bootstrap_server=bootstrap_server, out=out)
+
+
+@plan_app.command("show")
+def plan_show(
+    plan: Annotated[Path, typer.Argument(help="A plan as ballast-plan/v1.")],
+    snapshot: Annotated[
+        Path | None, typer.Option(help="The cluster that it was made for: then all is shown.")
+    ] = None,
+    throttle: Annotated[
+        str | None, typer.Option(metavar="QUANTITY", help="Bytes/s of each broker, for the time.")
+    ] = None,
+    max_concurrent_moves_per_broker: Annotated[int, typer.Option(min=1)] = 5,
+    html: Annotated[Path | None, typer.Option(help="Writes a page with charts as well.")] = None,
+) -> None:
+    """Show what a plan comes to: moves, levels before and after, time."""
+    _call(
+        "plan_show",
+        plan=plan,
+        snapshot=snapshot,
+        throttle=throttle,
+        max_concurrent_moves_per_broker=max_concurrent_moves_per_broker,
+        html=html,
     )
 
 

@@ -14,7 +14,7 @@ from ballast.planner.drain import drain_targets
 from ballast.reassign.plan import Plan
 from ballast.reassign.plan_chunks import Chunk, write_plan
 from ballast.reassign.plan_reader import read_plan, summarize
-from tests.unit.planner.clusters import big_cluster
+from tests.unit.planner.made import level_cluster
 from tests.unit.reassign.big_plans import big_plan
 
 PARTITIONS = 1_000_000
@@ -53,7 +53,7 @@ def main(partitions: int) -> None:
     text, stored = (sum(column) for column in zip(*_sizes(written.chunks), strict=True))
     print(f"{count} partitions: {text} bytes of text in {len(chunks)} chunks of {stored} bytes")
     drained = min(partitions, DRAINED_PARTITIONS)
-    snapshot = measured("a cluster", lambda: big_cluster(drained, 100, 10))
+    snapshot = measured("a cluster", lambda: level_cluster(drained, 100, 10))
     targets = measured("one of 100 brokers drained", lambda: drain_targets(snapshot, {7}))
     print(f"{len(targets)} replicas moved")
 

@@ -29,6 +29,13 @@ OPTIONS = {
     "demo": ["--dir", "--base-port"],
     "zookeeper": ["--client-port", "--data-dir", "--heap-percentage", "--server"],
     "uninstall": ["--all-namespaces", "--namespace", "--operator-labels"],
+    "plan generate": [
+        *("--snapshot", "--strategy", "--out", "--broker-ids", "--replication-factor"),
+        *("--include", "--exclude", "--max-replica-moves", "--max-bytes-to-move"),
+        *("--start-index", "--seed", "--engine", "--format"),
+    ],
+    "plan snapshot": ["--bootstrap-server", "--out"],
+    "plan show": ["--snapshot", "--throttle", "--max-concurrent-moves-per-broker", "--html"],
 }
 
 
@@ -61,12 +68,19 @@ def test_the_commands_are_all_there_are() -> None:
     code, said = run("--help")
     assert code == 0
     listed = re.findall(r"^[│|]? ?([a-z]+)  +[A-Z]", said, re.MULTILINE)
-    assert sorted(listed) == sorted(OPTIONS)
+    assert sorted(listed) == sorted({command.split()[0] for command in OPTIONS})
+
+
+def test_the_commands_about_plans_are_all_there_are() -> None:
+    code, said = run("plan", "--help")
+    assert code == 0
+    listed = re.findall(r"^[│|]? ?([a-z]+)  +[A-Z]", said, re.MULTILINE)
+    assert sorted(listed) == sorted(c.split()[1] for c in OPTIONS if c.startswith("plan "))
 
 
 @pytest.mark.parametrize("command", OPTIONS)
 def test_help_lists_every_option(command: str) -> None:
-    code, said = run(command, "--help")
+    code, said = run(*command.split(), "--help")
     assert code == 0
     assert set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", said)) - {"--help"} == set(OPTIONS[command])
 
@@ -83,6 +97,8 @@ def test_help_lists_every_option(command: str) -> None:
         ["broker", "a", "b"],
         ["operator"],
         ["demo", "--brokers", "3"],
+        ["plan"],
+        ["plan", "generate", "--snapshot", "s", "--out", "o"],
     ],
     ids=" ".join,
 )
@@ -219,3 +235,66 @@ def test_demo_takes_a_folder_and_a_port(called: Callable[[str], list[dict[str, A
     calls = called("demo")
     assert run("demo", "--dir", "d", "--base-port", "2000")[0] == 7
     assert calls == [{"directory": Path("d"), "base_port": 2000}]
+
+
+def test_a_plan_is_asked_for_with_all_its_options(
+    called: Callable[[str], list[dict[str, Any]]],
+) -> None:
+    calls = called("plan_generate")
+    words = "plan generate --snapshot s --strategy AddBrokers --out o --broker-ids 7,8"
+    assert run(*words.split())[0] == 7
+    more = "--include a --include b --exclude c --max-replica-moves 1 --max-bytes-to-move 2Ki"
+    others = "--replication-factor 3 --start-index 4 --seed 5 --engine e --format kafka"
+    assert run(*words.split(), *more.split(), *others.split())[0] == 7
+    defaults = {
+        "snapshot": Path("s"),
+        "strategy": "AddBrokers",
+        "out": Path("o"),
+        "broker_ids": "7,8",
+        "replication_factor": None,
+        "include": (),
+        "exclude": (),
+        "max_replica_moves": None,
+        "max_bytes_to_move": None,
+        "start_index": None,
+        "seed": 0,
+        "engine": "inprocess",
+        "format": "ballast",
+    }
+    assert calls == [
+        defaults,
+        {
+            **defaults,
+            "include": ("a", "b"),
+            "exclude": ("c",),
+            "max_replica_moves": 1,
+            "max_bytes_to_move": "2Ki",
+            "replication_factor": 3,
+            "start_index": 4,
+            "seed": 5,
+            "engine": "e",
+            "format": "kafka",
+        },
+    ]
+
+
+def test_a_plan_is_shown_and_a_snapshot_taken(
+    called: Callable[[str], list[dict[str, Any]]],
+) -> None:
+    shown, taken = called("plan_show"), called("plan_snapshot")
+    assert run("plan", "show", "p")[0] == 7
+    more = "--snapshot s --throttle 5Mi --max-concurrent-moves-per-broker 2 --html h"
+    assert run("plan", "show", "p", *more.split())[0] == 7
+    assert run("plan", "snapshot", "--bootstrap-server", "h:1", "--out", "s")[0] == 7
+    plan = {"plan": Path("p"), "snapshot": None, "throttle": None, "html": None}
+    assert shown == [
+        {**plan, "max_concurrent_moves_per_broker": 5},
+        {
+            "plan": Path("p"),
+            "snapshot": Path("s"),
+            "throttle": "5Mi",
+            "max_concurrent_moves_per_broker": 2,
+            "html": Path("h"),
+        },
+    ]
+    assert taken == [{"bootstrap_server": "h:1", "out": Path("s")}]

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from ballast.controller.errors import RequestRefused
 from ballast.controller.options import ControllerOptions
-from ballast.controller.placement import place_replicas
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker
+from ballast.model.placement import place_replicas
 from ballast.model.topics import InvalidTopicName, TopicAssignment, check_topic_name
 
 

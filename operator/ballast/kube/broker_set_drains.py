@@ -24,9 +24,11 @@ from ballast.kube.ports import KubernetesApi
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.resources import CONFIG_MAPS, PARTITION_REASSIGNMENTS, Document
 from ballast.model.ids import TopicPartition
+from ballast.planner.collector import SnapshotCollector
+from ballast.planner.columns import ClusterColumns
 from ballast.planner.drain import drain_targets
 from ballast.planner.errors import PlannerError
-from ballast.planner.snapshot import BrokerPlace, Snapshot, TopicPlacement
+from ballast.planner.snapshot_entries import BrokerEntry, TopicEntry
 from ballast.reassign.plan import Plan
 from ballast.reassign.plan_chunks import ChunkedPlan, write_plan
 from ballast.reassign.plan_index import CHUNK_KEY, DIGEST_LABEL, INDEX_KEY, object_name
@@ -101,7 +103,7 @@ async def _plan(admin: ClosableAdmin, step: CreateReassignment) -> Plan:
     return Plan.of({tp: targets[tp] for tp in chosen[:MAX_PARTITIONS]}, current)
 
 
-def snapshot_of(view: ClusterView, cordoned: frozenset[int], moved: Targets) -> Snapshot:
+def snapshot_of(view: ClusterView, cordoned: frozenset[int], moved: Targets) -> ClusterColumns:
     """Return the cluster as it will be when what is ``moved`` now has arrived.
 
     Brokers that are not alive are cordoned too. A topic that is not shown whole is left out: it is
@@ -109,25 +111,25 @@ def snapshot_of(view: ClusterView, cordoned: frozenset[int], moved: Targets) -> 
     """
     live = {broker.broker_id: broker.rack for broker in view.brokers}
     ids = {*live, *(i for seen in view.partitions.values() for i in seen.replicas)}
+    collector = SnapshotCollector(
+        [
+            BrokerEntry(
+                id=broker_id,
+                rack=live.get(broker_id),
+                cordoned=broker_id in cordoned or broker_id not in live,
+            )
+            for broker_id in sorted(ids)
+        ]
+    )
     topics: dict[str, dict[int, tuple[int, ...]]] = {}
     for tp in sorted(view.partitions):
         replicas = moved.get(tp, view.partitions[tp].replicas)
         topics.setdefault(tp.topic, {})[tp.partition] = replicas
-    return Snapshot(
-        brokers=tuple(
-            BrokerPlace(
-                broker_id=broker_id,
-                rack=live.get(broker_id),
-                is_cordoned=broker_id in cordoned or broker_id not in live,
-            )
-            for broker_id in sorted(ids)
-        ),
-        topics=tuple(
-            TopicPlacement(topic=topic, replicas=tuple(partitions.values()))
-            for topic, partitions in topics.items()
-            if max(partitions) == len(partitions) - 1
-        ),
-    )
+    for topic, partitions in topics.items():
+        if max(partitions) == len(partitions) - 1:
+            replicas_by_partition = [list(replicas) for replicas in partitions.values()]
+            collector.add(TopicEntry(topic=topic, replicas=replicas_by_partition), topic)
+    return collector.columns()
 
 
 def _inline(plan: Plan) -> list[dict[str, Any]]:

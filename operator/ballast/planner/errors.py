@@ -8,7 +8,20 @@ class PlannerError(Exception):
 
 
 class SnapshotRejected(PlannerError):
-    """A snapshot that no cluster can be in."""
+    """A snapshot that no cluster can be in, or that is not written as ``ballast-snapshot/v1``."""
+
+
+class PlanStale(PlannerError):
+    """A plan that was made for another cluster, or for this one at another time."""
+
+
+class OptionsRejected(PlannerError):
+    """Options that do not go together, or that the snapshot knows nothing of."""
+
+    def __init__(self, option: str, reason: str) -> None:
+        super().__init__(f"{option}: {reason}")
+        self.option = option
+        """Which one, by its name in a manifest."""
 
 
 class Infeasible(PlannerError):

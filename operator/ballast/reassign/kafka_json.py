@@ -6,7 +6,7 @@ Messages are those of ReassignPartitionsCommand (KIP-455, KAFKA-8820): scripts m
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Never
 
@@ -78,21 +78,24 @@ def check_executable(
 
 def format_reassignment_json(assignments: Mapping[TopicPartition, tuple[int, ...]]) -> str:
     """Return the tool's compact JSON, ordered by topic and partition, every log dir ``any``."""
-    return json.dumps(
-        {
-            "version": 1,
-            "partitions": [
-                {
-                    "topic": tp.topic,
-                    "partition": tp.partition,
-                    "replicas": assignments[tp],
-                    "log_dirs": [ANY_LOG_DIR] * len(assignments[tp]),
-                }
-                for tp in sorted(assignments)
-            ],
-        },
-        separators=(",", ":"),
-    )
+    return "".join(reassignment_json((tp, assignments[tp]) for tp in sorted(assignments)))
+
+
+def reassignment_json(
+    assignments: Iterable[tuple[TopicPartition, tuple[int, ...]]],
+) -> Iterator[str]:
+    """Yield the same JSON in pieces, one for each partition, in the order that they come in."""
+    before = '{"version":1,"partitions":['
+    for tp, replicas in assignments:
+        entry = {
+            "topic": tp.topic,
+            "partition": tp.partition,
+            "replicas": replicas,
+            "log_dirs": [ANY_LOG_DIR] * len(replicas),
+        }
+        yield before + json.dumps(entry, separators=(",", ":"))
+        before = ","
+    yield "]}" if before == "," else before + "]}"
 
 
 def _read_partition(entry: object) -> ProposedPartition:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from ballast.controller.placement import deal_by_rack, place_replicas
 from ballast.model.brokers import Broker, Endpoint
+from ballast.model.placement import deal_by_rack, place_replicas
 
 Placed = list[list[int]]
 

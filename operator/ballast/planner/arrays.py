@@ -1,0 +1,89 @@
+"""Small pieces over numpy columns that several steps of planning share.
+
+Nothing here draws at random: what has to look random is a hash of a seed and a position, so that it
+is the same on every machine and with every release of numpy.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Shorts = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def ranks(groups: Ints) -> Ints:
+    """Return for each item how many items before it are in the same group."""
+    order = np.argsort(groups, kind="stable")
+    ordered = groups[order]
+    found = np.empty(len(groups), np.int64)
+    found[order] = np.arange(len(groups)) - run_starts(ordered)
+    return found
+
+
+def run_starts(ordered: Ints) -> Ints:
+    """Return for each item of a sorted column where the run of its value begins."""
+    if not len(ordered):
+        return np.zeros(0, np.int64)
+    is_first = np.empty(len(ordered), np.bool_)
+    is_first[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return np.maximum.accumulate(np.where(is_first, np.arange(len(ordered)), 0))
+
+
+def firsts(values: Ints) -> Ints:
+    """Return the positions at which a value occurs for the first time, ascending."""
+    _, first = np.unique(values, return_index=True)
+    return np.sort(first).astype(np.int64)
+
+
+def stride_order(items: Ints, counts: Ints) -> Ints:
+    """Return each item as often as its count says, those of one item as far apart as can be."""
+    total = int(counts.sum())
+    repeated = np.repeat(items, counts)
+    number = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+    place = (number + 0.5) / np.repeat(counts, counts)
+    return repeated[np.argsort(place, kind="stable")].astype(np.int64)
+
+
+def stride_cells(counts: Ints) -> Ints:
+    """Return the cells of a table, row by row, in `stride_order` within each row."""
+    flat = counts.ravel()
+    cells = np.repeat(np.arange(len(flat)), flat)
+    number = np.arange(len(cells)) - np.repeat(np.cumsum(flat) - flat, flat)
+    turn = (number + 0.5) / np.repeat(flat, flat)
+    return np.asarray(cells[np.lexsort((turn, cells // counts.shape[1]))])
+
+
+def noise(seed: int, items: Ints) -> npt.NDArray[np.uint64]:
+    """Return 64 bits for each item that look random: SplitMix64 of the seed and the item."""
+    with np.errstate(over="ignore"):
+        mixed = items.astype(np.uint64) + np.uint64(seed) * _GOLDEN + _GOLDEN
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def counted(items: npt.NDArray[np.integer], size: int) -> Ints:
+    """Return how often each of 0 … ``size`` - 1 occurs; negative items are padding."""
+    flat = items.ravel()
+    if len(flat) and int(flat.min()) < 0:
+        flat = flat[flat >= 0]
+    return np.bincount(flat, minlength=size).astype(np.int64)
+
+
+def summed(items: npt.NDArray[np.integer], amounts: Ints, size: int) -> Ints:
+    """Return the sum of the amounts of each of 0 … ``size`` - 1; exact up to 2**53."""
+    return np.rint(np.bincount(items, amounts, minlength=size)).astype(np.int64)
+
+
+def apportioned(weights: Floats, total: int) -> Ints:
+    """Return ``total`` cut in proportion to weights, not all 0: by largest remainder."""
+    exact = total * weights / weights.sum()
+    parts: Ints = np.floor(exact).astype(np.int64)
+    most = np.argsort(parts - exact, kind="stable")
+    parts[most[: total - int(parts.sum())]] += 1
+    return parts

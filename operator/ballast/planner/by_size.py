@@ -1,0 +1,99 @@
+"""Replicas of different sizes: which give way, and who gets which.
+
+Counts stay what they are to be; sizes decide only which replicas make them up. A broker gives
+replicas whose mean size is what it has too much of per replica that it gives; and gets such as
+come to what it lacks. Where a broker has too many bytes though not too many replicas, it gives its
+largest, and brokers that lack bytes though not replicas give as many of their smallest for them.
+"""
+
+import numpy as np
+
+from ballast.planner.arrays import Bools, Floats, Ints, firsts, run_starts
+
+TOLERANCE = 0.02
+"""A broker that holds no more than this above its share of bytes is left as it is."""
+_NEAR = 0.5
+"""In one turn replicas go to brokers that want at least so much of what the neediest wants."""
+
+
+def share_out(sizes: Ints, places: Ints, needs: Floats) -> Ints:
+    """Return who gets each of some replicas, largest first.
+
+    ``places`` is how many each may get, ``needs`` how many bytes it lacks: the largest go to who
+    lacks the most for each of its places. Requires as many places as replicas, or more.
+    """
+    chosen = np.empty(len(sizes), np.int64)
+    left, needs = places.copy(), needs.astype(np.float64)
+    done = 0
+    while done < len(sizes):
+        takers = np.flatnonzero(left > 0)
+        wanted = needs[takers] / left[takers]
+        order = np.argsort(-wanted, kind="stable")
+        most = wanted[order[0]]
+        several = int((wanted >= _NEAR * most).sum()) if most > 0 else len(takers)
+        several = min(several, len(sizes) - done)
+        some = takers[order[:several]]
+        chosen[done : done + several] = some
+        needs[some] -= sizes[done : done + several]
+        left[some] -= 1
+        done += several
+    return chosen
+
+
+def pick_by_mean(
+    brokers: Ints, sizes: Ints, partitions: Ints, surplus: Ints, excess: Floats
+) -> Ints:
+    """Return which candidates give way, by their position: about ``surplus`` of each broker.
+
+    Candidates stand by broker, ascending, and within one by size, ascending. Of each broker a part
+    of them is taken evenly: its smallest, or its largest, so many that their mean comes to what is
+    to go (``excess`` bytes) by replica. At most one of a partition is taken.
+    """
+    count = len(surplus)
+    cuts = np.searchsorted(brokers, np.arange(count + 1))
+    first, held = cuts[:-1], np.diff(cuts)
+    sums = np.concatenate([np.zeros(1), np.cumsum(sizes, dtype=np.float64)])
+    number = np.minimum(surplus, held)
+    mean = np.where(number > 0, np.maximum(excess, 0) / np.maximum(number, 1), 0.0)
+    whole = (sums[cuts[1:]] - sums[first]) / np.maximum(held, 1)
+    is_small = mean <= whole
+    short, long = number.copy(), held.copy()
+    # The mean of the smallest grows with their number, that of the largest falls.
+    while (short < long).any():
+        middle = (short + long + 1) // 2
+        smallest = (sums[first + middle] - sums[first]) / np.maximum(middle, 1)
+        largest = (sums[cuts[1:]] - sums[cuts[1:] - middle]) / np.maximum(middle, 1)
+        fits = np.where(is_small, smallest <= mean, largest >= mean)
+        short, long = np.where(fits, middle, short), np.where(fits, long, middle - 1)
+    begin = np.where(is_small, 0, held - short)
+    position = np.arange(len(brokers)) - first[brokers]
+    inside = (position >= begin[brokers]) & (position < (begin + short)[brokers])
+    place = position - begin[brokers]
+    share = (number / np.maximum(short, 1))[brokers]
+    # Evenly, from the middle of each part: the last of all may be much larger than the others.
+    hit = np.floor((place + 1) * share + 0.5) > np.floor(place * share + 0.5)
+    chosen = np.flatnonzero(inside & hit)
+    return chosen[firsts(partitions[chosen])]
+
+
+def pick_largest(brokers: Ints, sizes: Ints, free: Bools, excess: Floats) -> Ints:
+    """Return which candidates give way so that each broker loses its excess: its largest that fit.
+
+    Candidates as for `pick_by_mean`; only those that are ``free`` are taken.
+    """
+    usable = np.flatnonzero(free & (sizes > 0) & (sizes <= excess[brokers]))[::-1]
+    if not len(usable):
+        return usable
+    own, size = brokers[usable], sizes[usable].astype(np.float64)
+    total = np.cumsum(size)
+    starts = run_starts(-own)
+    before = total - size - (total - size)[starts]
+    # Whoever fits after all that are larger; what fits only after leaving one out is passed over.
+    return usable[before + size <= excess[own]]
+
+
+def pick_smallest(brokers: Ints, free: Bools, number: Ints) -> Ints:
+    """Return the ``number`` smallest candidates of each broker that are ``free``."""
+    usable = np.flatnonzero(free)
+    own = brokers[usable]
+    return usable[np.arange(len(usable)) - run_starts(own) < number[own]]

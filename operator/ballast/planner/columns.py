@@ -1,0 +1,143 @@
+"""A cluster in columns: what planning works on, for ten million partitions as for ten.
+
+Brokers are in the order of their ids, topics in that of their names, partitions in that of topic
+and number: so the same cluster gives the same columns, however it was written down. A broker is
+named by its index; -1 fills the rows of partitions with fewer replicas than others.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ballast.model.ids import TopicPartition
+from ballast.planner.arrays import Bools, Ints, Shorts, counted
+
+NOWHERE = -1
+"""Fills the rows of `ClusterColumns.replicas`."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BrokerColumns:
+    """The brokers, by id."""
+
+    ids: Ints
+    racks: Shorts
+    """Number of the rack, in the order of their names; -1 = not known."""
+    rack_names: tuple[str, ...]
+    capacity_bytes: Ints | None
+    """None unless every broker tells it."""
+    cordoned: Bools
+    """Brokers that must get no new replica: they are to go, or they are not there."""
+    log_dirs: tuple[tuple[str, ...], ...]
+    """Paths, by broker; empty where they are not known."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.ids)
+
+    @property
+    def has_racks(self) -> bool:
+        """Whether racks count: as in Kafka, only when every broker has one."""
+        return bool(self.rack_names) and not bool((self.racks[~self.cordoned] < 0).any())
+
+    def index(self, broker_id: int) -> int | None:
+        """Return the index of a broker; None = there is no such broker."""
+        place = int(np.searchsorted(self.ids, broker_id))
+        return place if place < len(self.ids) and self.ids[place] == broker_id else None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClusterColumns:
+    """The whole cluster at one moment."""
+
+    brokers: BrokerColumns
+    topics: tuple[str, ...]
+    topic_starts: Ints
+    """By topic: the row of its partition 0; one more at the end."""
+    replicas: Shorts
+    """Partitions by replicas: indices of brokers, the preferred leader first."""
+    sizes: Ints | None = None
+    """Bytes of one replica; None = not known."""
+    rates: Ints | None = None
+    """Bytes written to the leader per second; None = not known."""
+    leaders: Shorts | None = None
+    """Index of the leader, -1 = none; None = the preferred replicas lead."""
+    log_dirs: Shorts | None = None
+    """As ``replicas``: which of its broker's log dirs holds each replica, -1 = not known."""
+
+    @property
+    def partitions(self) -> int:
+        """How many there are."""
+        return len(self.replicas)
+
+    @cached_property
+    def topic_of(self) -> Shorts:
+        """The index of each partition's topic."""
+        lengths = np.diff(self.topic_starts)
+        return np.repeat(np.arange(len(self.topics), dtype=np.int32), lengths)
+
+    @cached_property
+    def replication_factors(self) -> Shorts:
+        """How many replicas each partition has."""
+        return np.asarray((self.replicas >= 0).sum(axis=1), np.int32)
+
+    @cached_property
+    def replica_counts(self) -> Ints:
+        """How many replicas each broker holds."""
+        return counted(self.replicas, self.brokers.count)
+
+    def partition(self, row: int) -> TopicPartition:
+        """Return the name of the partition in a row."""
+        topic = int(np.searchsorted(self.topic_starts, row, side="right")) - 1
+        return TopicPartition(self.topics[topic], row - int(self.topic_starts[topic]))
+
+
+def ids_of(ids: Ints, row: Shorts) -> tuple[int, ...]:
+    """Return the broker ids in a row of indices."""
+    return tuple(ids[row[row >= 0]].tolist())
+
+
+def moved_topics(
+    columns: ClusterColumns, targets: Shorts, *, rows_at_once: int
+) -> Iterator[tuple[str, list[int], list[tuple[int, ...]], list[tuple[int, ...]]]]:
+    """Yield what changes: topic, partitions, where they were and where they go.
+
+    Topics in order, partitions ascending, at most ``rows_at_once`` of one topic at a time.
+    ``targets`` is like `ClusterColumns.replicas`, of any width.
+    """
+    changed = np.flatnonzero(differs(columns.replicas, targets))
+    cuts = np.searchsorted(changed, columns.topic_starts)
+    ids = columns.brokers.ids
+    for topic in np.flatnonzero(np.diff(cuts)):
+        of_topic = changed[cuts[topic] : cuts[topic + 1]]
+        for first in range(0, len(of_topic), rows_at_once):
+            rows = of_topic[first : first + rows_at_once]
+            yield (
+                columns.topics[topic],
+                (rows - columns.topic_starts[topic]).tolist(),
+                _id_rows(ids, columns.replicas[rows]),
+                _id_rows(ids, targets[rows]),
+            )
+
+
+def differs(replicas: Shorts, targets: Shorts) -> Bools:
+    """Return which rows are not the same; the two may have different widths."""
+    width = max(replicas.shape[1], targets.shape[1])
+    return np.asarray((widened(replicas, width) != widened(targets, width)).any(axis=1))
+
+
+def widened(replicas: Shorts, width: int) -> Shorts:
+    """Return the rows with at least so many columns."""
+    lack = width - replicas.shape[1]
+    if lack <= 0:
+        return replicas
+    return np.pad(replicas, ((0, 0), (0, lack)), constant_values=NOWHERE)
+
+
+def _id_rows(ids: Ints, rows: Shorts) -> list[tuple[int, ...]]:
+    if rows.size and int(rows.min()) >= 0:
+        return list(map(tuple, ids[rows].tolist()))
+    return [ids_of(ids, row) for row in rows]

@@ -1,0 +1,122 @@
+"""What is asked of a plan: the strategy, and what it may touch."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from ballast.planner.arrays import Bools
+from ballast.planner.columns import BrokerColumns, ClusterColumns
+from ballast.planner.errors import OptionsRejected
+
+MAX_REPLICATION_FACTOR = 32
+MAX_SEED = 2**31 - 1
+
+
+class Strategy(StrEnum):
+    """``spec.plan.generate.strategy``."""
+
+    ADD_BROKERS = "AddBrokers"
+    """Brings a fair share onto ``brokerIds``; nothing moves between the others."""
+    REMOVE_BROKERS = "RemoveBrokers"
+    """Takes all replicas off ``brokerIds``; nothing else moves."""
+    REBALANCE = "Rebalance"
+    """Makes counts, leaders and bytes level, and brings every partition into order by racks."""
+    SET_REPLICATION_FACTOR = "SetReplicationFactor"
+    """Adds or drops replicas; what stays does not move."""
+    PREFERRED_LEADERS = "PreferredLeaders"
+    """Evens out first replicas; nothing is copied."""
+    REPAIR_RACKS = "RepairRacks"
+    """Moves only what shares a rack that it need not share."""
+    STOCK = "Stock"
+    """What Kafka's ``--generate`` proposes: all topics dealt anew."""
+
+
+_NEED_BROKERS = frozenset({Strategy.ADD_BROKERS, Strategy.REMOVE_BROKERS})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """The options of one plan."""
+
+    strategy: Strategy
+    broker_ids: tuple[int, ...] = ()
+    """The brokers to add or to remove; for other strategies those that may be used, () = all."""
+    replication_factor: int | None = None
+    include: tuple[str, ...] = ()
+    """Regular expressions looked for in topics' names; one must be there. () = all topics."""
+    exclude: tuple[str, ...] = ()
+    """Regular expressions; a topic that has one is left alone."""
+    max_replica_moves: int | None = None
+    max_bytes_to_move: int | None = None
+    seed: int = 0
+    """Decides between equally good plans."""
+    start_index: int | None = None
+    """For `Strategy.STOCK`: the broker that a topic begins with; None = by the seed, as Kafka draws
+    it for each topic.
+    """
+
+    def __post_init__(self) -> None:
+        has_factor = self.replication_factor is not None
+        if self.strategy in _NEED_BROKERS and not self.broker_ids:
+            raise OptionsRejected("brokerIds", f"is required for {self.strategy}")
+        if has_factor != (self.strategy is Strategy.SET_REPLICATION_FACTOR):
+            how = "is for SetReplicationFactor only" if has_factor else "is required"
+            raise OptionsRejected("replicationFactor", how)
+        if has_factor and self.replication_factor not in range(1, MAX_REPLICATION_FACTOR + 1):
+            raise OptionsRejected("replicationFactor", f"must be 1 to {MAX_REPLICATION_FACTOR}")
+        if not 0 <= self.seed <= MAX_SEED:
+            raise OptionsRejected("seed", f"must be between 0 and {MAX_SEED}")
+        if len(set(self.broker_ids)) != len(self.broker_ids):
+            raise OptionsRejected("brokerIds", "names a broker twice")
+        if self.start_index is not None and (
+            self.start_index < 0 or self.strategy is not Strategy.STOCK
+        ):
+            raise OptionsRejected("startIndex", "is a number from 0, for Stock only")
+        limits = (
+            ("maxReplicaMoves", self.max_replica_moves),
+            ("maxBytesToMove", self.max_bytes_to_move),
+        )
+        for name, limit in limits:
+            if limit is not None and limit < 0:
+                raise OptionsRejected(name, "must not be negative")
+        for name, patterns in (("include", self.include), ("exclude", self.exclude)):
+            _compiled(f"topics.{name}", patterns)
+
+    def movable(self, columns: ClusterColumns) -> Bools:
+        """Return which partitions the plan may touch."""
+        include = _compiled("topics.include", self.include)
+        exclude = _compiled("topics.exclude", self.exclude)
+        chosen = np.fromiter(
+            (
+                (not include or any(pattern.search(topic) for pattern in include))
+                and not any(pattern.search(topic) for pattern in exclude)
+                for topic in columns.topics
+            ),
+            np.bool_,
+            len(columns.topics),
+        )
+        return chosen[columns.topic_of]
+
+    def chosen_brokers(self, brokers: BrokerColumns) -> Bools:
+        """Return which brokers ``brokerIds`` names. Raises `OptionsRejected` for an unknown one."""
+        chosen = np.zeros(brokers.count, np.bool_)
+        for broker_id in self.broker_ids:
+            index = brokers.index(broker_id)
+            if index is None:
+                raise OptionsRejected("brokerIds", f"broker {broker_id} is not in the snapshot")
+            chosen[index] = True
+        return chosen
+
+
+def _compiled(option: str, patterns: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    compiled = []
+    for pattern in patterns:
+        try:
+            compiled.append(re.compile(pattern))
+        except re.error as error:
+            raise OptionsRejected(
+                option, f"{pattern!r} is no regular expression: {error}"
+            ) from error
+    return tuple(compiled)

@@ -1,0 +1,221 @@
+"""Brings replicas to where brokers are level: the steps that all strategies share.
+
+1. Targets: how many replicas each broker is to hold (`bands`).
+2. Movers: what has no place already, and what gives way on brokers with too many (`movers`).
+3. Deal: every mover gets a broker that wants one (`deal`).
+4. Settle: what is not provably the best is looked at exactly, as far as it is small (`settle`).
+
+The movers are as many as a lower bound for every plan says, so a plan whose movers all found a
+place is as small as any. The lower bound: what has no place, and what brokers hold beyond their
+band; or what brokers lack up to their band.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ballast.planner.arrays import Bools, Ints, Shorts, counted
+from ballast.planner.bands import Bands, bands, level
+from ballast.planner.cutting import added
+from ballast.planner.deal import Vacancies, deal
+from ballast.planner.errors import Infeasible
+from ballast.planner.limits import byte_limits, bytes_of, count_limits
+from ballast.planner.movers import Holdings, pick_surplus
+from ballast.planner.rack_rules import RackRules
+from ballast.planner.settle import MAX_ARCS, Settling, settle
+from ballast.planner.sized import Loads, pick_sized
+from ballast.planner.task import Task
+
+_MAX_MENDINGS = 24
+"""Times that a part of a large plan is looked at exactly."""
+_MENDED_BROKERS = 48
+_WEIGHT_SCALE = 1000
+_BEYOND = 10**9
+"""What a replica costs on a broker that has as many as it may have: more than any level."""
+
+
+def rearrange(task: Task) -> Shorts:
+    """Return the replicas of every partition. Raises `Infeasible` when some can have no place."""
+    _check_room(task)
+    rows = task.rows.copy()
+    have = counted(rows, len(task.low))
+    band = bands(count_limits(task), have, int(task.factors.sum()))
+    rows[_movers(task, rows, band)] = -1
+    _place(task, rows, task.vacant | (task.pickable & (rows < 0)), band)
+    _improve(task, rows, band)
+    return rows
+
+
+def _movers(task: Task, rows: Shorts, band: Bands) -> Bools:
+    """Return the replicas that give way, beside those that have no place already."""
+    have = counted(rows, len(task.low))
+    surplus = np.maximum(have - band.target, 0)
+    holdings = Holdings(
+        rows=rows, pickable=task.pickable, factors=task.factors, topics=task.columns.topic_of
+    )
+    wanting = task.takers & (have < band.target)
+    if task.sizes is None:
+        return pick_surplus(holdings, surplus, wanting, task.rules, task.seed)
+    loads = _loads(task, task.sizes)
+    picked = pick_sized(holdings, loads, surplus, task.takers, task.rules)
+    # What could not be picked by size is picked anyhow.
+    rest = replace(holdings, rows=np.where(picked, -1, rows), pickable=task.pickable & ~picked)
+    still = np.maximum(counted(rest.rows, len(have)) - band.target, 0)
+    return picked | pick_surplus(rest, still, wanting, task.rules, task.seed)
+
+
+def _loads(task: Task, sizes: Ints) -> Loads:
+    limits = byte_limits(task, sizes)
+    return Loads(
+        sizes=sizes,
+        held=bytes_of(task.rows, sizes, len(task.low)),
+        target=level(limits, int((sizes * task.factors).sum())),
+    )
+
+
+def fewest_moves(task: Task, band: Bands) -> int:
+    """Return a number of moves that no plan to within the bands can do without."""
+    before = counted(task.origins, len(task.low))
+    return max(
+        int(task.vacant.sum()),
+        int(np.maximum(before - band.high, 0).sum()),
+        int(np.maximum(band.low - before, 0).sum()),
+    )
+
+
+def moves(rows: Shorts, origins: Shorts) -> int:
+    """Return how many replicas have to be copied."""
+    return int(added(rows, origins).sum())
+
+
+def _check_room(task: Task) -> None:
+    """Raise `Infeasible` when there are fewer brokers for a partition than replicas of it."""
+    lacking = task.vacant.sum(axis=1)
+    lines = np.flatnonzero(lacking)
+    if not len(lines):
+        return
+    staying = task.rows[lines]
+    taken = ((staying >= 0) & task.takers[staying]).sum(axis=1)
+    free = int(task.takers.sum()) - taken
+    short = np.flatnonzero(free < lacking[lines])
+    if len(short):
+        line = int(lines[short[0]])
+        factor = int(task.factors[line])
+        most = factor - int(lacking[line]) + int(free[short[0]])
+        reason = (
+            f"has {factor} replicas, and only {most} brokers stay that may hold one: fewer brokers "
+            "may go, or the replication factor must be lowered first"
+        )
+        raise Infeasible(task.columns.partition(line), reason, len(short))
+
+
+def _place(task: Task, rows: Shorts, vacant: Bools, band: Bands) -> None:
+    """Fill what is vacant: by the rules; else as it was; else against the rules about racks."""
+    needs = None
+    if task.sizes is not None:
+        loads = _loads(task, task.sizes)
+        needs = loads.target - bytes_of(rows, task.sizes, len(task.low))
+    vacancies = Vacancies(
+        rows=rows, vacant=vacant, factors=task.factors, sizes=task.sizes, needs=needs
+    )
+    unplaced = deal(vacancies, _want(task, rows, band), task.takers, task.rules, task.seed)
+    unplaced = _put_back(task, rows, unplaced)
+    if not len(unplaced):
+        return
+    apart = RackRules.of(None, task.keepers | task.takers, int(task.factors.max(initial=0)))
+    still = np.zeros(rows.size, np.bool_)
+    still[unplaced] = True
+    vacancies = Vacancies(rows=rows, vacant=still.reshape(rows.shape), factors=task.factors)
+    unplaced = deal(vacancies, _want(task, rows, band), task.takers, apart, task.seed)
+    held = counted(rows, len(task.low))
+    width = rows.shape[1]
+    for line, place in zip((unplaced // width).tolist(), (unplaced % width).tolist(), strict=True):
+        free = np.setdiff1d(np.flatnonzero(task.takers), rows[line])
+        broker = int(free[np.argmin((held - band.target)[free])])
+        rows[line, place] = broker
+        held[broker] += 1
+
+
+def _want(task: Task, rows: Shorts, band: Bands) -> Ints:
+    have = counted(rows, len(task.low))
+    return np.where(task.takers, np.maximum(band.target - have, 0), 0)
+
+
+def _put_back(task: Task, rows: Shorts, unplaced: Ints) -> Ints:
+    """Return those that cannot go back to where they were."""
+    width = rows.shape[1]
+    lines, places = unplaced // width, unplaced % width
+    origin = task.origins[lines, places]
+    back = (origin >= 0) & task.keepers[origin] & ~(rows[lines] == origin[:, None]).any(axis=1)
+    rows[lines[back], places[back]] = origin[back]
+    return np.asarray(unplaced[~back])
+
+
+def _improve(task: Task, rows: Shorts, band: Bands) -> None:
+    """Look exactly at what is not known to be the best."""
+    lines = np.flatnonzero(task.vacant.any(axis=1) | task.pickable.any(axis=1))
+    options = int(task.takers.sum()) + rows.shape[1]
+    if _is_best(task, rows, band):
+        return
+    if len(lines) * options <= MAX_ARCS:
+        _settle(task, rows, lines, task.takers, band)
+        return
+    for number in range(_MAX_MENDINGS):
+        held = counted(rows, len(task.low))
+        outside = (held > band.high) | (task.takers & (held < band.low))
+        if not outside.any():
+            return
+        brokers = _some_brokers(task, outside, number)
+        touching = lines[(outside[rows[lines]] & (rows[lines] >= 0)).any(axis=1)]
+        some = np.concatenate([touching, lines[~np.isin(lines, touching)]])
+        some = np.roll(some[: 4 * MAX_ARCS], -number * 50)
+        some = some[: MAX_ARCS // (int(brokers.sum()) + rows.shape[1])]
+        _settle(task, rows, some, brokers, band)
+
+
+def _some_brokers(task: Task, outside: Bools, number: int) -> Bools:
+    chosen = np.zeros(len(outside), np.bool_)
+    first = np.flatnonzero(outside & task.takers)
+    rest = np.roll(np.flatnonzero(task.takers & ~outside), -number * _MENDED_BROKERS)
+    chosen[np.concatenate([first, rest])[:_MENDED_BROKERS]] = True
+    return chosen
+
+
+def _is_best(task: Task, rows: Shorts, band: Bands) -> bool:
+    held = counted(rows, len(task.low))
+    if bool(((held > band.high) | (held < band.low)).any()):
+        return False
+    # Where bytes are levelled too, that may be worth moves.
+    if task.sizes is None and moves(rows, task.origins) > fewest_moves(task, band):
+        return False
+    free = np.zeros(rows.shape, np.bool_)
+    changed = np.flatnonzero((rows != task.origins).any(axis=1) | task.vacant.any(axis=1))
+    weights = np.zeros(len(held))
+    return not task.rules.excess(rows[changed], task.factors[changed], weights, free[changed]).any()
+
+
+def _settle(task: Task, rows: Shorts, lines: Ints, takers: Bools, band: Bands) -> None:
+    some = rows[lines]
+    held = counted(rows, len(task.low))
+
+    scale = np.rint(_WEIGHT_SCALE / np.maximum(task.weights, 1 / _WEIGHT_SCALE)).astype(np.int64)
+
+    def marginal(numbers: Ints) -> Ints:
+        # The squares of the counts, by weight, come to least where all are level.
+        beyond = np.maximum(numbers - np.maximum(task.high, band.high), 0)
+        return np.asarray((2 * numbers - 1) * scale + beyond * _BEYOND)
+
+    settling = Settling(
+        rows=some,
+        origins=task.origins[lines],
+        fixed=(some >= 0) & ~(task.vacant | task.pickable)[lines],
+        factors=task.factors[lines],
+        takers=takers,
+        keepers=task.keepers,
+        repairs=task.repairs,
+        others=held - counted(some, len(held)),
+        marginal=marginal,
+        rules=task.rules,
+    )
+    settle(settling)
+    rows[lines] = some

@@ -1,0 +1,44 @@
+"""A cluster and the options of a plan, in the terms that all strategies share."""
+
+import numpy as np
+
+from ballast.planner.arrays import Bools, Floats
+from ballast.planner.columns import ClusterColumns
+from ballast.planner.options import PlanOptions
+from ballast.planner.rack_rules import RackRules
+
+
+class Situation:
+    """A cluster, and what a plan may do with it."""
+
+    def __init__(self, columns: ClusterColumns, options: PlanOptions) -> None:
+        brokers = columns.brokers
+        self.columns = columns
+        self.options = options
+        self.chosen = options.chosen_brokers(brokers)
+        self.movable = options.movable(columns)
+        self.in_service = ~brokers.cordoned
+        self.has_racks = brokers.has_racks
+        self.held = columns.replicas >= 0
+        self.factors = columns.replication_factors
+        if brokers.capacity_bytes is None:
+            self.weights: Floats = np.ones(brokers.count)
+        else:
+            capacity = brokers.capacity_bytes.astype(np.float64)
+            self.weights = capacity / max(1.0, float(capacity.max(initial=1.0)))
+
+    @property
+    def usable(self) -> Bools:
+        """The brokers that may be used: those that were named, if any were."""
+        named = self.chosen if self.options.broker_ids else self.in_service
+        return named & self.in_service
+
+    def rules(self, in_use: Bools, max_factor: int | None = None) -> RackRules:
+        """Return the rules about racks when only these brokers are to hold replicas."""
+        racks = self.columns.brokers.racks if self.has_racks else None
+        factor = int(self.factors.max(initial=1)) if max_factor is None else max_factor
+        return RackRules.of(racks, in_use, factor)
+
+    def on(self, brokers: Bools) -> Bools:
+        """Return which replicas of partitions that may be touched are on these brokers."""
+        return self.held & brokers[self.columns.replicas] & self.movable[:, None]

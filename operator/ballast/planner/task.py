@@ -1,0 +1,42 @@
+"""What a strategy asks for: who may give, who may take, what has to find a place."""
+
+from dataclasses import dataclass
+
+from ballast.planner.arrays import Bools, Floats, Ints, Shorts
+from ballast.planner.columns import ClusterColumns
+from ballast.planner.rack_rules import RackRules
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Task:
+    """What is to be rearranged, and what is allowed."""
+
+    columns: ClusterColumns
+    origins: Shorts
+    """Where replicas are, in the places that they have in ``rows``."""
+    rows: Shorts
+    """Replicas that have a place; -1 where there is none (yet)."""
+    vacant: Bools
+    """As ``rows``: places that are to be filled."""
+    factors: Shorts
+    """How many replicas each partition is to have."""
+    pickable: Bools
+    """As ``rows``: replicas that may give way."""
+    takers: Bools
+    """Brokers that may get replicas."""
+    keepers: Bools
+    """Brokers that may keep theirs."""
+    low: Ints
+    """Replicas that each broker holds at least."""
+    high: Ints
+    weights: Floats
+    rules: RackRules
+    repairs: bool
+    """Whether replicas that are where they were may not stay against the rules."""
+    seed: int
+
+    @property
+    def sizes(self) -> Ints | None:
+        """Bytes of one replica of each partition, where they count."""
+        sizes = self.columns.sizes
+        return sizes if sizes is not None and bool(sizes.any()) else None

@@ -1,0 +1,142 @@
+import hashlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ballast.commands.plan_generate import (
+    EXIT_DONE,
+    EXIT_INFEASIBLE,
+    EXIT_INVALID,
+    GenerateOptions,
+    generate,
+    main,
+    plan_options,
+)
+from ballast.planner.options import Strategy
+from ballast.reassign.kafka_json import check_executable, parse_reassignment_json
+from ballast.reassign.plan import Plan
+
+SNAPSHOT = """\
+{"format":"ballast-snapshot/v1","brokers":[{"id":1},{"id":2},{"id":3}]}
+{"topic":"t","replicas":[[1,2],[2,1],[1,2]]}
+{"topic":"s","replicas":[[1,2],[2,1],[1,2]]}
+"""
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    path = tmp_path / "snapshot.jsonl"
+    path.write_text(SNAPSHOT)
+    return path
+
+
+def run(snapshot: Path, **more: Any) -> tuple[int, str, str]:
+    given = {"strategy": "AddBrokers", "broker_ids": "3", **more}
+    out, errors = io.StringIO(), io.StringIO()
+    options = GenerateOptions(snapshot=snapshot, out=snapshot.with_name("plan"), **given)
+    code = generate(options, out, errors)
+    return code, out.getvalue(), errors.getvalue()
+
+
+def test_a_plan_is_written_and_its_digest_said(snapshot: Path) -> None:
+    code, said, errors = run(snapshot)
+    assert (code, errors) == (EXIT_DONE, "")
+    text = snapshot.with_name("plan").read_bytes()
+    digest = f"sha256:{hashlib.sha256(text).hexdigest()}"
+    plan = Plan.from_lines(text.decode().splitlines())
+    assert plan.digest == digest
+    assert plan.replica_moves == 4
+    assert all(move.adding == (3,) for move in plan.moves)
+    assert said.splitlines()[0] == digest
+
+
+def test_the_order_of_the_lines_means_nothing(snapshot: Path) -> None:
+    _, said, _ = run(snapshot)
+    head, *topics = SNAPSHOT.splitlines(keepends=True)
+    snapshot.write_text("".join([head, *reversed(topics)]))
+    assert run(snapshot)[1] == said
+
+
+def test_the_seed_decides_between_equals(snapshot: Path) -> None:
+    topics = [f'{{"topic":"t{number}","replicas":[[1,2]]}}' for number in range(30)]
+    snapshot.write_text("\n".join([SNAPSHOT.splitlines()[0], *topics]))
+    assert len({run(snapshot, seed=seed)[1].splitlines()[0] for seed in range(3)}) == 3
+
+
+def test_kafka_can_read_it(snapshot: Path) -> None:
+    assert run(snapshot, format="kafka")[0] == EXIT_DONE
+    text = snapshot.with_name("plan").read_text()
+    targets = check_executable(parse_reassignment_json(text))
+    run(snapshot)
+    plan = Plan.from_lines(snapshot.with_name("plan").read_text().splitlines())
+    assert targets == plan.targets
+    assert json.loads(text)["version"] == 1
+
+
+def test_nothing_to_do_is_a_plan_too(snapshot: Path) -> None:
+    code, said, _ = run(snapshot, strategy="repairracks", broker_ids="")
+    assert code == EXIT_DONE
+    assert "0 partitions, 0 replicas to move" in said
+    assert snapshot.with_name("plan").read_bytes() == b""
+
+
+def test_what_cannot_be_done(snapshot: Path) -> None:
+    code, _, errors = run(snapshot, strategy="RemoveBrokers", broker_ids="1,3")
+    assert code == EXIT_INFEASIBLE
+    assert errors.startswith("No such plan: s-0: has 2 replicas, and only 1 brokers stay")
+    assert not snapshot.with_name("plan").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"strategy": "Shuffle"}, "strategy: 'Shuffle' is none of AddBrokers, RemoveBrokers"),
+        ({"engine": "spark"}, "engine: 'spark' is none of inprocess"),
+        ({"format": "xml"}, "format: 'xml' is none of ballast, kafka"),
+        ({"broker_ids": "3,x"}, "brokerIds: 'x' is no broker id"),
+        ({"broker_ids": "3,"}, "brokerIds: '' is no broker id"),
+        ({"broker_ids": "9"}, "brokerIds: broker 9 is not in the snapshot"),
+        ({"max_bytes_to_move": "2Tx"}, "maxBytesToMove: is not a quantity"),
+    ],
+)
+def test_what_is_asked_for_wrongly(snapshot: Path, more: dict[str, Any], message: str) -> None:
+    code, said, errors = run(snapshot, **more)
+    assert (code, said) == (EXIT_INVALID, "")
+    assert errors.startswith(message)
+
+
+def test_a_snapshot_that_is_none(snapshot: Path) -> None:
+    snapshot.write_text("{}\n")
+    assert run(snapshot)[::2] == (EXIT_INVALID, "line 1: Object missing required field `format`\n")
+    snapshot.unlink()
+    assert run(snapshot)[0] == EXIT_INVALID
+
+
+def test_all_options_are_handed_on() -> None:
+    options = plan_options(
+        GenerateOptions(
+            snapshot=Path("s"),
+            out=Path("o"),
+            strategy="REBALANCE",
+            broker_ids="2, 1",
+            include=("a",),
+            exclude=("b",),
+            max_replica_moves=5,
+            max_bytes_to_move="1Ki",
+            seed=7,
+        )
+    )
+    assert options.strategy is Strategy.REBALANCE
+    assert options.broker_ids == (2, 1)
+    assert (options.include, options.exclude) == (("a",), ("b",))
+    assert (options.max_replica_moves, options.max_bytes_to_move) == (5, 1024)
+    assert options.seed == 7
+
+
+def test_the_command(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = snapshot.with_name("plan")
+    assert main(snapshot=snapshot, out=out, strategy="Rebalance") == EXIT_DONE
+    assert capsys.readouterr().out.startswith("sha256:")

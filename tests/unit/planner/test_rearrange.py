@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from ballast.planner import rearrange as module
+from ballast.planner.errors import Infeasible
+from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.rearrange import moves, rearrange
+from ballast.planner.situation import Situation
+from ballast.planner.tasks import task_of
+from tests.unit.planner.made import against_the_rules, counts, ids, level_cluster, made
+
+
+def test_moves_are_counted() -> None:
+    before = np.array([[0, 1, -1], [0, 1, 2]], np.int32)
+    after = np.array([[1, 0, 2], [3, -1, -1]], np.int32)
+    assert moves(after, before) == 2
+
+
+def test_too_few_brokers() -> None:
+    cluster = made(dict.fromkeys((1, 2, 3)), {"s": [[1, 2]], "t": [[1, 2, 3], [3, 2, 1]]})
+    options = PlanOptions(strategy=Strategy.REMOVE_BROKERS, broker_ids=(3,))
+    with pytest.raises(Infeasible) as caught:
+        rearrange(task_of(Situation(cluster, options)))
+    assert str(caught.value) == (
+        "t-0: has 3 replicas, and only 2 brokers stay that may hold one: fewer brokers may go, "
+        "or the replication factor must be lowered first (and 1 other partitions)"
+    )
+
+
+def test_where_racks_leave_no_place_the_rule_gives_way_or_the_move() -> None:
+    """Broker 2 may only go to broker 1, whose rack is there already; 3 need not move at all."""
+    racks: dict[int, str | None] = {0: "a", 1: "a", 2: "b", 3: "b", 4: "b"}
+    cluster = made(racks, {"t": [[0, 2]]}, cordoned=[3, 4])
+    options = PlanOptions(strategy=Strategy.REMOVE_BROKERS, broker_ids=(2,))
+    assert ids(cluster, rearrange(task_of(Situation(cluster, options)))) == [(0, 1)]
+    cluster = made(racks, {"t": [[0, 1]]}, cordoned=[2, 3, 4])
+    options = PlanOptions(strategy=Strategy.REPAIR_RACKS)
+    assert ids(cluster, rearrange(task_of(Situation(cluster, options)))) == [(0, 1)]
+
+
+def test_what_is_large_is_mended_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With few arcs allowed, a plan that dealing left uneven still ends level and by the rules."""
+    cluster = level_cluster(400, 10, 5, factor=4, skew=True)
+    options = PlanOptions(strategy=Strategy.REBALANCE)
+    monkeypatch.setattr(module, "MAX_ARCS", 1000)
+    found = counts(cluster, rows := rearrange(task_of(Situation(cluster, options))))
+    assert max(found.values()) - min(found.values()) <= 1
+    assert against_the_rules(cluster, rows) == 0
