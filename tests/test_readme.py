@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from ballast.broker.config import PROPERTIES
 from ballast.cli import app
@@ -28,8 +28,14 @@ def options_of(command: str) -> set[str]:
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     found = group.commands[command]
-    assert isinstance(found, TyperCommand)
-    return {word for parameter in found.params for word in parameter.opts if word.startswith("-")}
+    words = found.commands.values() if isinstance(found, TyperGroup) else (found,)
+    return {
+        option
+        for word in words
+        for parameter in word.params
+        for option in parameter.opts
+        if option.startswith("-")
+    }
 
 
 def commands() -> set[str]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from ballast.controller.errors import RequestRefused
 from ballast.controller.new_topics import open_to_replicas
 from ballast.controller.options import ControllerOptions
-from ballast.controller.placement import place_replicas
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker
+from ballast.model.placement import place_replicas
 from ballast.model.topics import TopicAssignment
 
 
