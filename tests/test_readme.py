@@ -28,8 +28,10 @@ def options_of(command: str) -> set[str]:
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     found = group.commands[command]
-    assert isinstance(found, TyperCommand)
-    return {word for parameter in found.params for word in parameter.opts if word.startswith("-")}
+    below = found.commands.values() if isinstance(found, TyperGroup) else [found]
+    assert all(isinstance(each, TyperCommand) for each in below)
+    parameters = [parameter for each in below for parameter in each.params]
+    return {word for parameter in parameters for word in parameter.opts if word.startswith("-")}
 
 
 def commands() -> set[str]:
