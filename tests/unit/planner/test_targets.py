@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ballast.planner.columns import ClusterColumns
@@ -145,6 +145,7 @@ def asked(draw: st.DrawFn, cluster: ClusterColumns) -> PlanOptions:
     )
 
 
+@settings(max_examples=25)
 @given(clusters(), st.data())
 def test_every_plan_can_be_carried_out(cluster: ClusterColumns, data: st.DataObject) -> None:
     """Replicas are different and as many as asked for.
@@ -172,6 +173,7 @@ def test_every_plan_can_be_carried_out(cluster: ClusterColumns, data: st.DataObj
             assert len(new) == (asked_for.replication_factor or len(old))
 
 
+@settings(max_examples=25)
 @given(clusters(), st.data())
 def test_the_order_of_the_snapshot_means_nothing(
     cluster: ClusterColumns, data: st.DataObject
