@@ -199,3 +199,12 @@ def test_the_order_of_the_snapshot_means_nothing(
             plan_targets(shuffled, asked_for)
         return
     assert plan_targets(shuffled, asked_for).tolist() == expected.tolist()
+
+
+def test_no_more_moves_than_allowed() -> None:
+    cluster = level_cluster(300, 9, 3, new=3)
+    asked_for = options(Strategy.ADD_BROKERS, broker_ids=(9, 10, 11), max_replica_moves=50)
+    rows = plan_targets(cluster, asked_for)
+    assert moves(rows, cluster.replicas) == 50
+    found = counts(cluster, rows)
+    assert all(5 <= found[broker] <= 30 for broker in (9, 10, 11))
