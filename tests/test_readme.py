@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from ballast.broker.config import PROPERTIES
 from ballast.cli import app
@@ -28,14 +28,10 @@ def options_of(command: str) -> set[str]:
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     found = group.commands[command]
-    words = found.commands.values() if isinstance(found, TyperGroup) else (found,)
-    return {
-        option
-        for word in words
-        for parameter in word.params
-        for option in parameter.opts
-        if option.startswith("-")
-    }
+    below = found.commands.values() if isinstance(found, TyperGroup) else [found]
+    assert all(isinstance(each, TyperCommand) for each in below)
+    parameters = [parameter for each in below for parameter in each.params]
+    return {word for parameter in parameters for word in parameter.opts if word.startswith("-")}
 
 
 def commands() -> set[str]:

@@ -55,12 +55,13 @@ def _add_brokers(situation: Situation) -> Task:
 
 def _remove_brokers(situation: Situation) -> Task:
     leaving = situation.chosen
-    return _rising(situation, situation.on(leaving), leaving)
+    takers = situation.in_service & ~leaving
+    return _rising(situation, situation.on(leaving), leaving, takers)
 
 
 def _repair_racks(situation: Situation) -> Task:
     nobody = np.zeros(situation.columns.brokers.count, np.bool_)
-    return _rising(situation, _against_the_rules(situation), nobody)
+    return _rising(situation, _against_the_rules(situation), nobody, situation.usable)
 
 
 def _rebalance(situation: Situation) -> Task:
@@ -119,19 +120,18 @@ _TASKS: Mapping[Strategy, Callable[[Situation], Task]] = {
 }
 
 
-def _rising(situation: Situation, vacant: Bools, leaving: Bools) -> Task:
+def _rising(situation: Situation, vacant: Bools, leaving: Bools, takers: Bools) -> Task:
     """Return the task to place what is vacant, while nothing else moves."""
     columns = situation.columns
-    staying = situation.in_service & ~leaving
     have = columns.replica_counts - counted(columns.replicas[vacant], len(leaving))
     return replace(
-        _unchanged(situation, situation.rules(staying)),
+        _unchanged(situation, situation.rules(situation.in_service & ~leaving)),
         rows=_without(columns.replicas, vacant),
         vacant=vacant,
-        takers=staying,
+        takers=takers,
         keepers=~leaving,
         low=have,
-        high=np.where(staying, columns.partitions, have),
+        high=np.where(takers, columns.partitions, have),
     )
 
 

@@ -46,3 +46,13 @@ def test_what_is_large_is_mended_in_parts(monkeypatch: pytest.MonkeyPatch) -> No
     found = counts(cluster, rows := rearrange(task_of(Situation(cluster, options))))
     assert max(found.values()) - min(found.values()) <= 1
     assert against_the_rules(cluster, rows) == 0
+
+
+def test_what_finds_no_better_place_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only rack a may be used: moving within it mends nothing, so nothing moves."""
+    monkeypatch.setattr(module, "MAX_ARCS", 0)
+    racks: dict[int, str | None] = {0: "a", 1: "a", 2: "a", 3: "b"}
+    cluster = made(racks, {"t": [[0, 1]] * 4})
+    options = PlanOptions(strategy=Strategy.REPAIR_RACKS, broker_ids=(0, 1, 2))
+    rows = rearrange(task_of(Situation(cluster, options)))
+    assert ids(cluster, rows) == [(0, 1)] * 4

@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ballast.planner.columns import ClusterColumns
@@ -145,6 +145,7 @@ def asked(draw: st.DrawFn, cluster: ClusterColumns) -> PlanOptions:
     )
 
 
+@settings(max_examples=25)
 @given(clusters(), st.data())
 def test_every_plan_can_be_carried_out(cluster: ClusterColumns, data: st.DataObject) -> None:
     """Replicas are different and as many as asked for.
@@ -172,6 +173,7 @@ def test_every_plan_can_be_carried_out(cluster: ClusterColumns, data: st.DataObj
             assert len(new) == (asked_for.replication_factor or len(old))
 
 
+@settings(max_examples=25)
 @given(clusters(), st.data())
 def test_the_order_of_the_snapshot_means_nothing(
     cluster: ClusterColumns, data: st.DataObject
@@ -197,3 +199,12 @@ def test_the_order_of_the_snapshot_means_nothing(
             plan_targets(shuffled, asked_for)
         return
     assert plan_targets(shuffled, asked_for).tolist() == expected.tolist()
+
+
+def test_no_more_moves_than_allowed() -> None:
+    cluster = level_cluster(300, 9, 3, new=3)
+    asked_for = options(Strategy.ADD_BROKERS, broker_ids=(9, 10, 11), max_replica_moves=50)
+    rows = plan_targets(cluster, asked_for)
+    assert moves(rows, cluster.replicas) == 50
+    found = counts(cluster, rows)
+    assert all(5 <= found[broker] <= 30 for broker in (9, 10, 11))
