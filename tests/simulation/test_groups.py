@@ -8,6 +8,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
@@ -23,8 +24,8 @@ from tests.simulation.group_client import OFFSETS_PARTITIONS, GroupClient
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.scenario import ADMIN_OPTIONS, NotConverged, settle
 
-CHUNKS = 2
-SEEDS_PER_CHUNK = 8
+CHUNKS = 3
+SEEDS_PER_CHUNK = 10
 GROUPS = ("a", "b", "c")
 HOMES = [TopicPartition(OFFSETS_TOPIC, number) for number in range(OFFSETS_PARTITIONS)]
 PROPERTIES = {
@@ -72,7 +73,7 @@ async def live(loop: SimulatedLoop) -> Reach:
     await asyncio.gather(*running)
     await require(lambda: cluster.converged(HOMES))
     for client in clients:
-        await cluster.run_client(client.group, lambda client=client: last_look(client))
+        await cluster.run_client(client.group, partial(last_look, client))
     if cluster.failure is not None:
         raise cluster.failure
     return Reach(
