@@ -24,8 +24,8 @@ from tests.simulation.group_client import OFFSETS_PARTITIONS, GroupClient
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.scenario import ADMIN_OPTIONS, NotConverged, settle
 
-CHUNKS = 2
-SEEDS_PER_CHUNK = 8
+CHUNKS = 3
+SEEDS_PER_CHUNK = 10
 GROUPS = ("a", "b", "c")
 HOMES = [TopicPartition(OFFSETS_TOPIC, number) for number in range(OFFSETS_PARTITIONS)]
 PROPERTIES = {
