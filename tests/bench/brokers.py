@@ -72,12 +72,13 @@ class BenchCluster:
 
 
 def batch_of(size: int) -> bytes:
-    """Return one record batch of exactly ``size`` bytes."""
-    empty = len(build_batch([(None, b"", 0)]))
+    """Return one record batch of exactly ``size`` bytes, of now: old ones would be let go."""
+    now_ms = time.time_ns() // 1_000_000
+    empty = len(build_batch([(None, b"", now_ms)]))
     value = size - empty
-    while len(build_batch([(None, bytes(value), 0)])) > size:
+    while len(build_batch([(None, bytes(value), now_ms)])) > size:
         value -= 1
-    batch = build_batch([(None, bytes(value), 0)])
+    batch = build_batch([(None, bytes(value), now_ms)])
     assert size - 1 <= len(batch) <= size
     return batch
 
