@@ -12,7 +12,7 @@ import pytest
 
 from ballast.model.ids import TopicPartition
 from ballast.storage.errors import DiskError, UnsafePath
-from ballast.storage.files import MAPPED_FROM_BYTES, WINDOW_BYTES, Files, RealFiles
+from ballast.storage.files import MAPPED_FROM_BYTES, WINDOW_BYTES, WRITE_BYTES, Files, RealFiles
 from ballast.storage.log_dirs import LogDirs
 from tests.fakes.disk import FakeDisk
 from tests.unit.storage.samples import CONFIG, PARTITION, append, batch, contents
@@ -70,6 +70,17 @@ def test_a_view_shows_what_is_there(door: tuple[Files, str], size: int, position
     file.close()
     files.remove(f"{root}/t-0/a")
     assert view == content[position:]
+
+
+@pytest.mark.parametrize("size", [0, 1, WRITE_BYTES, WRITE_BYTES + 1, 3 * WRITE_BYTES - 5])
+def test_all_of_a_large_write_is_there(door: tuple[Files, str], size: int) -> None:
+    files, root = door
+    content = Random(size).randbytes(size)
+    file = files.open(f"{root}/a", create=True)
+    file.pwrite(b"before", 0)
+    file.pwrite(content, 3)
+    assert file.pread(size + 10, 0) == (b"bef" + content + b"before"[3 + size :])
+    file.close()
 
 
 def mapped_bytes(path: Path) -> int:
