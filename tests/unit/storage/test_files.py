@@ -108,7 +108,11 @@ def test_a_file_is_read_through_a_window_at_a_time(tmp_path: Path) -> None:
         assert mapped_bytes(tmp_path / "a") <= 2 * (WINDOW_BYTES + mmap.PAGESIZE)
     del view
     assert mapped_bytes(tmp_path / "a") == 0
-    back = file.view(MAPPED_FROM_BYTES, 0)
+    far = file.view(MAPPED_FROM_BYTES, WINDOW_BYTES)
+    back = file.view(MAPPED_FROM_BYTES, WINDOW_BYTES - MAPPED_FROM_BYTES)
+    around = content[WINDOW_BYTES - MAPPED_FROM_BYTES : WINDOW_BYTES + MAPPED_FROM_BYTES]
+    assert bytes(back) + bytes(far) == around
+    del far
     file.close()
     del back
     assert mapped_bytes(tmp_path / "a") == 0

@@ -1,6 +1,8 @@
 """One segment: index entries, positions, sealing."""
 
-from ballast.protocol.records import assign_offset, read_batch_header
+import pytest
+
+from ballast.protocol.records import HEADER_SIZE, assign_offset, read_batch_header
 from ballast.storage.index import OffsetEntry
 from ballast.storage.segment import REMEMBERED_POSITIONS, Segment, mark_of
 from tests.fakes.disk import FakeDisk
@@ -83,3 +85,17 @@ def test_removal() -> None:
     assert len(disk.names(DIRECTORY)) == 3
     segment.remove()
     assert disk.names(DIRECTORY) == []
+
+
+@pytest.mark.parametrize("batches", [1, 2, 5])
+@pytest.mark.parametrize("room", [-1, 0, 1, HEADER_SIZE - 1, HEADER_SIZE, SIZE - 1])
+def test_reading_on_begins_where_the_last_answer_ended(batches: int, room: int) -> None:
+    segment = filled(new_disk())
+    limit = batches * SIZE + room
+    fitting = max(limit // SIZE, 1)
+    offset = 100
+    while offset < 160:
+        found = headers(segment.read(offset, 160, limit, at_least_one_batch=True))
+        count = min(fitting, (160 - offset) // 2)
+        assert [h.base_offset for h in found] == list(range(offset, offset + 2 * count, 2))
+        offset = found[-1].next_offset

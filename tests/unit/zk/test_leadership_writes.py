@@ -1,15 +1,20 @@
 """Many conditional writes at once: stale ones are found, lost replies resolved, nothing twice."""
 
 import random
+from collections.abc import Sequence
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
 
+from ballast.controller.errors import ControllerMoved
 from ballast.controller.ports import LeadershipWrites
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
-from ballast.zk.fencing import MAX_OPERATIONS
-from ballast.zk.leadership_writes import RUNS_IN_FLIGHT
+from ballast.zk.client import Operation, OperationResult, Stat, ZooKeeperClient
+from ballast.zk.errors import ConnectionLoss, MultiFailed, NotEmpty, SessionExpired
+from ballast.zk.fencing import MAX_OPERATIONS, FencedWriter
+from ballast.zk.leadership_writes import RUNS_IN_FLIGHT, LeadershipWriter
 from ballast.znodes import partition_states
 from tests.fakes.zookeeper import FakeZooKeeper
 from tests.unit.zk.stores import Controller, controller, server, state, topic, tp
@@ -131,3 +136,89 @@ async def test_more_than_may_be_in_flight_are_written_in_order_and_each_once() -
         assert len(records) == RUNS_IN_FLIGHT + 3
         written = [o.path for record in records for o in record.operations if o.name != "check"]
         assert written == [partition_states.path(tp(number)) for number in range(count)]
+
+
+class Answers(FencedWriter):
+    """Lets a script say how the next multis end; nothing is written without it."""
+
+    def __init__(self, client: ZooKeeperClient, *script: Exception | None) -> None:
+        super().__init__(client, 0)
+        self._script = list(script)
+
+    async def multi(self, operations: Sequence[Operation]) -> list[OperationResult]:
+        failure = self._script.pop(0) if self._script else None
+        if failure is None or isinstance(failure, ConnectionLoss):
+            results = await self._client.multi(operations)
+        if failure is not None:
+            raise failure
+        return results
+
+
+@pytest.mark.parametrize(
+    ("failure", "raised"),
+    [
+        (MultiFailed(0, NotEmpty("x")), NotEmpty),
+        (SessionExpired("over"), SessionExpired),
+        (ControllerMoved("elsewhere"), ControllerMoved),
+    ],
+)
+async def test_what_ends_a_call_is_raised_once_everything_is_answered(
+    failure: Exception, raised: type[Exception]
+) -> None:
+    zookeeper = server()
+    async with controller(zookeeper) as elected:
+        states = await populate(elected)
+        writer = LeadershipWriter(elected.client, Answers(elected.client, failure))
+        changes = {p: replace(s, leader=2, leader_epoch=1) for p, s in states.items()}
+        with pytest.raises(raised):
+            await writer.update(changes)
+        written = [n for n in range(COUNT) if version_of(zookeeper, tp(n)) == 1]
+        assert written == list(range(MAX_OPERATIONS - 1, COUNT))
+
+
+def version_of(zookeeper: FakeZooKeeper, partition: TopicPartition) -> int:
+    stat = zookeeper.stat(partition_states.path(partition))
+    assert stat is not None
+    return stat.version
+
+
+class LaggingClient:
+    """A client on a server that is behind until it was asked to sync."""
+
+    def __init__(self, client: ZooKeeperClient) -> None:
+        self._client = client
+        self._old: dict[str, tuple[bytes, Stat] | None] | None = None
+
+    async def fall_behind(self, paths: Sequence[str]) -> None:
+        found = await self._client.multi_read(paths)
+        self._old = dict(zip(paths, found, strict=True))
+
+    async def multi(self, operations: Sequence[Operation]) -> list[OperationResult]:
+        return await self._client.multi(operations)
+
+    async def multi_read(self, paths: Sequence[str]) -> list[tuple[bytes, Stat] | None]:
+        if self._old is not None:
+            return [self._old[path] for path in paths]
+        return await self._client.multi_read(paths)
+
+    async def sync(self, path: str) -> None:
+        await self._client.sync(path)
+        self._old = None
+
+    async def wait_connected(self) -> None:
+        await self._client.wait_connected()
+
+
+async def test_after_a_lost_reply_nothing_is_believed_of_a_server_that_lags() -> None:
+    zookeeper = server()
+    async with controller(zookeeper) as elected:
+        states = await populate(elected)
+        lagging = LaggingClient(elected.client)
+        await lagging.fall_behind([partition_states.path(tp(0))])
+        client = cast("ZooKeeperClient", lagging)
+        writer = LeadershipWriter(client, Answers(client, ConnectionLoss("no reply")))
+        change = replace(states[tp(0)], leader=2, leader_epoch=1)
+        moved = await writer.update({tp(0): change})
+        assert moved == LeadershipWrites(
+            written={tp(0): replace(change, zk_version=1)}, stale=frozenset()
+        )
