@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ballast.broker.controller_settings import ControllerSettings
 from ballast.broker.errors import ConfigError
 from ballast.broker.group_settings import GroupSettings
 from ballast.broker.log_settings import LogSettings
@@ -32,7 +33,7 @@ from ballast.model.brokers import Endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerConfig(LogSettings, GroupSettings):
+class BrokerConfig(LogSettings, GroupSettings, ControllerSettings):
     """The properties of one broker, parsed. Times are milliseconds, sizes bytes."""
 
     broker_id: int = setting(
@@ -89,20 +90,6 @@ class BrokerConfig(LogSettings, GroupSettings):
     rack: str | None = setting(
         "broker.rack", ConfigType.STRING, None, "The broker's failure domain.", optional=True
     )
-    num_partitions: int = setting(
-        "num.partitions",
-        ConfigType.INT,
-        "1",
-        "Partitions of a topic whose creator names no number.",
-        parse=POSITIVE,
-    )
-    default_replication_factor: int = setting(
-        "default.replication.factor",
-        ConfigType.INT,
-        "1",
-        "Replicas of a topic whose creator names no number.",
-        parse=integer(1, 32767),
-    )
     min_insync_replicas: int = setting(
         "min.insync.replicas",
         ConfigType.INT,
@@ -111,41 +98,11 @@ class BrokerConfig(LogSettings, GroupSettings):
         parse=POSITIVE,
         dynamic=True,
     )
-    unclean_leader_election_enable: bool = setting(
-        "unclean.leader.election.enable",
-        ConfigType.BOOLEAN,
-        "false",
-        "Whether a replica that is not in sync may be elected when no other lives.",
-        dynamic=True,
-    )
-    auto_leader_rebalance_enable: bool = setting(
-        "auto.leader.rebalance.enable",
-        ConfigType.BOOLEAN,
-        "true",
-        "Whether leadership goes back to preferred replicas by itself.",
-    )
-    leader_imbalance_check_interval_seconds: int = setting(
-        "leader.imbalance.check.interval.seconds",
-        ConfigType.LONG,
-        "300",
-        "How often it is looked whether leadership has strayed.",
-        parse=POSITIVE,
-    )
-    leader_imbalance_per_broker_percentage: int = setting(
-        "leader.imbalance.per.broker.percentage",
-        ConfigType.INT,
-        "10",
-        "Share of a broker's partitions that others may lead before its leadership is given back.",
-        parse=integer(0, 100),
-    )
     auto_create_topics_enable: bool = setting(
         "auto.create.topics.enable",
         ConfigType.BOOLEAN,
         "true",
         "Whether a topic is created when a client asks for its metadata.",
-    )
-    delete_topic_enable: bool = setting(
-        "delete.topic.enable", ConfigType.BOOLEAN, "true", "Whether topics can be deleted."
     )
     replica_lag_time_max_ms: int = setting(
         "replica.lag.time.max.ms",

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ballast.broker.controller_settings import ControllerSettings
 from ballast.broker.settings import (
     INT,
     POSITIVE,
     ConfigType,
-    integer,
     parse_host_port,
     parse_settings,
     properties_of,
@@ -17,7 +17,7 @@ from ballast.broker.settings import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerConfig:
+class ControllerConfig(ControllerSettings):
     """The properties of one candidate, parsed. Times are milliseconds."""
 
     controller_id: int = setting(
@@ -59,45 +59,6 @@ class ControllerConfig:
         "host:port of /healthz, /readyz and /metrics; not served when absent.",
         parse=parse_host_port,
         optional=True,
-    )
-    num_partitions: int = setting(
-        "num.partitions", ConfigType.INT, "1", "Partitions by default.", parse=POSITIVE
-    )
-    default_replication_factor: int = setting(
-        "default.replication.factor",
-        ConfigType.INT,
-        "1",
-        "Replicas by default.",
-        parse=integer(1, 32767),
-    )
-    delete_topic_enable: bool = setting(
-        "delete.topic.enable", ConfigType.BOOLEAN, "true", "Whether topics can be deleted."
-    )
-    unclean_leader_election_enable: bool = setting(
-        "unclean.leader.election.enable",
-        ConfigType.BOOLEAN,
-        "false",
-        "Whether a replica that is not in sync may be elected when no other lives.",
-    )
-    auto_leader_rebalance_enable: bool = setting(
-        "auto.leader.rebalance.enable",
-        ConfigType.BOOLEAN,
-        "true",
-        "Whether leadership goes back to preferred replicas by itself.",
-    )
-    leader_imbalance_check_interval_seconds: int = setting(
-        "leader.imbalance.check.interval.seconds",
-        ConfigType.LONG,
-        "300",
-        "How often it is looked whether leadership has strayed.",
-        parse=POSITIVE,
-    )
-    leader_imbalance_per_broker_percentage: int = setting(
-        "leader.imbalance.per.broker.percentage",
-        ConfigType.INT,
-        "10",
-        "Share of a broker's partitions that others may lead before its leadership is given back.",
-        parse=integer(0, 100),
     )
 
     @classmethod

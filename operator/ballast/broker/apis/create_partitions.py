@@ -12,12 +12,11 @@ Version notes:
 """
 
 import asyncio
-from collections.abc import Mapping
 
 import msgspec
 
 from ballast.broker.errors import ControllerUnavailable
-from ballast.broker.metadata_cache import MetadataCache
+from ballast.broker.new_partitions import with_timeouts
 from ballast.broker.parts import Call, Parts
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.create_partitions import (
@@ -48,22 +47,5 @@ async def handle(parts: Parts, request: CreatePartitionsRequest, call: Call) -> 
     if request.validate_only or not grown:
         return answer
     expected = {topic.name: topic.count for topic in request.topics if topic.name in grown}
-    await parts.metadata.wait_until(
-        lambda: all(parts.metadata.is_led(*item) for item in expected.items()),
-        max(deadline - loop.time(), 0),
-    )
-    return _with_timeouts(answer, parts.metadata, expected)
-
-
-def _with_timeouts(
-    answer: CreatePartitionsResponse, metadata: MetadataCache, expected: Mapping[str, int]
-) -> CreatePartitionsResponse:
-    timed_out = {name for name, count in expected.items() if not metadata.is_led(name, count)}
-    code = ErrorCode.REQUEST_TIMED_OUT
-    results = (
-        msgspec.structs.replace(result, error_code=code, error_message=code.message)
-        if result.name in timed_out
-        else result
-        for result in answer.results
-    )
-    return msgspec.structs.replace(answer, results=tuple(results))
+    settled = await with_timeouts(parts.metadata, answer.results, expected, deadline - loop.time())
+    return msgspec.structs.replace(answer, results=settled)

@@ -12,12 +12,11 @@ Version notes:
 """
 
 import asyncio
-from collections.abc import Mapping
 
 import msgspec
 
 from ballast.broker.errors import ControllerUnavailable
-from ballast.broker.metadata_cache import MetadataCache
+from ballast.broker.new_partitions import with_timeouts
 from ballast.broker.parts import Call, Parts
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.create_topics import (
@@ -52,24 +51,5 @@ async def handle(parts: Parts, request: CreateTopicsRequest, call: Call) -> Mess
         for topic in request.topics
         if topic.name in created
     }
-    await parts.metadata.wait_until(
-        lambda: all(parts.metadata.is_led(*item) for item in expected.items()),
-        max(deadline - loop.time(), 0),
-    )
-    return _with_timeouts(answer, parts.metadata, expected)
-
-
-def _with_timeouts(
-    answer: CreateTopicsResponse, metadata: MetadataCache, expected: Mapping[str, int]
-) -> CreateTopicsResponse:
-    timed_out = {name for name, count in expected.items() if not metadata.is_led(name, count)}
-    if not timed_out:
-        return answer
-    code = ErrorCode.REQUEST_TIMED_OUT
-    topics = (
-        msgspec.structs.replace(topic, error_code=code, error_message=code.message)
-        if topic.name in timed_out
-        else topic
-        for topic in answer.topics
-    )
-    return msgspec.structs.replace(answer, topics=tuple(topics))
+    settled = await with_timeouts(parts.metadata, answer.topics, expected, deadline - loop.time())
+    return msgspec.structs.replace(answer, topics=settled)
