@@ -14,6 +14,7 @@ from typing import Final
 
 from prometheus_client import Histogram
 
+from ballast.candidate.cancellation import end_if_cancelled
 from ballast.candidate.dispatch import CANDIDATE_APIS, SERVED
 from ballast.candidate.errors import Deposed, SessionEnded
 from ballast.candidate.event_queue import EventQueue
@@ -199,6 +200,7 @@ class Candidate:
         finally:
             self._leadership = None
             self.handled += leadership.handled
+        end_if_cancelled()
         if isinstance(failure, StoreUnavailable | SessionEnded | ZooKeeperError):
             raise failure
         if isinstance(failure, Deposed | ControllerMoved):

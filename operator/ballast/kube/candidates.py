@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from ballast.candidate.cancellation import end_if_cancelled
 from ballast.candidate.candidate import Candidate
 from ballast.kube.candidate_specs import CandidateSpec, Cordons
 from ballast.kube.logs import about
@@ -148,6 +149,7 @@ class Candidates:
                 running.cancel()
         except Exception:
             log.exception("the candidate failed and is started again")
+            end_if_cancelled()
             return False
         finally:
             seat.candidate = None

@@ -212,6 +212,25 @@ def test_a_candidate_that_is_stopped_leaves_at_once() -> None:
     with_cluster(scenario)
 
 
+@pytest.mark.parametrize("turns", range(12))
+def test_a_candidate_that_is_stopped_while_it_fails_leaves_too(turns: int) -> None:
+    """At whichever turn of the loop, while its leadership is coming to an end."""
+
+    async def scenario(cluster: CandidateCluster) -> None:
+        candidate = cluster.start_candidate(100)
+        await cluster.until(lambda: candidate.is_active)
+        await asyncio.sleep(1)
+        assert candidate.leadership is not None
+        candidate.leadership._on_event(object())  # type: ignore[arg-type]
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        cluster.tasks[100].cancel()
+        await cluster.until(cluster.tasks[100].done)
+        assert cluster.tasks[100].cancelled()
+
+    with_cluster(scenario)
+
+
 def test_a_candidate_without_zookeeper_waits_for_it() -> None:
     async def scenario(cluster: CandidateCluster) -> None:
         cluster.zookeeper.stop()

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
+import pytest
+
 from ballast.candidate.candidate import Candidate
 from ballast.kube.candidate_specs import CandidateSpec
 from ballast.kube.candidates import PAUSES_S, Candidates
@@ -133,6 +135,17 @@ async def test_one_that_fails_is_started_again_later_and_later() -> None:
         await house.settle()
         assert house.clock.slept[-1] == PAUSES_S[0]
         assert house.states == ["failed"] * 7 + ["running"]
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_one_that_fails_as_all_are_stopped_is_not_started_again(turns: int) -> None:
+    house = House()
+    house.put()
+    async with house.running():
+        house.made[0].failing.set()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+    assert len(house.made) == 1
 
 
 async def test_none_where_none_can_be() -> None:
