@@ -83,6 +83,11 @@ class Namespace:
         """Apply objects."""
         self.kubectl("apply", "-f", "-", text=yaml.safe_dump_all(documents))
 
+    def delete_all(self, *documents: Mapping[str, Any]) -> None:
+        """Delete objects that were applied, those that are still there, and wait for their end."""
+        words = ("--ignore-not-found", f"--timeout={COMMAND_TIMEOUT_S - 10:.0f}s")
+        self.kubectl("delete", "-f", "-", *words, text=yaml.safe_dump_all(documents))
+
     def get(self, kind: str, name: str) -> Document:
         """Return one object; raises `CommandFailed` when there is none."""
         document: Document = json.loads(self.kubectl("get", kind, name, "-o", "json"))

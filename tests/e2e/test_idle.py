@@ -6,13 +6,14 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.clients import Clients
-from tests.e2e.cluster import Namespace, call, eventually, reason
-from tests.e2e.installation import OPERATOR_PODS, broker_set, reassignment
+from tests.e2e.cluster import Document, Namespace, call, eventually, reason
+from tests.e2e.installation import OPERATOR_PODS, RELEASE, broker_set, reassignment
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
 FINISHED = 100
 OTHER_SETS = ("second", "third")
+READY_S = 240.0
 SETTLE_S = 20.0
 WINDOW_S = 30.0
 MAX_RSS_BYTES = 120 * 1024 * 1024
@@ -23,30 +24,35 @@ MAX_CPU_SHARE = 0.02
 def crowded(brokers: Namespace, clients: Clients) -> Iterator[Namespace]:
     """Add two broker sets and 100 reassignments that have ended."""
     clients.create_topic("idle", "1")
-    for name in OTHER_SETS:
-        zookeeper = {"connect": "ballast-zookeeper:2181", "chroot": f"/{name}"}
-        document = broker_set(replicas=1, config={}, zookeeper=zookeeper)
-        document["metadata"]["name"] = name
-        brokers.apply(document)
-    names = [f"finished-{number}" for number in range(FINISHED)]
-    brokers.apply(
-        *(reassignment(name, {("idle", 0): (2,)}, desiredState="Cancelled") for name in names)
-    )
-    for name in OTHER_SETS:
-        brokers.wait("bset", name, "Ready", timeout_s=240)
-    eventually(
-        "100 finished reassignments",
-        lambda: all(
-            reason(found, "Succeeded") == "Cancelled"
-            for found in brokers.list("preassign")
-            if found["metadata"]["name"].startswith("finished-")
-        ),
-        timeout_s=120,
-    )
-    yield brokers
-    brokers.kubectl("delete", "preassign", *names, "--timeout=120s")
-    for name in OTHER_SETS:
-        brokers.delete("bset", name)
+    documents = [small_set(name) for name in OTHER_SETS]
+    documents += [
+        reassignment(f"finished-{number}", {("idle", 0): (2,)}, desiredState="Cancelled")
+        for number in range(FINISHED)
+    ]
+    try:
+        brokers.apply(*documents)
+        for name in OTHER_SETS:
+            brokers.wait("bset", name, "Ready", timeout_s=READY_S)
+        eventually("100 finished reassignments", lambda: are_finished(brokers), timeout_s=READY_S)
+        yield brokers
+    finally:
+        brokers.delete_all(*documents)
+
+
+def small_set(name: str) -> Document:
+    zookeeper = {"connect": f"{RELEASE}-zookeeper:2181", "chroot": f"/{name}"}
+    document = broker_set(replicas=1, config={}, zookeeper=zookeeper)
+    document["metadata"]["name"] = name
+    return document
+
+
+def are_finished(namespace: Namespace) -> bool:
+    states = [
+        reason(found, "Succeeded")
+        for found in namespace.list("preassign")
+        if found["metadata"]["name"].startswith("finished-")
+    ]
+    return states == ["Cancelled"] * FINISHED
 
 
 def metrics(namespace: Namespace, pod: str) -> dict[str, float]:

@@ -1,8 +1,9 @@
 """A node is lost while clients write: its brokers are down without a word, and come back with it.
 
 A pod that shares the node's processes plays the loss: it stops the kubelet, so that nothing is
-started again, and kills what Ballast runs there. It lets the kubelet go on when somebody connects,
-for nothing can be executed on a node whose kubelet is stopped.
+started again, and kills what Ballast runs there, when somebody connects; not before, since nobody
+would learn its address from a kubelet that is stopped. It lets the kubelet go on when somebody
+connects again, for nothing can be executed on such a node.
 """
 
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ NODE_TIMEOUT_S = 120.0
 """Kubernetes takes 40 s to notice that a kubelet is silent."""
 PORT = 9999
 SAFETY_S = 240
-"""The kubelet goes on after so long whatever happens."""
+"""It waits no longer for somebody to connect; then the kubelet goes on."""
 
 LOSE = """
 import os, pathlib, signal, socket
@@ -38,6 +39,7 @@ def running():
 
 door = socket.create_server(("", PORT))
 door.settimeout(SAFETY_S)
+door.accept()
 kubelets = [pid for pid, words in running() if b"kubelet" in words[:2]]
 for pid in kubelets:
     os.kill(pid, signal.SIGSTOP)
@@ -50,7 +52,10 @@ finally:
     for pid in kubelets:
         os.kill(pid, signal.SIGCONT)
 """
-KNOCK = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 10)"
+KNOCK = (
+    "import socket, sys; "
+    "socket.create_connection((sys.argv[1], int(sys.argv[2])), 10); print('is there')"
+)
 
 
 def saboteur(node: str) -> Document:
@@ -92,11 +97,12 @@ def lost(node: str, namespace: Namespace, caller: str) -> Iterator[None]:
             return str(found) if found else None
 
         where = eventually("the saboteur", address, timeout_s=NODE_TIMEOUT_S)
+        words = ("exec", caller, "--", "python", "-c", KNOCK, where, str(PORT))
+        eventually("its work", lambda: namespace.kubectl(*words), timeout_s=NODE_TIMEOUT_S)
         try:
             yield
         finally:
-            words = ("python", "-c", KNOCK, where, str(PORT))
-            namespace.kubectl("exec", caller, "--", *words)
+            namespace.kubectl(*words)
     finally:
         call("kubectl", "delete", "namespace", privileged.name, "--timeout=120s", timeout_s=130)
 

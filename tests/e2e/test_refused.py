@@ -46,8 +46,7 @@ def refused(brokers: Namespace, clients: Clients) -> Iterator[Namespace]:
     brokers.apply(*documents)
     yield brokers
     made = {name for name in names(brokers) - before - maps if "refused" in name}
-    for document in documents:
-        brokers.delete(document["kind"].lower(), document["metadata"]["name"], timeout_s=30)
+    brokers.delete_all(*documents)
     assert made == set()
     assert crashes(brokers) == crashed
 

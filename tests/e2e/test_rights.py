@@ -8,6 +8,7 @@ other one was asked for.
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
 NAME = "rights"
 STEP_S = 120.0
+WAKE_S = 4.0
+"""A tender that was refused something waits for up to a minute, unless it is woken."""
 EVENT_AGAIN_S = 65.0
 """The operator writes about the same thing once a minute."""
 REFUSED = re.compile(r'cannot (\w+) resource \\"([\w/]+)\\" in API group \\"([\w.]*)\\"')
@@ -88,6 +91,7 @@ class Rights:
         self.unknown: set[Asked] = set()
         self.late = {AGAIN, TELL}
         self._wakes = 0
+        self._woken_at = 0.0
 
     def write(self, granted: set[Asked]) -> None:
         """Put rights in force."""
@@ -115,6 +119,7 @@ class Rights:
     def wake(self) -> None:
         """Change a label of what is tended: after a refusal tenders wait for long."""
         self._wakes += 1
+        self._woken_at = time.monotonic()
         label = f"ballast-e2e/wakes={self._wakes}"
         for kind in ("bset", "preassign"):
             self.namespace.kubectl("label", kind, "--all", "--overwrite", label)
@@ -124,6 +129,8 @@ class Rights:
 
         def has_happened() -> bool:
             self.grant_what_was_refused()
+            if time.monotonic() > self._woken_at + WAKE_S:
+                self.wake()
             return bool(look())
 
         eventually(what, has_happened, timeout_s=timeout_s, poll_s=1.0)

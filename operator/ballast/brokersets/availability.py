@@ -7,6 +7,8 @@ Rule: a broker may go if every other broker that holds replicas is up, and if wi
 partition keeps as many in-sync replicas as it needs. It needs ``min.insync.replicas``, but of a
 partition with no more replicas than that all others: it could never spare one, and waiting for
 more would be waiting for ever. A partition with a single replica needs nothing for the same reason.
+Replicas that a move is adding do not count here: it may take hours, and after it the partition has
+no more to spare than before. A single replica that is being moved stays until it has been.
 
 A partition that has fewer than it needs already waits for *all* brokers that hold a replica of it,
 in sync or not: whoever is catching up must not be interrupted. Source: Strimzi's KafkaAvailability,
@@ -54,7 +56,10 @@ class Availability:
 
     def _note(self, cluster: Cluster, tp: TopicPartition) -> None:
         partition = cluster.partitions[tp]
-        needed = min(cluster.min_isr(tp.topic), len(partition.replicas) - 1)
+        pending = cluster.pending.get(tp)
+        settled = len(partition.replicas) - (len(pending.adding) if pending else 0)
+        most = settled if settled > 1 else len(partition.replicas)
+        needed = min(cluster.min_isr(tp.topic), most - 1)
         spare = len(partition.isr) - needed
         if len(partition.replicas) == 1 or spare > 0:
             return

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from ballast.brokersets.census import Census
-from ballast.brokersets.observed import Observed, PodView
+from ballast.brokersets.observed import Cluster, Observed, PodView
 from ballast.brokersets.readiness import Verdict
 from ballast.brokersets.rolling import is_stuck
 from ballast.brokersets.spec import BrokerSetSpec
@@ -97,7 +97,7 @@ def broker_statuses(
             BrokerStatus(
                 broker_id=broker_id,
                 pod_name=None if pod is None else pod.name,
-                state=_state(spec, broker_id, pod, verdict, census, is_live=is_live),
+                state=_state(spec, observed.cluster, broker_id, pod, verdict, census),
                 rack=_rack(observed, pod),
                 leaders=count.leaders,
                 replicas=count.replicas,
@@ -111,18 +111,16 @@ def broker_statuses(
 
 def _state(
     spec: BrokerSetSpec,
+    cluster: Cluster | None,
     broker_id: int,
     pod: PodView | None,
     verdict: Verdict | None,
     census: Census,
-    *,
-    is_live: bool,
 ) -> BrokerState:
+    if cluster is None or broker_id not in cluster.live_brokers:
+        return _state_of_unregistered(pod, is_cluster_seen=cluster is not None)
     if pod is not None and pod.is_terminating:
         return BrokerState.SHUTTING_DOWN
-    if not is_live:
-        is_coming = pod is not None and pod.phase in ("Pending", "Running") and not is_stuck(pod)
-        return BrokerState.STARTING if is_coming else BrokerState.OFFLINE
     if spec.is_cordoned(broker_id):
         is_empty = broker_id not in census.holders
         return BrokerState.DECOMMISSIONED if is_empty else BrokerState.DRAINING
@@ -130,6 +128,18 @@ def _state(
     if is_shut or census.of(broker_id).under_replicated:
         return BrokerState.CATCHING_UP
     return BrokerState.ONLINE
+
+
+def _state_of_unregistered(pod: PodView | None, *, is_cluster_seen: bool) -> BrokerState:
+    """Return the state of a broker without a session.
+
+    What is said of a pod on a lost node stays as it was: that it is up, or on its way out.
+    """
+    if pod is None or pod.phase not in ("Pending", "Running") or is_stuck(pod):
+        return BrokerState.OFFLINE
+    if is_cluster_seen and (pod.is_terminating or pod.containers_ready):
+        return BrokerState.OFFLINE
+    return BrokerState.SHUTTING_DOWN if pod.is_terminating else BrokerState.STARTING
 
 
 def _rack(observed: Observed, pod: PodView | None) -> str | None:

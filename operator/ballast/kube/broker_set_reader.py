@@ -114,18 +114,23 @@ class BrokerSetReader:
     async def _read_objects(self) -> Mapping[Resource, Sequence[Document]]:
         """Return the objects with the set's label, all kinds at once."""
         labels = f"{names.SET_LABEL}={self._key.name}"
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                reads = {
-                    resource: tasks.create_task(
-                        self._operator.api.list(resource, self._key.namespace, labels=labels)
-                    )
-                    for resource in _SEEN
-                }
-        except ExceptionGroup as group:
-            # They fail for one reason: the first tells it.
-            raise group.exceptions[0] from group
-        return {resource: read.result() for resource, read in reads.items()}
+        # Not a TaskGroup: one that fails as it is left leaves the task marked as being cancelled
+        # (Python < 3.13), and what comes after it takes that for the truth, as Python's own
+        # timeouts do before 3.11.3.
+        answers = await asyncio.gather(
+            *(
+                self._operator.api.list(resource, self._key.namespace, labels=labels)
+                for resource in _SEEN
+            ),
+            return_exceptions=True,
+        )
+        documents: dict[Resource, Sequence[Document]] = {}
+        for resource, answer in zip(_SEEN, answers, strict=True):
+            if isinstance(answer, BaseException):
+                # They fail for one reason: the first tells it.
+                raise answer
+            documents[resource] = answer
+        return documents
 
     async def _racks(
         self, spec: BrokerSetSpec, pods: Sequence[PodView]

@@ -141,6 +141,16 @@ class Tenders:
             generation = self._seen.get(key, {}).get("generation", 0)
             try:
                 await self._tend_once(key)
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                assert task is not None, "this is a coroutine"
+                if task.cancelling():
+                    raise
+                # Not this tender was cancelled, but something that it waited for: kopf would take
+                # that for the end of its daemon, and nobody would tend the object any more.
+                log.exception("what the tender waited for was cancelled; it is started again")
+                await self._operator.wakes.wait(key, RETRY_S)
+                continue
             except Exception:
                 log.exception("the tender failed and is started again")
                 await self._operator.wakes.wait(key, RETRY_S)

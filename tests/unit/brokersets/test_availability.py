@@ -49,6 +49,18 @@ def refusals(seen: Cluster) -> dict[int, str]:
             id="the only replica while another is on its way",
         ),
         pytest.param(
+            cluster(
+                ((2, 0, 1), (0, 1)), min_isr=2, pending={0: Pending(adding=(2,), removing=(0,))}
+            ),
+            {},
+            id="RF at the minimum, and a move takes its time",
+        ),
+        pytest.param(
+            cluster(((2, 0, 1), (1,)), min_isr=2, pending={0: Pending(adding=(2,), removing=(0,))}),
+            {1: "AtMinISR"},
+            id="RF at the minimum, one is behind while another is on its way",
+        ),
+        pytest.param(
             cluster(FULL, min_isr_by_topic={"t": 1}, min_isr=9), {}, id="the topic's own minimum"
         ),
     ],

@@ -53,8 +53,10 @@ def statuses(
         ),
         pytest.param(None, cluster(FULL, live=(0, 1)), "Offline", id="no pod"),
         pytest.param(pod(2, is_terminating=True), HEALTHY, "ShuttingDown", id="going"),
+        pytest.param(pod(2, is_terminating=True), None, "ShuttingDown", id="going, unseen"),
+        pytest.param(pod(2, is_terminating=True), cluster(live=(0, 1)), "Offline", id="gone"),
         pytest.param(
-            pod(2, is_terminating=True), cluster(live=(0, 1)), "ShuttingDown", id="almost gone"
+            pod(2), cluster(live=(0, 1)), "Offline", id="nobody tells of it: its node is lost"
         ),
     ],
 )

@@ -38,6 +38,17 @@ def test_time_is_left_to_close_the_logs(grace_s: int, hand_over_ms: int) -> None
     assert properties["ballast.controlled.shutdown.timeout.ms"] == str(hand_over_ms)
 
 
+@pytest.mark.parametrize(("replicas", "factor"), [(1, "1"), (2, "2"), (3, None), (4, None)])
+def test_groups_can_be_formed_in_a_small_set(replicas: int, factor: str | None) -> None:
+    """Kafka's default are three replicas, which fewer brokers cannot hold."""
+    assert lines(replicas=replicas).get("offsets.topic.replication.factor") == factor
+
+
+def test_what_the_user_says_of_the_topic_of_groups_stands() -> None:
+    properties = lines(replicas=2, config={"offsets.topic.replication.factor": "1"})
+    assert properties["offsets.topic.replication.factor"] == "1"
+
+
 @pytest.mark.parametrize(
     ("fields", "restarts"),
     [
@@ -45,6 +56,7 @@ def test_time_is_left_to_close_the_logs(grace_s: int, hand_over_ms: int) -> None
         ({"config": {"min.insync.replicas": "1"}}, False),
         ({"zookeeper": {"connect": "other:2181", "chroot": "/prod"}}, True),
         ({"replicas": 5}, False),
+        ({"replicas": 1}, False),
         ({"disruption": {"policy": "None"}}, False),
     ],
 )

@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 from ballast.brokersets.reading import read_broker_set
@@ -71,3 +73,14 @@ async def test_one_refusal_is_told_as_it_is() -> None:
     house.api.fail_next("list", Forbidden("pods is forbidden", status=403))
     with pytest.raises(Forbidden, match="pods is forbidden"):
         await BrokerSetReader(house.context(), KEY).look(read_broker_set(house.set_document))
+
+
+async def test_a_refusal_leaves_the_task_as_it_was() -> None:
+    """Marked as being cancelled, it would take its next timeout for its end."""
+    house = House()
+    house.api.fail_next("list", Forbidden("pods is forbidden", status=403))
+    with pytest.raises(Forbidden):
+        await BrokerSetReader(house.context(), KEY).look(read_broker_set(house.set_document))
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0

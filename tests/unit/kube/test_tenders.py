@@ -30,7 +30,7 @@ class Visits:
     is_done: bool = False
     """Whether tenders return as soon as they are woken, or at once."""
     failures: int = 0
-    failure: Exception = field(default_factory=lambda: ValueError("a bug"))
+    failure: BaseException = field(default_factory=lambda: ValueError("a bug"))
     is_stuck: bool = False
     """Whether tenders wait for something that never comes, until they are cancelled."""
     running: int = 0
@@ -252,10 +252,13 @@ async def test_kopfs_finalizer_is_taken_off_what_is_being_deleted() -> None:
         await house.daemon()
 
 
-async def test_a_tender_that_fails_is_started_again() -> None:
+@pytest.mark.parametrize(
+    "failure", [ValueError("a bug"), asyncio.CancelledError()], ids=["a bug", "another's end"]
+)
+async def test_a_tender_that_fails_is_started_again(failure: BaseException) -> None:
     async with asyncio.TaskGroup() as tasks:
         house = House(tasks)
-        house.visits.failures = 2
+        house.visits.failure, house.visits.failures = failure, 2
         house.visits.is_done = True
         daemon = house.daemon()
         while not daemon.done():
