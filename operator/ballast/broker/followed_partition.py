@@ -21,8 +21,8 @@ from ballast.replication.follower import (
     after_out_of_range,
     truncation_offset,
 )
+from ballast.storage.appends import check_fetched
 from ballast.storage.errors import LogFailed, StorageError
-from ballast.storage.log import check_fetched
 
 log = logging.getLogger(__name__)
 

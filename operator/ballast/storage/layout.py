@@ -11,6 +11,7 @@ META_PROPERTIES = "meta.properties"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 HIGH_WATERMARKS = "replication-offset-checkpoint"
 LOG_START_OFFSETS = "log-start-offset-checkpoint"
+CLEANER_OFFSETS = "cleaner-offset-checkpoint"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 
@@ -21,6 +22,11 @@ SNAPSHOT_SUFFIX = ".snapshot"
 DELETED_SUFFIX = "-delete"
 RETIRED_SUFFIX = ".deleted"
 """Of the files of a segment that the log has no more; Kafka removes them a while later."""
+
+CLEANED_SUFFIX = ".cleaned"
+"""Of the files of a segment that compaction is writing."""
+SWAP_SUFFIX = ".swap"
+"""Of the files of a segment that is about to replace others."""
 
 _NAME_LENGTH_MAX = 255
 _OFFSET = re.compile(r"[0-9]{20}")

@@ -49,6 +49,7 @@ class Segment:
         "_files",
         "_first_timestamp",
         "_positions",
+        "_suffix",
         "base_offset",
         "directory",
         "end_offset",
@@ -62,11 +63,18 @@ class Segment:
     )
 
     def __init__(
-        self, files: Files, directory: str, base_offset: int, index_interval_bytes: int
+        self,
+        files: Files,
+        directory: str,
+        base_offset: int,
+        index_interval_bytes: int,
+        suffix: str = "",
     ) -> None:
+        """Make it; ``suffix`` follows the names of files that are not, or not yet, the log's."""
         self.base_offset = base_offset
         self.directory = directory
-        self.path = f"{directory}/{segment_file(base_offset, LOG_SUFFIX)}"
+        self._suffix = suffix
+        self.path = self._sibling(LOG_SUFFIX)
         self.index_interval_bytes = index_interval_bytes
         self.size = 0
         """Bytes of whole, appended batches; what lies behind them in the file is not there."""
@@ -183,6 +191,18 @@ class Segment:
                 return NO_TIMESTAMP
             self._first_timestamp = next(self.scan(0))[1].max_timestamp
         return self._first_timestamp
+
+    def largest_timestamp(self) -> int:
+        """Return the newest timestamp, in ms; the last change of the file if there is none."""
+        return self.max_timestamp if self.max_timestamp > NO_TIMESTAMP else self.modified_ms()
+
+    def modified_ms(self) -> int:
+        """Return when the batches' file last changed, in ms since the epoch."""
+        return self._files.modified_ms(self.path)
+
+    def set_modified_ms(self, time_ms: int) -> None:
+        """Have the batches' file changed last at another time."""
+        self._files.set_modified_ms(self.path, time_ms)
 
     def scan(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
         """Yield position and header of the batches from ``position`` on, checksums unread."""
@@ -303,6 +323,19 @@ class Segment:
         for path in self._paths():
             self._files.remove(path)
 
+    def change_suffix(self, suffix: str) -> None:
+        """Rename the files, the batches' file last."""
+        self.release()
+        self._suffix = suffix
+        for file, kind in (
+            (self.offset_index.file, OFFSET_INDEX_SUFFIX),
+            (self.time_index.file, TIME_INDEX_SUFFIX),
+        ):
+            self._files.rename(file.path, self._sibling(kind))
+            file.path = self._sibling(kind)
+        self._files.rename(self.path, self._sibling(LOG_SUFFIX))
+        self.path = self._sibling(LOG_SUFFIX)
+
     def retire(self) -> list[str]:
         """Rename the files, in the order of `remove`; return the paths that are to be removed.
 
@@ -344,4 +377,4 @@ class Segment:
         return self._file
 
     def _sibling(self, suffix: str) -> str:
-        return f"{self.directory}/{segment_file(self.base_offset, suffix)}"
+        return f"{self.directory}/{segment_file(self.base_offset, suffix)}{self._suffix}"
