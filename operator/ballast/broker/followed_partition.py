@@ -166,7 +166,7 @@ class FollowedPartition:
 
     def _failed(self, error: StorageError | RecordsError) -> None:
         if isinstance(error, LogFailed):
-            self._replicas.storage_failed(error)
+            self._replicas.storage_failed(self.name, error)
         log.error("%s: what the leader sent is not taken: %s", self.name, error)
         self.delay()
 

@@ -15,6 +15,7 @@ from ballast.broker.settings import (
     UNLIMITED,
     ConfigType,
     integer,
+    ratio,
     setting,
 )
 from ballast.model.topic_configs import TOPIC_CONFIGS
@@ -141,6 +142,60 @@ class LogSettings:
         ConfigType.LONG,
         "60000",
         "How long the files of a segment that was dropped stay on disk.",
+        parse=LONG,
+        dynamic=True,
+    )
+    cleaner_enable: bool = setting(
+        "log.cleaner.enable",
+        ConfigType.BOOLEAN,
+        "true",
+        "Whether logs with cleanup.policy=compact are compacted.",
+    )
+    cleaner_min_cleanable_ratio: float = setting(
+        "log.cleaner.min.cleanable.ratio",
+        ConfigType.DOUBLE,
+        "0.5",
+        "Share of a log that must be dirty before it is compacted.",
+        parse=ratio,
+        dynamic=True,
+    )
+    cleaner_min_compaction_lag_ms: int = setting(
+        "log.cleaner.min.compaction.lag.ms",
+        ConfigType.LONG,
+        "0",
+        "Age below which a record is not compacted.",
+        parse=LONG,
+        dynamic=True,
+    )
+    cleaner_max_compaction_lag_ms: int = setting(
+        "log.cleaner.max.compaction.lag.ms",
+        ConfigType.LONG,
+        str(UNLIMITED),
+        "Age above which a record is compacted, however few are dirty.",
+        parse=POSITIVE_LONG,
+        dynamic=True,
+    )
+    cleaner_delete_retention_ms: int = setting(
+        "log.cleaner.delete.retention.ms",
+        ConfigType.LONG,
+        "86400000",
+        "How long a key's deletion stays in a compacted log.",
+        parse=LONG,
+        dynamic=True,
+    )
+    cleaner_dedupe_buffer_size: int = setting(
+        "log.cleaner.dedupe.buffer.size",
+        ConfigType.LONG,
+        "134217728",
+        "Memory for the keys of one compaction, 200 bytes each; the rest waits for the next.",
+        parse=POSITIVE_LONG,
+        dynamic=True,
+    )
+    cleaner_backoff_ms: int = setting(
+        "log.cleaner.backoff.ms",
+        ConfigType.LONG,
+        "15000",
+        "Rest of the cleaner when no log is dirty enough.",
         parse=LONG,
         dynamic=True,
     )

@@ -22,6 +22,7 @@ class ConfigType(IntEnum):
     STRING = 2
     INT = 3
     LONG = 5
+    DOUBLE = 6
     LIST = 7
 
 
@@ -73,6 +74,17 @@ def _names(text: str) -> tuple[str, ...]:
     if not names:
         raise ValueError("empty list")
     return names
+
+
+def ratio(text: str) -> float:
+    """Return a number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"not a number: {text!r}") from None
+    if not 0 <= value <= 1:
+        raise ValueError(f"{value} is not between 0 and 1")
+    return value
 
 
 def parse_host_port(text: str) -> tuple[str, int]:

@@ -89,7 +89,7 @@ def epochs_begun(
         if epoch < previous:
             raise StaleLeaderEpoch(f"epoch {epoch} at offset {expected} follows {previous}")
         if epoch != known and epoch >= 0:
-            begun.append((epoch, expected))
+            begun.append((epoch, header.base_offset))
             known = epoch
         previous = epoch
         expected = header.next_offset

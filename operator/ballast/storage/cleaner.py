@@ -88,9 +88,8 @@ class _Cleaning:
                 offset = header.base_offset + record.offset_delta
                 if record.key is None or offset < start:
                     continue
-                if self.keys.is_full:
+                if not self.keys.put(record.key, offset):
                     return False
-                self.keys.put(record.key, offset)
         if header.last_offset >= start:
             self.keys.reach(header.last_offset)
         return True

@@ -24,15 +24,14 @@ class LatestOffsets:
         self.latest_offset = -1
         """Up to here, itself included, every record's key is in the map."""
 
-    @property
-    def is_full(self) -> bool:
-        """Whether no other key has room."""
-        return len(self._offsets) >= self._keys_max
-
-    def put(self, key: bytes, offset: int) -> None:
-        """Note a record; offsets come in order."""
-        self._offsets[_short(key)] = offset
+    def put(self, key: bytes, offset: int) -> bool:
+        """Note a record, offsets in order; return whether its key has room."""
+        short = _short(key)
+        if len(self._offsets) >= self._keys_max and short not in self._offsets:
+            return False
+        self._offsets[short] = offset
         self.latest_offset = offset
+        return True
 
     def reach(self, offset: int) -> None:
         """Note that there is no other key up to ``offset``."""

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from ballast.model.ids import TopicPartition
 from ballast.protocol.records import BatchHeader, assign_offset, check_batches
+from ballast.replication.leader_epochs import EpochEntry
 from ballast.storage.appends import (
     AppendInfo,
     check_fetched,
@@ -244,6 +245,16 @@ class Log:
             self._save_epochs()
         self.producers.clear()
         self.log_start_offset = self.log_end_offset = self.recovery_point = offset
+
+    def take_epochs(self, entries: Sequence[EpochEntry]) -> None:
+        """Know the leader epochs of the log that this one is a copy of, empty ones included."""
+        self._epochs_changed(self.leader_epochs.replace(entries))
+
+    def relocate(self, directory: str) -> None:
+        """Go on in a folder that was renamed to ``directory``."""
+        self.directory = directory
+        self.segments.relocate(directory)
+        self._snapshots.directory = directory
 
     def raise_log_start_offset(self, offset: int) -> None:
         """Forget what lies below ``offset``: whole segments are removed, the rest is hidden."""

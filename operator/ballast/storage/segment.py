@@ -326,15 +326,22 @@ class Segment:
     def change_suffix(self, suffix: str) -> None:
         """Rename the files, the batches' file last."""
         self.release()
+        before = self.offset_index.file.path, self.time_index.file.path, self.path
         self._suffix = suffix
-        for file, kind in (
-            (self.offset_index.file, OFFSET_INDEX_SUFFIX),
-            (self.time_index.file, TIME_INDEX_SUFFIX),
-        ):
-            self._files.rename(file.path, self._sibling(kind))
-            file.path = self._sibling(kind)
-        self._files.rename(self.path, self._sibling(LOG_SUFFIX))
+        self._name_files()
+        after = self.offset_index.file.path, self.time_index.file.path, self.path
+        for source, target in zip(before, after, strict=True):
+            self._files.rename(source, target)
+
+    def relocate(self, directory: str) -> None:
+        """Find the files in a folder that was renamed to ``directory``; they must be closed."""
+        self.directory = directory
+        self._name_files()
+
+    def _name_files(self) -> None:
         self.path = self._sibling(LOG_SUFFIX)
+        self.offset_index.file.path = self._sibling(OFFSET_INDEX_SUFFIX)
+        self.time_index.file.path = self._sibling(TIME_INDEX_SUFFIX)
 
     def retire(self) -> list[str]:
         """Rename the files, in the order of `remove`; return the paths that are to be removed.

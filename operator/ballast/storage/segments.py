@@ -7,7 +7,7 @@ number of descriptors does not grow with the log.
 
 from bisect import bisect_right
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ballast.protocol.records import BatchHeader
 from ballast.storage.files import Files
@@ -172,6 +172,19 @@ class Segments:
         if self.names_changed:
             self._files.flush_directory(self.directory)
             self.names_changed = False
+
+    def relocate(self, directory: str) -> None:
+        """Go on in a folder that was renamed to ``directory``."""
+        self.release()
+        self.directory = directory
+        for segment in self._list:
+            segment.relocate(directory)
+        moved = [(at, self._relocated(paths)) for at, paths in self._retired]
+        self._retired = deque(moved)
+        self._just_retired = self._relocated(self._just_retired)
+
+    def _relocated(self, paths: Iterable[str]) -> list[str]:
+        return [f"{self.directory}/{path.rpartition('/')[2]}" for path in paths]
 
     def flush_names_now(self) -> None:
         """Return when renamed files are durable too."""

@@ -17,12 +17,14 @@ def test_the_newest_offset_of_each_key_counts() -> None:
 
 def test_it_is_bounded() -> None:
     keys = LatestOffsets(2)
-    keys.put(b"a", 0)
-    assert not keys.is_full
-    keys.put(b"a", 1)
-    assert not keys.is_full
-    keys.put(b"b", 2)
-    assert keys.is_full
+    assert [keys.put(key, offset) for offset, key in enumerate([b"a", b"b", b"a", b"c", b"b"])] == [
+        True,
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert not keys.is_superseded(b"c", 3)
 
 
 def test_what_is_known_to_hold_no_other_key() -> None:
