@@ -115,6 +115,9 @@ def reassign(
     generate: Annotated[bool, typer.Option("--generate", help="Not available yet.")] = False,
     reassignment_json_file: Annotated[Path | None, typer.Option()] = None,
     throttle: Annotated[int | None, typer.Option(help="Bytes/s between brokers.")] = None,
+    replica_alter_log_dirs_throttle: Annotated[
+        int | None, typer.Option(help="Bytes/s between the log directories of a broker.")
+    ] = None,
     additional: Annotated[bool, typer.Option("--additional")] = False,
     preserve_throttles: Annotated[bool, typer.Option("--preserve-throttles")] = False,
     timeout: Annotated[int | None, typer.Option(help="Milliseconds.")] = None,
@@ -130,6 +133,7 @@ def reassign(
         generate=generate,
         reassignment_json_file=reassignment_json_file,
         throttle=throttle,
+        log_dirs_throttle=replica_alter_log_dirs_throttle,
         additional=additional,
         preserve_throttles=preserve_throttles,
         timeout_ms=timeout,

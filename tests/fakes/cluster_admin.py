@@ -17,6 +17,7 @@ from ballast.reassign.ports import (
     ClusterUnavailable,
     ClusterView,
     PartitionView,
+    ReplicaLogDirs,
     ReplicaSize,
     RequestError,
 )
@@ -93,6 +94,9 @@ class FakeCluster:
         self.broker_configs: dict[int, dict[str, str]] = {b: {} for b in broker_ids}
         self.default_configs: dict[str, str] = {}
         """Set on all brokers at once."""
+        self.log_dirs: dict[tuple[TopicPartition, int], str | None] = {}
+        """Where replicas lie that do not lie in /data."""
+        self.future_log_dirs: dict[tuple[TopicPartition, int], str] = {}
         self.copy_rate = copy_rate
         self.unthrottled_bytes = 0.0
         self.most_in_flight_per_broker = 0
@@ -366,6 +370,39 @@ class FakeAdmin:
             for tp, partition in sorted(self.cluster.partitions.items())
             if tp in wanted and broker_id in partition.sizes
         }
+
+    async def replica_log_dirs(
+        self, broker_id: int, topics: Mapping[str, Collection[int]]
+    ) -> Mapping[TopicPartition, ReplicaLogDirs]:
+        self._check_broker(broker_id)
+        wanted = {TopicPartition(t, p) for t, numbers in topics.items() for p in numbers}
+        found = {
+            tp: ReplicaLogDirs(
+                current=self.cluster.log_dirs.get((tp, broker_id), "/data"),
+                future=self.cluster.future_log_dirs.get((tp, broker_id)),
+            )
+            for tp, partition in sorted(self.cluster.partitions.items())
+            if tp in wanted and broker_id in partition.sizes
+        }
+        return {tp: places for tp, places in found.items() if places.current is not None}
+
+    async def alter_replica_log_dirs(
+        self, broker_id: int, targets: Mapping[TopicPartition, str]
+    ) -> Mapping[TopicPartition, RequestError]:
+        self._check_broker(broker_id)
+        self.fuse.before_effect(f"broker {broker_id} log dirs")
+        refused = {}
+        for tp, path in targets.items():
+            if not path.startswith("/data"):
+                refused[tp] = RequestError(error="LOG_DIR_NOT_FOUND", message="no such directory")
+            elif broker_id not in self.cluster.partitions[tp].sizes:
+                refused[tp] = RequestError(error="REPLICA_NOT_AVAILABLE", message="not here")
+            elif path == self.cluster.log_dirs.get((tp, broker_id), "/data"):
+                self.cluster.future_log_dirs.pop((tp, broker_id), None)
+            else:
+                self.cluster.future_log_dirs[tp, broker_id] = path
+        self.fuse.after_effect()
+        return refused
 
     async def elect_preferred_leaders(
         self, partitions: Collection[TopicPartition]
