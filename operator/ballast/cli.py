@@ -67,6 +67,7 @@ def up(
         "ballast-data"
     ),
     base_port: Annotated[int, typer.Option(min=1024, max=65000, help="Broker 1's port.")] = 19092,
+    log_dirs: Annotated[int, typer.Option(min=1, max=9, help="Log directories of each.")] = 1,
     no_restart: Annotated[bool, typer.Option("--no-restart", help="Leave the dead dead.")] = False,
     override: Override = None,
 ) -> None:
@@ -77,6 +78,7 @@ def up(
         controllers=controllers,
         directory=directory,
         base_port=base_port,
+        log_dirs=log_dirs,
         restart=not no_restart,
         overrides=tuple(override or ()),
     )

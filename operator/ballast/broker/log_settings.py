@@ -15,7 +15,6 @@ from ballast.broker.settings import (
     UNLIMITED,
     ConfigType,
     integer,
-    ratio,
     setting,
 )
 from ballast.model.topic_configs import TOPIC_CONFIGS
@@ -156,7 +155,7 @@ class LogSettings:
         ConfigType.DOUBLE,
         "0.5",
         "Share of a log that must be dirty before it is compacted.",
-        parse=ratio,
+        parse=TOPIC_CONFIGS["min.cleanable.dirty.ratio"].parse,
         dynamic=True,
     )
     cleaner_min_compaction_lag_ms: int = setting(

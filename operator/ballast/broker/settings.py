@@ -76,17 +76,6 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-def ratio(text: str) -> float:
-    """Return a number from 0 to 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError(f"not a number: {text!r}") from None
-    if not 0 <= value <= 1:
-        raise ValueError(f"{value} is not between 0 and 1")
-    return value
-
-
 def parse_host_port(text: str) -> tuple[str, int]:
     """Return the host (maybe empty) and port of ``host:port`` or ``[v6]:port``."""
     host, colon, port = text.rpartition(":")

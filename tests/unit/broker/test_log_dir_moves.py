@@ -61,7 +61,7 @@ def test_a_leader_moves_while_it_is_written() -> None:
         assert "orders-0" in names("/d2")
         assert "orders-0" not in names("/d1")
 
-    simulate(main, **DIRS)
+    simulate(main, 1, **DIRS)
 
 
 def test_a_follower_moves_while_it_follows() -> None:
@@ -78,7 +78,7 @@ def test_a_follower_moves_while_it_follows() -> None:
         assert replicas_of(cluster).partitions[P0].log.log_end_offset == 11
         assert cluster.state(P0).isr == (2, 1)
 
-    simulate(main, **DIRS)
+    simulate(main, 1, **DIRS)
 
 
 def test_the_copy_is_cut_where_the_log_was_cut() -> None:
@@ -102,7 +102,7 @@ def test_the_copy_is_cut_where_the_log_was_cut() -> None:
             len(batch(b"other" * 9)),
         ]
 
-    simulate(main, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
 
 
 def test_the_copy_begins_anew_where_the_log_began_anew() -> None:
@@ -120,7 +120,7 @@ def test_the_copy_begins_anew_where_the_log_began_anew() -> None:
         await cluster.until(is_at(cluster, "/d2"), 100)
         assert (partition.log.log_start_offset, partition.log.log_end_offset) == (100, 101)
 
-    simulate(main, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
 
 
 def test_deleted_records_are_not_copied() -> None:
@@ -136,7 +136,7 @@ def test_deleted_records_are_not_copied() -> None:
         await cluster.until(is_at(cluster, "/d2"), 100)
         assert replicas.partitions[P0].log.log_start_offset == 15
 
-    simulate(main, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
 
 
 def test_no_faster_than_allowed_and_the_limit_may_be_changed() -> None:
@@ -160,7 +160,7 @@ def test_no_faster_than_allowed_and_the_limit_may_be_changed() -> None:
         )
         await cluster.until(is_at(cluster, "/d2"), 3)
 
-    simulate(main, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
 
 
 def test_a_move_goes_on_after_a_restart() -> None:
@@ -178,7 +178,7 @@ def test_a_move_goes_on_after_a_restart() -> None:
         await cluster.until(is_at(cluster, "/d2"), 100)
         assert replicas_of(cluster).partitions[P0].log.log_end_offset == 20
 
-    simulate(main, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
 
 
 def test_another_target_takes_the_place_of_the_first() -> None:
@@ -196,7 +196,7 @@ def test_another_target_takes_the_place_of_the_first() -> None:
         begin(cluster, "/d2")
         assert dirs.future_directory_of(P0) == "/d2"
 
-    simulate(main, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, log_dirs="/d1,/d2,/d3")
+    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, log_dirs="/d1,/d2,/d3")
 
 
 @pytest.mark.parametrize("delete", [True, False])
@@ -212,7 +212,7 @@ def test_a_replica_that_is_stopped(*, delete: bool) -> None:
         begun = cluster.brokers[1].parts.log_dir_moves
         await cluster.until(lambda: begun.is_moving(P0) == (not delete))
 
-    simulate(main, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
 
 
 def refusal(cluster: Cluster, name: TopicPartition, path: str) -> ErrorCode:
@@ -244,7 +244,7 @@ def test_refusals() -> None:
         assert refusal(cluster, moved, "/d2") == ErrorCode.KAFKA_STORAGE_ERROR
         assert refusal(cluster, moved, "/d2") == ErrorCode.KAFKA_STORAGE_ERROR
 
-    simulate(main, **DIRS)
+    simulate(main, 1, **DIRS)
 
 
 def test_a_replica_that_comes_later_is_made_where_it_was_wanted() -> None:
@@ -255,7 +255,7 @@ def test_a_replica_that_comes_later_is_made_where_it_was_wanted() -> None:
         await cluster.lead(P0, 2, [2, 1], isr=[2])
         assert is_at(cluster, "/d2")()
 
-    simulate(main, **DIRS)
+    simulate(main, 1, **DIRS)
 
 
 @pytest.mark.parametrize("failing", ["/d1", "/d2"])
@@ -277,7 +277,7 @@ def test_a_disk_that_fails_amid_a_move(failing: str) -> None:
         code = (await cluster.produce(1, P0, batch(b"a"))).error_code
         assert code == (ErrorCode.KAFKA_STORAGE_ERROR if failing == "/d1" else ErrorCode.NONE)
 
-    simulate(main, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
 
 
 def test_much_is_copied_in_turns_and_flushed_in_between() -> None:
@@ -295,6 +295,6 @@ def test_much_is_copied_in_turns_and_flushed_in_between() -> None:
         begin(cluster, "/d2")
         await cluster.until(is_at(cluster, "/d2"))
 
-    simulate(main, **DIRS)
+    simulate(main, 1, **DIRS)
     assert done.count("write") == 20
     assert done.index("fsync") < len(done) - 1 - done[::-1].index("write")

@@ -53,7 +53,7 @@ def test_an_append_that_fails(acks: int) -> None:
         assert (await cluster.fetch(1, P1, 0)).error_code == 0
         assert cluster.brokers[1].failure is None
 
-    simulate(main, **DIRS)
+    simulate(main, 1, **DIRS)
 
 
 def test_the_controllers_commands_are_answered_before_any_epoch() -> None:
@@ -71,7 +71,7 @@ def test_the_controllers_commands_are_answered_before_any_epoch() -> None:
             assert code == ErrorCode.KAFKA_STORAGE_ERROR
         assert (await cluster.produce(2, P0, batch(b"b"))).error_code == 0
 
-    simulate(main, **DIRS)
+    simulate(main, 1, **DIRS)
 
 
 def test_a_follower_whose_disk_fails_stops_to_follow() -> None:
@@ -87,7 +87,7 @@ def test_a_follower_whose_disk_fails_stops_to_follow() -> None:
         assert (fetchers.is_followed(P0), fetchers.is_followed(P1)) == (False, True)
         assert cluster.state(P1).isr == (1, 2)
 
-    simulate(main, **DIRS)
+    simulate(main, 1, **DIRS)
 
 
 def test_a_read_that_fails() -> None:
@@ -100,7 +100,7 @@ def test_a_read_that_fails() -> None:
         assert (await cluster.fetch(1, P0, 0)).error_code == ErrorCode.KAFKA_STORAGE_ERROR
         assert cluster.brokers[1].replicas.is_offline(P0)
 
-    simulate(main, **DIRS)
+    simulate(main, 1, **DIRS)
 
 
 @pytest.mark.parametrize("operation", ["fsync", "write"])
@@ -112,7 +112,7 @@ def test_checkpoints_and_flushes_that_fail(operation: str) -> None:
         assert cluster.brokers[1].failure is None
         assert (await cluster.produce(1, P1, batch(b"b"), acks=-1)).error_code == 0
 
-    simulate(main, log_flush_offset_checkpoint_interval_ms="1000", **DIRS)
+    simulate(main, 1, log_flush_offset_checkpoint_interval_ms="1000", **DIRS)
 
 
 def test_the_last_directory_takes_the_broker_with_it() -> None:
@@ -124,7 +124,7 @@ def test_the_last_directory_takes_the_broker_with_it() -> None:
             await cluster.produce(1, name, batch(b"b"))
         assert cluster.brokers[1].failed.is_set()
 
-    simulate(main, **DIRS)
+    simulate(main, 1, **DIRS)
 
 
 def test_a_replica_that_may_be_on_a_lost_disk_is_not_made_anew() -> None:
@@ -140,7 +140,7 @@ def test_a_replica_that_may_be_on_a_lost_disk_is_not_made_anew() -> None:
         assert (await cluster.lead(new, 1, [1], to=[1])) == {1: ErrorCode.NONE}
         assert cluster.brokers[1].replicas.log_dirs.directory_of(new) == "/d2"
 
-    simulate(main, **DIRS)
+    simulate(main, 1, **DIRS)
 
 
 def test_a_repaired_disk_is_taken_up_by_a_restart() -> None:
@@ -154,4 +154,4 @@ def test_a_repaired_disk_is_taken_up_by_a_restart() -> None:
         assert (await cluster.lead(P0, 1, [1, 2], to=[1])) == {1: ErrorCode.NONE}
         assert cluster.brokers[1].replicas.partitions[P0].log.log_end_offset == 1
 
-    simulate(main, **DIRS)
+    simulate(main, 1, **DIRS)

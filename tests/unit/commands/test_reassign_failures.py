@@ -1,4 +1,5 @@
 import io
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,8 @@ import pytest
 from ballast.commands.reassign import reassign
 from ballast.commands.reassign_failures import CommandFailed, TerseFailure
 from ballast.commands.reassign_options import Action, ReassignOptions
+from ballast.model.assignments import ReplicaAssignment
+from ballast.model.ids import TopicPartition
 from tests.fakes.cluster_admin import FakeAdmin, FakeCluster
 
 
@@ -14,7 +17,7 @@ class Failing(FakeAdmin):
 
     failure: Exception
 
-    async def list_reassignments(self) -> None:  # type: ignore[override]
+    async def list_reassignments(self) -> Mapping[TopicPartition, ReplicaAssignment]:
         raise self.failure
 
 
