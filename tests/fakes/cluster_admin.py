@@ -17,7 +17,6 @@ from ballast.reassign.ports import (
     ClusterUnavailable,
     ClusterView,
     PartitionView,
-    ReplicaLogDirs,
     ReplicaSize,
     RequestError,
 )
@@ -28,6 +27,7 @@ from ballast.reassign.throttles import (
     WILDCARD,
     split_list,
 )
+from tests.fakes.replica_log_dirs import FakeLogDirs
 
 _STEP_SECONDS = 0.25
 
@@ -94,9 +94,6 @@ class FakeCluster:
         self.broker_configs: dict[int, dict[str, str]] = {b: {} for b in broker_ids}
         self.default_configs: dict[str, str] = {}
         """Set on all brokers at once."""
-        self.log_dirs: dict[tuple[TopicPartition, int], str | None] = {}
-        """Where replicas lie that do not lie in /data."""
-        self.future_log_dirs: dict[tuple[TopicPartition, int], str] = {}
         self.copy_rate = copy_rate
         self.unthrottled_bytes = 0.0
         self.most_in_flight_per_broker = 0
@@ -213,10 +210,11 @@ class FakeCluster:
         self._complete(partition)
 
 
-class FakeAdmin:
+class FakeAdmin(FakeLogDirs):
     """Kafka's admin API on a `FakeCluster`, with faults."""
 
     def __init__(self, cluster: FakeCluster, fuse: Fuse | None = None) -> None:
+        super().__init__()
         self.cluster = cluster
         self.fuse = fuse or Fuse()
         self.is_available = True
@@ -234,7 +232,7 @@ class FakeAdmin:
         if not self.is_available:
             raise ClusterUnavailable("no broker answers")
 
-    def _check_broker(self, broker_id: int) -> None:
+    def check_broker(self, broker_id: int) -> None:
         self._check()
         if not self.cluster.brokers.get(broker_id, False) or broker_id in self.unreachable:
             raise BrokerUnavailable(f"broker {broker_id} does not answer")
@@ -260,6 +258,9 @@ class FakeAdmin:
                 if (topics is None or tp.topic in topics) and tp.topic not in self.hidden_topics
             },
         )
+
+    def has_replica(self, tp: TopicPartition, broker_id: int) -> bool:
+        return tp in self.cluster.partitions and broker_id in self.cluster.partitions[tp].sizes
 
     async def list_reassignments(self) -> Mapping[TopicPartition, ReplicaAssignment]:
         self._check()
@@ -316,7 +317,7 @@ class FakeAdmin:
         }
 
     async def broker_configs(self, broker_id: int, names: Collection[str]) -> Mapping[str, str]:
-        self._check_broker(broker_id)
+        self.check_broker(broker_id)
         configs = self.cluster.broker_configs[broker_id]
         return {name: value for name, value in configs.items() if name in names}
 
@@ -352,7 +353,7 @@ class FakeAdmin:
     async def alter_broker_configs(
         self, broker_id: int, changes: Mapping[str, str | None]
     ) -> RequestError | None:
-        self._check_broker(broker_id)
+        self.check_broker(broker_id)
         self.fuse.before_effect(f"broker {broker_id} configs")
         _alter_values(self.cluster.broker_configs[broker_id], changes)
         self.fuse.after_effect()
@@ -361,7 +362,7 @@ class FakeAdmin:
     async def replica_sizes(
         self, broker_id: int, topics: Mapping[str, Collection[int]]
     ) -> Mapping[TopicPartition, ReplicaSize]:
-        self._check_broker(broker_id)
+        self.check_broker(broker_id)
         wanted = {TopicPartition(t, p) for t, numbers in topics.items() for p in numbers}
         return {
             tp: ReplicaSize(
@@ -370,39 +371,6 @@ class FakeAdmin:
             for tp, partition in sorted(self.cluster.partitions.items())
             if tp in wanted and broker_id in partition.sizes
         }
-
-    async def replica_log_dirs(
-        self, broker_id: int, topics: Mapping[str, Collection[int]]
-    ) -> Mapping[TopicPartition, ReplicaLogDirs]:
-        self._check_broker(broker_id)
-        wanted = {TopicPartition(t, p) for t, numbers in topics.items() for p in numbers}
-        found = {
-            tp: ReplicaLogDirs(
-                current=self.cluster.log_dirs.get((tp, broker_id), "/data"),
-                future=self.cluster.future_log_dirs.get((tp, broker_id)),
-            )
-            for tp, partition in sorted(self.cluster.partitions.items())
-            if tp in wanted and broker_id in partition.sizes
-        }
-        return {tp: places for tp, places in found.items() if places.current is not None}
-
-    async def alter_replica_log_dirs(
-        self, broker_id: int, targets: Mapping[TopicPartition, str]
-    ) -> Mapping[TopicPartition, RequestError]:
-        self._check_broker(broker_id)
-        self.fuse.before_effect(f"broker {broker_id} log dirs")
-        refused = {}
-        for tp, path in targets.items():
-            if not path.startswith("/data"):
-                refused[tp] = RequestError(error="LOG_DIR_NOT_FOUND", message="no such directory")
-            elif broker_id not in self.cluster.partitions[tp].sizes:
-                refused[tp] = RequestError(error="REPLICA_NOT_AVAILABLE", message="not here")
-            elif path == self.cluster.log_dirs.get((tp, broker_id), "/data"):
-                self.cluster.future_log_dirs.pop((tp, broker_id), None)
-            else:
-                self.cluster.future_log_dirs[tp, broker_id] = path
-        self.fuse.after_effect()
-        return refused
 
     async def elect_preferred_leaders(
         self, partitions: Collection[TopicPartition]

@@ -114,7 +114,8 @@ def test_up_has_the_defaults_of_its_help(
 ) -> None:
     calls = called("up")
     assert run("up")[0] == 7
-    words = "--brokers 5 --controllers 1 --dir d --base-port 2000 --log-dirs 2 --no-restart --override a=b"
+    words = "--brokers 5 --controllers 1 --dir d --base-port 2000 --log-dirs 2 --no-restart"
+    words += " --override a=b"
     assert run("up", *words.split(), "--override", "c=d")[0] == 7
     assert calls == [
         {
@@ -165,6 +166,7 @@ def test_reassign_passes_its_options_on(called: Callable[[str], list[dict[str, A
             "generate": False,
             "reassignment_json_file": Path("p.json"),
             "throttle": 5,
+            "log_dirs_throttle": None,
             "additional": True,
             "preserve_throttles": True,
             "timeout_ms": 10000,

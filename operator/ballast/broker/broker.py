@@ -101,10 +101,7 @@ class Broker:
         identity, session = Identity(config.broker_id), Session()
         metrics, metadata = BrokerMetrics(), MetadataCache()
         configs = DynamicConfigs(config)
-        throttles = Throttles(config.broker_id, loop.time)
-        throttles.leader.set_rate(config.leader_throttled_rate)
-        throttles.follower.set_rate(config.follower_throttled_rate)
-        throttles.log_dirs.set_rate(config.log_dirs_throttled_rate)
+        throttles = self._throttles(loop.time)
         controller = ControllerLink(session, f"broker-{config.broker_id}")
         self.registration = Registration(
             client_factory=self._client_factory,
@@ -121,13 +118,7 @@ class Broker:
             identity=identity,
             metadata=metadata,
             session=session,
-            log_dirs=LogDirs(
-                self._files,
-                config.log_dirs,
-                broker_id=config.broker_id,
-                config_for=configs.log_config,
-                random=self._random,
-            ),
+            log_dirs=self._log_dirs(configs),
             delays=Delays(),
             throttles=throttles,
             metrics=metrics,
@@ -174,6 +165,22 @@ class Broker:
             Health(unhealthy=self._unhealthy, unready=self._unready, registry=metrics.registry)
         )
         add_gauges(self.parts, self.server)
+
+    def _throttles(self, clock: Callable[[], float]) -> Throttles:
+        throttles = Throttles(self.config.broker_id, clock)
+        throttles.leader.set_rate(self.config.leader_throttled_rate)
+        throttles.follower.set_rate(self.config.follower_throttled_rate)
+        throttles.log_dirs.set_rate(self.config.log_dirs_throttled_rate)
+        return throttles
+
+    def _log_dirs(self, configs: DynamicConfigs) -> LogDirs:
+        return LogDirs(
+            self._files,
+            self.config.log_dirs,
+            broker_id=self.config.broker_id,
+            config_for=configs.log_config,
+            random=self._random,
+        )
 
     def _groups(self, replicas: ReplicaManager, auto_creation: AutoCreation) -> Groups:
         topic = OffsetsTopic(self.config, replicas.metadata, auto_creation)

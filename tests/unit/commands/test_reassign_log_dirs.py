@@ -37,11 +37,11 @@ class Tool:
 
     def finish(self) -> None:
         """Have every move between directories end."""
-        self.cluster.log_dirs.update(self.cluster.future_log_dirs)
-        self.cluster.future_log_dirs.clear()
+        self.admin.log_dirs.update(self.admin.future_log_dirs)
+        self.admin.future_log_dirs.clear()
 
     def printed(self) -> list[str]:
-        lines = [line for line in self.lines if line]
+        lines = [line for line in "\n".join(self.lines).splitlines() if line]
         self.lines.clear()
         return lines
 
@@ -66,7 +66,7 @@ async def test_a_move_within_a_broker() -> None:
         "Successfully started partition reassignment for t-0",
         "Successfully started log directory move for: t-0-2",
     ]
-    assert tool.cluster.future_log_dirs == {(T0, 2): "/data2"}
+    assert tool.admin.future_log_dirs == {(T0, 2): "/data2"}
     assert tool.cluster.broker_configs == {1: {}, 2: {LOG_DIRS_RATE: "500"}, 3: {}}
     assert await tool.verify(*places) == [
         "Status of partition reassignment:",
@@ -124,8 +124,8 @@ async def test_a_broker_that_does_not_answer() -> None:
 
 async def test_moves_that_are_not_as_wanted() -> None:
     tool = Tool()
-    tool.cluster.future_log_dirs[T0, 1] = "/data9"
-    tool.cluster.log_dirs[T0, 2] = None
+    tool.admin.future_log_dirs[T0, 1] = "/data9"
+    tool.admin.log_dirs[T0, 2] = None
     assert await tool.verify((1, "/data1"), (2, "/data2")) == [
         "Status of partition reassignment:",
         "Reassignment of partition t-0 is complete.",
@@ -134,7 +134,7 @@ async def test_moves_that_are_not_as_wanted() -> None:
         "log directory on the broker.",
     ]
     tool.finish()
-    tool.cluster.log_dirs[T0, 2] = "/data2"
+    tool.admin.log_dirs[T0, 2] = "/data2"
     assert (await tool.verify((1, "/data1"), (2, "/data2")))[2:4] == [
         "Partition t-0 on broker 1 is not being moved from log dir /data9 to /data1.",
         "Reassignment of replica t-0-2 completed successfully.",
@@ -151,5 +151,5 @@ async def test_a_move_is_cancelled_by_putting_it_back() -> None:
         "Clearing broker-level throttles on brokers 1,2,3",
         "Clearing topic-level throttles on topic t",
     ]
-    assert tool.cluster.future_log_dirs == {}
+    assert tool.admin.future_log_dirs == {}
     assert (await tool.cancel(*places))[1] == "None of the specified partition moves are active."
