@@ -41,9 +41,9 @@ def wait_until(condition: Callable[[], Any], what: str) -> None:
 
 def create(cluster: RunningCluster, topic: str, **config: str) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    admin.create_topics([NewTopic(topic, replica_assignment=[[1, 2]], config=config)])[
-        topic
-    ].result(WAIT_S)
+    admin.create_topics(
+        [NewTopic(topic, num_partitions=1, replica_assignment=[[1, 2]], config=config)]
+    )[topic].result(WAIT_S)
 
 
 def fill(cluster: RunningCluster, topic: str, codec: str) -> None:
@@ -139,7 +139,8 @@ def test_a_move_within_a_broker_by_both_tools(
         plan.write_text(json.dumps({"version": 1, "partitions": [entry]}))
         file = ("--reassignment-json-file", str(plan))
         started = execute("--execute", "--replica-alter-log-dirs-throttle", "10000000", *file)
-        assert f"Successfully started log directory move for: {topic}-0-1" in started
+        # 3.9 has other words for it.
+        assert re.search(rf"Successfully started .*log directory.* {topic}-0\b", started)
         assert "The replica-alter-dir throttle limit was set to 10000000 B/s" in started
         wait_until(lambda target=target: directory(1) == target, "the replica does not move")  # type: ignore[misc]
         said = verify("--verify", *file)
