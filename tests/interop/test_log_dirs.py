@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,10 +58,18 @@ def fill(cluster: RunningCluster, topic: str, codec: str) -> None:
             "batch.num.messages": 50,
         }
     )
+    refused: list[object] = []
+
+    def delivered(error: object, _message: object) -> None:
+        if error is not None:
+            refused.append(error)
+
     for number in range(RECORDS):
-        producer.produce(topic, key=f"key-{number % KEYS}", value=f"value-{number:08d}" * 4)
+        key, value = f"key-{number % KEYS}", f"value-{number:08d}" * 4
+        producer.produce(topic, key=key, value=value, on_delivery=delivered)
         producer.poll(0)
     assert producer.flush(WAIT_S) == 0
+    assert refused == []
 
 
 def logs(cluster: RunningCluster, broker: int, topic: str) -> list[Path]:
@@ -153,3 +162,34 @@ def test_a_move_within_a_broker_by_both_tools(
     (broker,) = json.loads(described)["brokers"]
     found = {d["logDir"]: [p["isFuture"] for p in d["partitions"]] for d in broker["logDirs"]}
     assert found == {directory(1): [False], **{f: [] for f in folders - {directory(1)}}}
+
+
+def test_a_directory_that_fails_gives_its_leaderships_away(
+    tools: KafkaTools, cluster: RunningCluster, tmp_path: Path
+) -> None:
+    topic = f"lost-{time.monotonic_ns()}"
+    create(cluster, topic, **{"segment.bytes": "16384"})
+    fill(cluster, topic, "none")
+    folder = logs(cluster, 1, topic)[0].parent
+    pid = cluster.pid("broker-1")
+    # The next segment cannot be made where the folder was.
+    folder.rename(tmp_path / "gone")
+    fill(cluster, topic, "none")
+    servers = ("--bootstrap-server", cluster.bootstrap_servers)
+    described = tools.check("topics", *servers, "--describe", "--topic", topic).out
+    assert re.search(r"Leader: 2\s+Replicas: 1,2\s+Isr: 2\b(?!,)", described)
+    said = tools.check("log-dirs", *servers, "--describe", "--broker-list", "1").lines[-1]
+    (broker,) = json.loads(said)["brokers"]
+    errors = {log_dir["logDir"]: log_dir["error"] for log_dir in broker["logDirs"]}
+    assert "KafkaStorageException" in errors.pop(str(folder.parent))
+    assert list(errors.values()) == [None]
+    assert cluster.pid("broker-1") == pid
+    # A restart finds the directory well again, and the replica in it catches up.
+    cluster.signal("broker-1", signal.SIGTERM)
+    wait_until(lambda: cluster.pid("broker-1") != pid, "broker 1 does not come back")
+
+    def in_sync() -> bool:
+        said = tools.check("topics", *servers, "--describe", "--topic", topic).out
+        return bool(re.search(r"Isr: (1,2|2,1)\b", said))
+
+    wait_until(in_sync, "the replica does not come back")
