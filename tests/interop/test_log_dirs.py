@@ -186,7 +186,12 @@ def test_a_directory_that_fails_gives_its_leaderships_away(
     assert cluster.pid("broker-1") == pid
     # A restart finds the directory well again, and the replica in it catches up.
     cluster.signal("broker-1", signal.SIGTERM)
-    wait_until(lambda: cluster.pid("broker-1") != pid, "broker 1 does not come back")
+
+    def is_back() -> bool:
+        path = cluster.directory / "run" / "broker-1.pid"
+        return path.exists() and path.read_text().strip() not in ("", str(pid))
+
+    wait_until(is_back, "broker 1 does not come back")
 
     def in_sync() -> bool:
         said = tools.check("topics", *servers, "--describe", "--topic", topic).out

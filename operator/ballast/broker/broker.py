@@ -135,7 +135,6 @@ class Broker:
         auto_creation = AutoCreation(controller, metadata, internal_topics)
         groups = self._groups(replicas, auto_creation)
         moves = LogDirMoves(replicas)
-        self._cleaner = LogCleaner(replicas, moves.is_moving)
 
         def role_changed(name: TopicPartition) -> None:
             groups.role_changed(name)
@@ -153,6 +152,7 @@ class Broker:
             groups=groups,
             identity=identity,
             leadership=Leadership(replicas, fetchers, role_changed),
+            log_cleaner=LogCleaner(replicas, moves.is_moving),
             log_dir_moves=moves,
             metadata=metadata,
             metrics=metrics,
@@ -223,7 +223,7 @@ class Broker:
         self._spawn(replicas.log_dir_events.run())
         self._spawn(parts.log_dir_moves.run())
         if config.cleaner_enable:
-            self._spawn(self._cleaner.run())
+            self._spawn(parts.log_cleaner.run())
         for period_ms, action in (
             (config.replica_lag_time_max_ms / 2, replicas.shrink_isrs),
             (config.high_watermark_checkpoint_interval_ms, replicas.checkpoint_high_watermarks),

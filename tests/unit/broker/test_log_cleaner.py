@@ -117,6 +117,10 @@ def test_a_damaged_log_is_left_alone_and_the_others_are_not() -> None:
         await cluster.until(lambda: kept(cluster, P1) == "a4 a5")
         assert cluster.disks[1].content(path) == bytes(data)
         assert cluster.brokers[1].failure is None
+        cleaner = cluster.brokers[1].parts.log_cleaner
+        assert cleaner.uncleanable_count == 1
+        await cluster.stop_replica(1, P0, 0, delete=True)
+        await cluster.until(lambda: cleaner.uncleanable_count == 0)
 
     simulate(main, 1, **COMPACTED)
 
