@@ -7,14 +7,15 @@ The swap leaves exactly one log in use, wherever it is cut off:
 3. the old log's folder is renamed for deletion, and the file is removed.
 
 A start between 2 and 3 finds two folders of one name, of which the one with the file counts. Kafka
-has no such file, and does not start.
+has no such file, and does not start. A swap that the disk refuses may still have come to 2: then
+the old log, which stays in use, gets such a file too, with a higher number.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ballast.model.ids import TopicPartition
-from ballast.storage.errors import StorageError, WrongLogDir
+from ballast.storage.errors import DiskError, StorageError, WrongLogDir
 from ballast.storage.layout import (
     MOVED_FROM,
     future_directory,
@@ -55,7 +56,7 @@ def promote(future: Log, target: LogDirectory, source: LogDirectory) -> None:
     future.flush()
     target.write_checkpoints()
     files = target.files
-    files.write_whole(f"{future.directory}/{MOVED_FROM}", source.path.encode())
+    _replace(future, source.path, _number(current) + 1)
     folder = f"{target.path}/{partition_directory(partition)}"
     files.rename(future.directory, folder)
     files.flush_directory(target.path)
@@ -68,6 +69,18 @@ def promote(future: Log, target: LogDirectory, source: LogDirectory) -> None:
     mark = source.high_watermarks.get(partition)
     if mark is not None:
         target.write_high_watermarks({partition: mark})
+
+
+def outrank(current: Log, target: LogDirectory) -> None:
+    """Have the log in use count before what a refused swap may have left in ``target``.
+
+    Raises `StorageError`.
+    """
+    _replace(current, target.path, _number(current) + 2)
+
+
+def _replace(log: Log, path: str, number: int) -> None:
+    log.files.write_whole(f"{log.directory}/{MOVED_FROM}", f"{number} {path}".encode())
 
 
 def forget_origin(log: Log) -> None:
@@ -112,17 +125,33 @@ def _newer(
     partition: TopicPartition, one: LogDirectory, other: LogDirectory, name: NewName
 ) -> LogDirectory:
     """Return the directory whose log replaces the other's, which is buried."""
-    for newer, older in ((one, other), (other, one)):
-        with _marked(newer):
-            if _origin(newer.logs[partition]) == older.path:
-                _bury(older, older.logs.pop(partition), name)
-                return newer
+    try:
+        first, second = _number(one.logs[partition]), _number(other.logs[partition])
+        newer, older = (one, other) if first > second else (other, one)
+        if _origin(newer.logs[partition]) == older.path:
+            _bury(older, older.logs.pop(partition), name)
+            return newer
+    except DiskError as error:
+        raise WrongLogDir(f"{partition} lies in two log directories: {error}") from error
     raise WrongLogDir(f"{partition} lies in two log directories")
 
 
 def _origin(log: Log) -> str | None:
+    """Return the directory of the log that this one replaces."""
+    return _claim(log)[1]
+
+
+def _number(log: Log) -> int:
+    """Return how often a log has claimed to replace another, 0 for one that does not."""
+    return _claim(log)[0]
+
+
+def _claim(log: Log) -> tuple[int, str | None]:
     path = f"{log.directory}/{MOVED_FROM}"
-    return log.files.read_whole(path).decode() if log.files.exists(path) else None
+    if not log.files.exists(path):
+        return 0, None
+    number, _, origin = log.files.read_whole(path).decode(errors="replace").partition(" ")
+    return (int(number), origin) if number.isdecimal() else (0, None)
 
 
 def _bury_unloaded_futures(directory: LogDirectory, name: NewName) -> None:

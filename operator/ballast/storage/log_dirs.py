@@ -207,6 +207,8 @@ class LogDirs:
         with self._offline_if_it_fails(target):
             future_logs.promote(target.futures[partition], target, source)
         if target.failure is not None:
+            with self._offline_if_it_fails(source):
+                future_logs.outrank(source.logs[partition], target)
             raise self._failure_of(target)
         log = target.logs[partition]
         self._bury(source, source.logs.pop(partition))

@@ -179,6 +179,33 @@ def test_a_target_that_fails_leaves_the_log_where_it_is() -> None:
     append(dirs.logs[A0], batch(), epoch=7)
 
 
+def test_a_swap_that_was_refused_too_late_does_not_count_after_a_restart() -> None:
+    disk = new_disk()
+    dirs = moving(disk)
+    renamed = False
+
+    def refuse(operation: str, path: str) -> int | None:
+        nonlocal renamed
+        renamed = renamed or (operation == "rename" and path.endswith("-future"))
+        return errno.EIO if renamed and operation == "fsync" and path == "/d2" else None
+
+    disk.fail = refuse
+    with pytest.raises(DiskError):
+        dirs.promote_future(A0)
+    append(dirs.logs[A0], batch(), epoch=7)
+    disk.fail = None
+    assert folders(disk) == ["/d1/a-0", "/d2/a-0"]
+    disk.crash(keep_page_cache=True)
+    again = loaded(disk)
+    assert again.directory_of(A0) == "/d1"
+    assert again.logs[A0].log_end_offset == 4
+    again.create_future(A0, "/d2")
+    copy(again)
+    again.promote_future(A0)
+    again.shutdown()
+    assert loaded(disk).directory_of(A0) == "/d2"
+
+
 def test_a_directory_that_refuses_a_future_log_goes_offline() -> None:
     disk = new_disk()
     dirs = loaded(disk)
@@ -249,6 +276,7 @@ def test_two_logs_of_which_none_replaces_the_other_are_refused() -> None:
     disk = new_disk()
     loaded(disk, "/d1").get_or_create(A0)
     loaded(disk, "/d2").get_or_create(A0)
-    disk.write_whole("/d2/a-0/moved-from", b"/d3")
-    with pytest.raises(WrongLogDir):
-        loaded(disk)
+    for claim in (b"1 /d3", b"/d1", b"x /d1", b""):
+        disk.write_whole("/d2/a-0/moved-from", claim)
+        with pytest.raises(WrongLogDir):
+            loaded(disk)
