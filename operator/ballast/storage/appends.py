@@ -97,11 +97,16 @@ def epochs_begun(
 
 
 def must_roll(
-    segment: Segment, size_bytes: int, marks: Sequence[BatchMark], config: LogConfig
+    segment: Segment,
+    size_bytes: int,
+    marks: Sequence[BatchMark],
+    config: LogConfig,
+    now_ms: int | None,
 ) -> bool:
     """Whether the batches belong in a new segment (LogSegment.shouldRoll).
 
-    Age is counted between the timestamps of batches; without them a segment rolls by size only.
+    Age is counted between the timestamps of batches; without them on the clock of ``now_ms``, from
+    the first append that this process sees.
     """
     if not segment.size:
         return False
@@ -109,7 +114,5 @@ def must_roll(
         return True
     if marks[-1].last_offset - segment.base_offset > INT_MAX:
         return True
-    first_timestamp = segment.first_timestamp()
-    return (
-        first_timestamp >= 0 and marks[-1].max_timestamp - first_timestamp > config.max_segment_ms
-    )
+    waited_ms = segment.waited_ms(marks[-1].max_timestamp, now_ms)
+    return waited_ms > config.max_segment_ms

@@ -136,7 +136,7 @@ class Log:
             last_offset = offset + header.last_offset_delta
             marks.append(BatchMark(position, header.size, last_offset, header.max_timestamp))
             offset = last_offset + 1
-        info = self._write(records, marks)
+        info = self._write(records, marks, now_ms)
         for mark, (_, header) in zip(marks, batches, strict=True):
             if header.producer_id >= 0:
                 base_offset = mark.last_offset - header.last_offset_delta
@@ -166,7 +166,8 @@ class Log:
         begun = epochs_begun(batches, self.log_end_offset, self.leader_epochs)
         for epoch, offset in begun:
             self._epochs_changed(self.leader_epochs.assign(epoch, offset))
-        info = self._write(records, [mark_of(header, position) for position, header in batches])
+        marks = [mark_of(header, position) for position, header in batches]
+        info = self._write(records, marks, now_ms)
         for _, header in batches:
             if header.producer_id >= 0 and not header.is_control:
                 self.producers.record(header, header.base_offset, now_ms)
@@ -351,11 +352,11 @@ class Log:
         self.failure = error
         return LogFailed(f"{operation} of {self.partition} failed: {error}")
 
-    def _write(self, records: Buffer, marks: Sequence[BatchMark]) -> AppendInfo:
+    def _write(self, records: Buffer, marks: Sequence[BatchMark], now_ms: int | None) -> AppendInfo:
         size_bytes = len(records)
         first_offset = self.log_end_offset
         try:
-            if must_roll(self.segments.active, size_bytes, marks, self._config):
+            if must_roll(self.segments.active, size_bytes, marks, self._config, now_ms):
                 self._roll()
             self.segments.active.append(records, marks)
         except StorageError as error:

@@ -49,6 +49,7 @@ class Segment:
         "_files",
         "_first_timestamp",
         "_positions",
+        "_seen_ms",
         "_suffix",
         "base_offset",
         "directory",
@@ -87,6 +88,7 @@ class Segment:
         self._files = files
         self._file: File | None = None
         self._first_timestamp: int | None = None
+        self._seen_ms: int | None = None
         self._bytes_since_entry = 0
         self._positions: dict[int, int] = {}
 
@@ -191,6 +193,17 @@ class Segment:
                 return NO_TIMESTAMP
             self._first_timestamp = next(self.scan(0))[1].max_timestamp
         return self._first_timestamp
+
+    def waited_ms(self, timestamp_ms: int, now_ms: int | None) -> int:
+        """Return how long it takes batches, by their timestamps or, without, since first asked."""
+        first = self.first_timestamp()
+        if first > NO_TIMESTAMP:
+            return timestamp_ms - first
+        if now_ms is None:
+            return 0
+        if self._seen_ms is None:
+            self._seen_ms = now_ms
+        return now_ms - self._seen_ms
 
     def largest_timestamp(self) -> int:
         """Return the newest timestamp, in ms; the last change of the file if there is none."""
