@@ -19,7 +19,7 @@ WAIT_S = 60
 RECORDS = 3000
 KEYS = 7
 
-pytestmark = pytest.mark.timeout(300)  # The first of them may fetch Kafka.
+pytestmark = pytest.mark.timeout(600)  # The first of them may fetch Kafka.
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def logs(cluster: RunningCluster, broker: int, topic: str) -> list[Path]:
     return sorted(path for folder in folders for path in folder.glob("*.log"))
 
 
-@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+@pytest.mark.parametrize("codec", ["none", "snappy", "zstd"])
 def test_the_dump_tool_reads_a_compacted_log(
     tools: KafkaTools, cluster: RunningCluster, codec: str
 ) -> None:
