@@ -29,6 +29,7 @@ WITHOUT_UNIT_TESTS = {
     "kube/context.py",
     "kube/ports.py",
     "reassign/ports.py",
+    "storage/log_state.py",
     # Trees of errors without behaviour: that they are as drawn is tested below.
     "candidate/errors.py",
     "coordinator/errors.py",

@@ -67,6 +67,7 @@ def up(
         "ballast-data"
     ),
     base_port: Annotated[int, typer.Option(min=1024, max=65000, help="Broker 1's port.")] = 19092,
+    log_dirs: Annotated[int, typer.Option(min=1, max=9, help="Log directories of each.")] = 1,
     no_restart: Annotated[bool, typer.Option("--no-restart", help="Leave the dead dead.")] = False,
     override: Override = None,
 ) -> None:
@@ -77,6 +78,7 @@ def up(
         controllers=controllers,
         directory=directory,
         base_port=base_port,
+        log_dirs=log_dirs,
         restart=not no_restart,
         overrides=tuple(override or ()),
     )
@@ -115,6 +117,9 @@ def reassign(
     generate: Annotated[bool, typer.Option("--generate", help="Not available yet.")] = False,
     reassignment_json_file: Annotated[Path | None, typer.Option()] = None,
     throttle: Annotated[int | None, typer.Option(help="Bytes/s between brokers.")] = None,
+    replica_alter_log_dirs_throttle: Annotated[
+        int | None, typer.Option(help="Bytes/s between the log directories of a broker.")
+    ] = None,
     additional: Annotated[bool, typer.Option("--additional")] = False,
     preserve_throttles: Annotated[bool, typer.Option("--preserve-throttles")] = False,
     timeout: Annotated[int | None, typer.Option(help="Milliseconds.")] = None,
@@ -130,6 +135,7 @@ def reassign(
         generate=generate,
         reassignment_json_file=reassignment_json_file,
         throttle=throttle,
+        log_dirs_throttle=replica_alter_log_dirs_throttle,
         additional=additional,
         preserve_throttles=preserve_throttles,
         timeout_ms=timeout,

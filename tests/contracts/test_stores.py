@@ -223,6 +223,21 @@ class TestBrokerStore:
             await controller.delete_isr_notifications(["isr_change_0000000000", "gone"])
             assert await controller.read_isr_notifications() == {}
 
+    async def test_log_dir_failures(self, backend: Backend) -> None:
+        async with backend.session() as client:
+            store = BrokerStore(client)
+            await store.ensure_paths()
+            controller = ControllerStore(client, await elect(client), lambda _: None)
+            await store.notify_log_dir_failure(3)
+            await store.notify_log_dir_failure(3)
+            events = await controller.read_log_dir_events()
+            assert events == {
+                "log_dir_event_0000000000": frozenset({3}),
+                "log_dir_event_0000000001": frozenset({3}),
+            }
+            await controller.delete_log_dir_events(sorted(events))
+            assert await controller.read_log_dir_events() == {}
+
     async def test_configs(self, backend: Backend) -> None:
         async with backend.session() as client, backend.session() as other:
             writer, reader = BrokerStore(client), BrokerStore(other)

@@ -27,6 +27,7 @@ from ballast.reassign.throttles import (
     WILDCARD,
     split_list,
 )
+from tests.fakes.replica_log_dirs import FakeLogDirs
 
 _STEP_SECONDS = 0.25
 
@@ -209,10 +210,11 @@ class FakeCluster:
         self._complete(partition)
 
 
-class FakeAdmin:
+class FakeAdmin(FakeLogDirs):
     """Kafka's admin API on a `FakeCluster`, with faults."""
 
     def __init__(self, cluster: FakeCluster, fuse: Fuse | None = None) -> None:
+        super().__init__()
         self.cluster = cluster
         self.fuse = fuse or Fuse()
         self.is_available = True
@@ -230,7 +232,7 @@ class FakeAdmin:
         if not self.is_available:
             raise ClusterUnavailable("no broker answers")
 
-    def _check_broker(self, broker_id: int) -> None:
+    def check_broker(self, broker_id: int) -> None:
         self._check()
         if not self.cluster.brokers.get(broker_id, False) or broker_id in self.unreachable:
             raise BrokerUnavailable(f"broker {broker_id} does not answer")
@@ -256,6 +258,9 @@ class FakeAdmin:
                 if (topics is None or tp.topic in topics) and tp.topic not in self.hidden_topics
             },
         )
+
+    def has_replica(self, tp: TopicPartition, broker_id: int) -> bool:
+        return tp in self.cluster.partitions and broker_id in self.cluster.partitions[tp].sizes
 
     async def list_reassignments(self) -> Mapping[TopicPartition, ReplicaAssignment]:
         self._check()
@@ -312,7 +317,7 @@ class FakeAdmin:
         }
 
     async def broker_configs(self, broker_id: int, names: Collection[str]) -> Mapping[str, str]:
-        self._check_broker(broker_id)
+        self.check_broker(broker_id)
         configs = self.cluster.broker_configs[broker_id]
         return {name: value for name, value in configs.items() if name in names}
 
@@ -348,7 +353,7 @@ class FakeAdmin:
     async def alter_broker_configs(
         self, broker_id: int, changes: Mapping[str, str | None]
     ) -> RequestError | None:
-        self._check_broker(broker_id)
+        self.check_broker(broker_id)
         self.fuse.before_effect(f"broker {broker_id} configs")
         _alter_values(self.cluster.broker_configs[broker_id], changes)
         self.fuse.after_effect()
@@ -357,7 +362,7 @@ class FakeAdmin:
     async def replica_sizes(
         self, broker_id: int, topics: Mapping[str, Collection[int]]
     ) -> Mapping[TopicPartition, ReplicaSize]:
-        self._check_broker(broker_id)
+        self.check_broker(broker_id)
         wanted = {TopicPartition(t, p) for t, numbers in topics.items() for p in numbers}
         return {
             tp: ReplicaSize(

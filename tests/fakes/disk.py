@@ -18,10 +18,11 @@ from ballast.storage.files import Buffer
 class _Content:
     """A file's bytes, and the unflushed changes that made them: (position, replaced, old size)."""
 
-    __slots__ = ("changes", "data")
+    __slots__ = ("changes", "data", "modified_ms")
 
     def __init__(self) -> None:
         self.data = bytearray()
+        self.modified_ms = 0
         self.changes: list[tuple[int, bytes, int]] = []
 
     def write(self, buffer: Buffer, position: int) -> None:
@@ -96,6 +97,7 @@ class FakeFile:
             self._content.write(bytes(data[:torn]), position)
             raise DiskError("write", self._path, OSError(errno.ENOSPC, "No space left on device"))
         self._content.write(data, position)
+        self._content.modified_ms = self._disk.wall_clock_ms()
 
     def truncate(self, size: int) -> None:
         self._check("truncate")
@@ -140,6 +142,8 @@ class FakeDisk:
         """The next write leaves this many bytes and fails with ENOSPC."""
         self.free_bytes: int | None = None
         """What may still be written; None for no limit."""
+        self.wall_clock_ms: Callable[[], int] = lambda: 0
+        """What files that change are stamped with."""
         self._random = random
         self._files: dict[str, _Content] = {}
         self._directories: dict[str, dict[str, _Content]] = {}
@@ -209,6 +213,18 @@ class FakeDisk:
         if path not in self._files:
             raise _missing("stat", path)
         return len(self._files[path].data)
+
+    def modified_ms(self, path: str) -> int:
+        self.before("stat", path)
+        if path not in self._files:
+            raise _missing("stat", path)
+        return self._files[path].modified_ms
+
+    def set_modified_ms(self, path: str, time_ms: int) -> None:
+        self.before("utime", path)
+        if path not in self._files:
+            raise _missing("utime", path)
+        self._files[path].modified_ms = time_ms
 
     def names(self, directory: str) -> list[str]:
         self.before("list", directory)

@@ -12,12 +12,15 @@ from typer.testing import CliRunner
 from ballast.cli import app
 
 OPTIONS = {
-    "up": ["--brokers", "--controllers", "--dir", "--base-port", "--no-restart", "--override"],
+    "up": [
+        *("--brokers", "--controllers", "--dir", "--base-port", "--log-dirs", "--no-restart"),
+        "--override",
+    ],
     "run": ["--bootstrap-server", "--file", "-f", "--state-dir", "--output", "--poll-interval"],
     "reassign": [
         *("--bootstrap-server", "--execute", "--verify", "--cancel", "--list", "--generate"),
         *("--reassignment-json-file", "--throttle", "--additional", "--preserve-throttles"),
-        "--timeout",
+        *("--timeout", "--replica-alter-log-dirs-throttle"),
     ],
     "broker": ["--override", "--pod"],
     "controller": ["--override"],
@@ -111,7 +114,8 @@ def test_up_has_the_defaults_of_its_help(
 ) -> None:
     calls = called("up")
     assert run("up")[0] == 7
-    words = "--brokers 5 --controllers 1 --dir d --base-port 2000 --no-restart --override a=b"
+    words = "--brokers 5 --controllers 1 --dir d --base-port 2000 --log-dirs 2 --no-restart"
+    words += " --override a=b"
     assert run("up", *words.split(), "--override", "c=d")[0] == 7
     assert calls == [
         {
@@ -119,6 +123,7 @@ def test_up_has_the_defaults_of_its_help(
             "controllers": 2,
             "directory": Path("ballast-data"),
             "base_port": 19092,
+            "log_dirs": 1,
             "restart": True,
             "overrides": (),
         },
@@ -127,6 +132,7 @@ def test_up_has_the_defaults_of_its_help(
             "controllers": 1,
             "directory": Path("d"),
             "base_port": 2000,
+            "log_dirs": 2,
             "restart": False,
             "overrides": ("a=b", "c=d"),
         },
@@ -160,6 +166,7 @@ def test_reassign_passes_its_options_on(called: Callable[[str], list[dict[str, A
             "generate": False,
             "reassignment_json_file": Path("p.json"),
             "throttle": 5,
+            "log_dirs_throttle": None,
             "additional": True,
             "preserve_throttles": True,
             "timeout_ms": 10000,

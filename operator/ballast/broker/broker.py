@@ -24,6 +24,8 @@ from ballast.broker.group_delays import GroupDelays
 from ballast.broker.groups import Groups
 from ballast.broker.identity import Identity
 from ballast.broker.leadership import Leadership
+from ballast.broker.log_cleaner import LogCleaner
+from ballast.broker.log_dir_moves import LogDirMoves
 from ballast.broker.metadata_cache import MetadataCache
 from ballast.broker.metrics import BrokerMetrics
 from ballast.broker.offsets_topic import OffsetsTopic, creatable_offsets_topic
@@ -36,6 +38,7 @@ from ballast.broker.session import Session
 from ballast.broker.throttles import Throttles
 from ballast.model.brokers import Broker as RegisteredBroker
 from ballast.model.brokers import Endpoint
+from ballast.model.ids import TopicPartition
 from ballast.model.topics import OFFSETS_TOPIC
 from ballast.net.channel import BrokerChannel, ChannelOptions
 from ballast.net.http import Health, HttpServer
@@ -98,9 +101,7 @@ class Broker:
         identity, session = Identity(config.broker_id), Session()
         metrics, metadata = BrokerMetrics(), MetadataCache()
         configs = DynamicConfigs(config)
-        throttles = Throttles(config.broker_id, loop.time)
-        throttles.leader.set_rate(config.leader_throttled_rate)
-        throttles.follower.set_rate(config.follower_throttled_rate)
+        throttles = self._throttles(loop.time)
         controller = ControllerLink(session, f"broker-{config.broker_id}")
         self.registration = Registration(
             client_factory=self._client_factory,
@@ -117,13 +118,7 @@ class Broker:
             identity=identity,
             metadata=metadata,
             session=session,
-            log_dirs=LogDirs(
-                self._files,
-                config.log_dirs,
-                broker_id=config.broker_id,
-                config_for=configs.log_config,
-                random=self._random,
-            ),
+            log_dirs=self._log_dirs(configs),
             delays=Delays(),
             throttles=throttles,
             metrics=metrics,
@@ -139,6 +134,12 @@ class Broker:
         internal_topics = {OFFSETS_TOPIC: creatable_offsets_topic(config)}
         auto_creation = AutoCreation(controller, metadata, internal_topics)
         groups = self._groups(replicas, auto_creation)
+        moves = LogDirMoves(replicas)
+
+        def role_changed(name: TopicPartition) -> None:
+            groups.role_changed(name)
+            moves.role_changed(name)
+
         self.parts = Parts(
             auto_creation=auto_creation,
             config=config,
@@ -150,7 +151,9 @@ class Broker:
             fetchers=fetchers,
             groups=groups,
             identity=identity,
-            leadership=Leadership(replicas, fetchers, groups.role_changed),
+            leadership=Leadership(replicas, fetchers, role_changed),
+            log_cleaner=LogCleaner(replicas, moves.is_moving),
+            log_dir_moves=moves,
             metadata=metadata,
             metrics=metrics,
             producer_ids=ProducerIds(session, config.broker_id),
@@ -162,6 +165,22 @@ class Broker:
             Health(unhealthy=self._unhealthy, unready=self._unready, registry=metrics.registry)
         )
         add_gauges(self.parts, self.server)
+
+    def _throttles(self, clock: Callable[[], float]) -> Throttles:
+        throttles = Throttles(self.config.broker_id, clock)
+        throttles.leader.set_rate(self.config.leader_throttled_rate)
+        throttles.follower.set_rate(self.config.follower_throttled_rate)
+        throttles.log_dirs.set_rate(self.config.log_dirs_throttled_rate)
+        return throttles
+
+    def _log_dirs(self, configs: DynamicConfigs) -> LogDirs:
+        return LogDirs(
+            self._files,
+            self.config.log_dirs,
+            broker_id=self.config.broker_id,
+            config_for=configs.log_config,
+            random=self._random,
+        )
 
     def _groups(self, replicas: ReplicaManager, auto_creation: AutoCreation) -> Groups:
         topic = OffsetsTopic(self.config, replicas.metadata, auto_creation)
@@ -201,6 +220,10 @@ class Broker:
         parts, config, replicas = self.parts, self.config, self.parts.replicas
         self._spawn(parts.config_watcher.run())
         self._spawn(replicas.isr_writer.run())
+        self._spawn(replicas.log_dir_events.run())
+        self._spawn(parts.log_dir_moves.run())
+        if config.cleaner_enable:
+            self._spawn(parts.log_cleaner.run())
         for period_ms, action in (
             (config.replica_lag_time_max_ms / 2, replicas.shrink_isrs),
             (config.high_watermark_checkpoint_interval_ms, replicas.checkpoint_high_watermarks),

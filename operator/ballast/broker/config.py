@@ -239,6 +239,15 @@ class BrokerConfig(LogSettings, GroupSettings, ControllerSettings):
         dynamic=True,
     )
 
+    log_dirs_throttled_rate: int = setting(
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+        ConfigType.LONG,
+        str(UNLIMITED),
+        "Bytes per second that may be copied between log directories here (KIP-113).",
+        parse=POSITIVE_LONG,
+        dynamic=True,
+    )
+
     given: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """The properties as they were written, for DescribeConfigs: those not in it are defaults."""
 

@@ -20,6 +20,7 @@ RETRY_S: Final = 0.5
 
 LEADER_THROTTLE: Final = "leader.replication.throttled"
 FOLLOWER_THROTTLE: Final = "follower.replication.throttled"
+LOG_DIRS_RATE: Final = "replica.alter.log.dirs.io.max.bytes.per.second"
 
 
 class ConfigWatcher:
@@ -109,6 +110,7 @@ class ConfigWatcher:
             (self._throttles.follower, FOLLOWER_THROTTLE),
         ):
             throttle.set_rate(self._configs.broker_value(f"{prefix}.rate"))
+        self._throttles.log_dirs.set_rate(self._configs.broker_value(LOG_DIRS_RATE))
         self._replicas.reconfigure(self._configs.topics)
 
     async def _read_topics(self, store: BrokerStore, topics: Collection[str]) -> None:

@@ -54,7 +54,7 @@ def delete_before(replicas: ReplicaManager, name: TopicPartition, offset: int) -
         deletion.fail(error.code)
     except StorageError as error:
         if isinstance(error, LogFailed):
-            replicas.storage_failed(error)
+            replicas.storage_failed(name, error)
         deletion.fail(ErrorCode.KAFKA_STORAGE_ERROR)
     return deletion
 

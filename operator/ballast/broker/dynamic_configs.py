@@ -141,6 +141,10 @@ class DynamicConfigs:
             cleanup_policy=self.broker_value("log.cleanup.policy"),
             retention_bytes=self.broker_value("log.retention.bytes"),
             retention_ms=self._time_ms("log.retention.ms"),
+            min_cleanable_dirty_ratio=self.broker_value("log.cleaner.min.cleanable.ratio"),
+            min_compaction_lag_ms=self.broker_value("log.cleaner.min.compaction.lag.ms"),
+            max_compaction_lag_ms=self.broker_value("log.cleaner.max.compaction.lag.ms"),
+            delete_retention_ms=self.broker_value("log.cleaner.delete.retention.ms"),
             file_delete_delay_ms=self.broker_value("log.segment.delete.delay.ms"),
         ).with_overrides(self._topics.get(topic, {}))
 

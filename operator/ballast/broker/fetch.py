@@ -92,7 +92,8 @@ def read(replicas: ReplicaManager, plan: FetchPlan) -> Fetched:
             data = _failed(asked, ErrorCode.OFFSET_OUT_OF_RANGE)
         except NotAReplica:
             data = _failed(asked, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        except StorageError:
+        except StorageError as error:
+            replicas.read_failed(name, error)
             data = _failed(asked, ErrorCode.KAFKA_STORAGE_ERROR)
         size = len(data.records) if data.records else 0
         left -= size

@@ -235,7 +235,8 @@ class Fetcher:
                 continue
             received += followed.append(part)
             # Partitions with records go last, so that a full answer does not starve the others.
-            self._followed[name] = self._followed.pop(name)
+            if name in self._followed:
+                self._followed[name] = self._followed.pop(name)
         if received:
             self._replicas.metrics.replication_bytes_in.inc(received)
 

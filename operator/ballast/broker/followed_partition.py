@@ -21,8 +21,8 @@ from ballast.replication.follower import (
     after_out_of_range,
     truncation_offset,
 )
+from ballast.storage.appends import check_fetched
 from ballast.storage.errors import LogFailed, StorageError
-from ballast.storage.log import check_fetched
 
 log = logging.getLogger(__name__)
 
@@ -166,7 +166,7 @@ class FollowedPartition:
 
     def _failed(self, error: StorageError | RecordsError) -> None:
         if isinstance(error, LogFailed):
-            self._replicas.storage_failed(error)
+            self._replicas.storage_failed(self.name, error)
         log.error("%s: what the leader sent is not taken: %s", self.name, error)
         self.delay()
 

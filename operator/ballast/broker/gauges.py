@@ -34,6 +34,11 @@ def add_gauges(parts: Parts, server: Server) -> None:
         lambda: len(replicas.log_dirs.offline_directories),
     )
     gauge(
+        "uncleanable_logs",
+        "Logs that are not compacted any more, for a batch that cannot be opened.",
+        lambda: parts.log_cleaner.uncleanable_count,
+    )
+    gauge(
         "replica_max_lag",
         "Offsets that the slowest follower here lags behind its leader.",
         parts.fetchers.max_lag,

@@ -41,8 +41,7 @@ async def flush_periodically(replicas: ReplicaManager, period_s: float) -> None:
             try:
                 log.flush()
             except StorageError as error:
-                replicas.storage_failed(error)
-                return
+                replicas.storage_failed(name, error)
             await asyncio.sleep(0)
         replicas.log_dirs.flush_dirty()
 
@@ -56,12 +55,12 @@ async def retain_periodically(replicas: ReplicaManager, period_s: float) -> None
         for number, (name, partition) in enumerate(list(replicas.partitions.items())):
             if replicas.partitions.get(name) is not partition or partition.log.failure is not None:
                 continue  # It was deleted, or failed, while others were looked through.
+            dropped = False
             try:
                 dropped = apply_retention(
                     partition.log, partition.high_watermark, replicas.wall_clock_ms()
                 )
             except StorageError as error:
-                replicas.storage_failed(error)
-                return
+                replicas.storage_failed(name, error)
             if dropped or number % LOGS_PER_STEP == 0:
                 await asyncio.sleep(0)

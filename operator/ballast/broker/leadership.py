@@ -7,6 +7,8 @@ Rules (Kafka 2.8 ReplicaManager, with KAFKA-13972):
 | LeaderAndIsr | above the replica's                             | STALE_CONTROLLER_EPOCH 11 |
 | StopReplica  | not below the replica's, or not stated, or -2   | FENCED_LEADER_EPOCH 74    |
 
+A replica that was lost with its log directory is KAFKA_STORAGE_ERROR, whatever the epoch.
+
 A replica is deleted by StopReplica(delete), or because UpdateMetadata says that the partition does
 without it (`strays`); never because it is not mentioned.
 """
@@ -39,6 +41,8 @@ class LeadershipChange:
     topic_id: UUID | None
     state: LeaderAndIsr
     assignment: ReplicaAssignment
+    is_new: bool
+    """Whether the replica was never here before, for all that the controller knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +67,7 @@ class Leadership:
         self._replicas = replicas
         self._fetchers = fetchers
         self._role_changed = role_changed
+        replicas.on_lost = self._lost
 
     def take(
         self, changes: Iterable[LeadershipChange], live_leaders: Mapping[int, Broker]
@@ -77,6 +82,7 @@ class Leadership:
         replicas = self._replicas
         broker_id = replicas.identity.broker_id
         _check_name(change.name)
+        self._check_online(change.name)
         if broker_id not in change.assignment.replicas:
             raise PartitionError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         known = replicas.partitions.get(change.name)
@@ -84,7 +90,7 @@ class Leadership:
             known.take_topic_id(change.topic_id)
             if change.state.leader_epoch <= known.leader_epoch:
                 raise PartitionError(ErrorCode.STALE_CONTROLLER_EPOCH)
-        partition = replicas.host(change.name)
+        partition = replicas.host(change.name, is_new=change.is_new)
         partition.take_topic_id(change.topic_id)
         # The old epoch's fetches end before the role changes: none of their answers is taken.
         self._fetchers.unfollow(change.name)
@@ -129,12 +135,25 @@ class Leadership:
             return error.code
         except StorageError as error:
             log.error("%s: the disk refused: %s", name, error)  # noqa: TRY400
+            self._replicas.storage_failed(name, error)
             return ErrorCode.KAFKA_STORAGE_ERROR
         return ErrorCode.NONE
+
+    def _check_online(self, name: TopicPartition) -> None:
+        """Raise `PartitionError` for a lost replica, whatever the epoch (the controller asks)."""
+        if self._replicas.is_offline(name):
+            raise PartitionError(ErrorCode.KAFKA_STORAGE_ERROR)
+
+    def _lost(self, name: TopicPartition) -> None:
+        """End what goes on with a replica that went with its log directory."""
+        self._fetchers.unfollow(name)
+        self._replicas.delays.role_changed(name)
+        self._role_changed(name)
 
     def _stop(self, stop: ReplicaStop) -> None:
         replicas = self._replicas
         _check_name(stop.name)
+        self._check_online(stop.name)
         partition = replicas.partitions.get(stop.name)
         if (
             partition is not None

@@ -144,3 +144,57 @@ class LogSettings:
         parse=LONG,
         dynamic=True,
     )
+    cleaner_enable: bool = setting(
+        "log.cleaner.enable",
+        ConfigType.BOOLEAN,
+        "true",
+        "Whether logs with cleanup.policy=compact are compacted.",
+    )
+    cleaner_min_cleanable_ratio: float = setting(
+        "log.cleaner.min.cleanable.ratio",
+        ConfigType.DOUBLE,
+        "0.5",
+        "Share of a log that must be dirty before it is compacted.",
+        parse=TOPIC_CONFIGS["min.cleanable.dirty.ratio"].parse,
+        dynamic=True,
+    )
+    cleaner_min_compaction_lag_ms: int = setting(
+        "log.cleaner.min.compaction.lag.ms",
+        ConfigType.LONG,
+        "0",
+        "Age below which a record is not compacted.",
+        parse=LONG,
+        dynamic=True,
+    )
+    cleaner_max_compaction_lag_ms: int = setting(
+        "log.cleaner.max.compaction.lag.ms",
+        ConfigType.LONG,
+        str(UNLIMITED),
+        "Age above which a record is compacted, however few are dirty.",
+        parse=POSITIVE_LONG,
+        dynamic=True,
+    )
+    cleaner_delete_retention_ms: int = setting(
+        "log.cleaner.delete.retention.ms",
+        ConfigType.LONG,
+        "86400000",
+        "How long a key's deletion stays in a compacted log.",
+        parse=LONG,
+        dynamic=True,
+    )
+    cleaner_dedupe_buffer_size: int = setting(
+        "log.cleaner.dedupe.buffer.size",
+        ConfigType.LONG,
+        "134217728",
+        "Memory for the keys of one compaction, 200 bytes each; the rest waits for the next.",
+        parse=POSITIVE_LONG,
+        dynamic=True,
+    )
+    cleaner_backoff_ms: int = setting(
+        "log.cleaner.backoff.ms",
+        ConfigType.LONG,
+        "15000",
+        "Rest of the cleaner when no log is dirty enough.",
+        parse=LONG,
+        dynamic=True,
+    )

@@ -11,6 +11,8 @@ from ballast.broker.fetchers import Fetchers
 from ballast.broker.groups import Groups
 from ballast.broker.identity import Identity
 from ballast.broker.leadership import Leadership
+from ballast.broker.log_cleaner import LogCleaner
+from ballast.broker.log_dir_moves import LogDirMoves
 from ballast.broker.metadata_cache import MetadataCache
 from ballast.broker.metrics import BrokerMetrics
 from ballast.broker.producer_ids import ProducerIds
@@ -31,6 +33,8 @@ class Parts:
     groups: Groups
     identity: Identity
     leadership: Leadership
+    log_cleaner: LogCleaner
+    log_dir_moves: LogDirMoves
     metadata: MetadataCache
     metrics: BrokerMetrics
     producer_ids: ProducerIds

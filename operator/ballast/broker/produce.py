@@ -61,7 +61,7 @@ def append(
         return Produced(name, error.error_code, str(error))
     except (ReplicationError, ProducerStateError, StorageError) as error:
         if isinstance(error, LogFailed):
-            replicas.storage_failed(error)
+            replicas.storage_failed(name, error)
         return Produced(name, _code_of(error), str(error))
 
 

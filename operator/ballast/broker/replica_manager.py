@@ -1,7 +1,10 @@
 """The replicas on this broker: who they are, their high watermarks and their ISRs."""
 
-from collections.abc import Callable, Iterable, Mapping
+import errno
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Final
 
 from ballast.broker.config import BrokerConfig
 from ballast.broker.delays import Delays
@@ -9,6 +12,7 @@ from ballast.broker.dynamic_configs import DynamicConfigs
 from ballast.broker.errors import PartitionError
 from ballast.broker.identity import ControllerFence, Identity
 from ballast.broker.isr_writer import IsrWriter
+from ballast.broker.log_dir_events import LogDirEvents
 from ballast.broker.metadata_cache import MetadataCache
 from ballast.broker.metrics import BrokerMetrics
 from ballast.broker.partition import Partition
@@ -16,8 +20,13 @@ from ballast.broker.session import Session
 from ballast.broker.throttles import Throttles
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
-from ballast.storage.errors import StorageError
+from ballast.storage.errors import DiskError, LogFailed, StorageError
 from ballast.storage.log_dirs import LogDirs
+
+log = logging.getLogger(__name__)
+
+_PASSING: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+"""Refusals of the operating system that say nothing of the disk."""
 
 
 class ReplicaManager:
@@ -53,9 +62,11 @@ class ReplicaManager:
         self.metrics = metrics
         self.clock = clock
         self.wall_clock_ms = wall_clock_ms
-        self.storage_failed = on_storage_failure
-        """Told of a write that failed: a broker that cannot write must leave its leaderships to
-        others, and only its end tells the controller so."""
+        self._all_failed = on_storage_failure
+        self.on_lost: Callable[[TopicPartition], None] = _ignore
+        """Told of each replica that goes with its log directory."""
+        self.log_dir_events = LogDirEvents(session, identity.broker_id)
+        self._offline: set[TopicPartition] = set()
         self.fence = ControllerFence(identity)
         self.isr_writer = IsrWriter(session, metrics, self.moved_on)
         self._partitions: dict[TopicPartition, Partition] = {}
@@ -70,26 +81,38 @@ class ReplicaManager:
 
     def load_high_watermarks(self) -> None:
         """Read the checkpointed high watermarks; call it once the log dirs are loaded."""
+        self.log_dirs.on_offline = self._went_offline
         self._high_watermarks = dict(self.log_dirs.read_high_watermarks())
 
     def find(self, name: TopicPartition) -> Partition:
         """Return a hosted replica.
 
-        Raises `PartitionError`: NOT_LEADER_OR_FOLLOWER when the partition exists elsewhere, or may
+        Raises `PartitionError`: KAFKA_STORAGE_ERROR when it was lost with its log directory,
+        NOT_LEADER_OR_FOLLOWER when the partition exists elsewhere, or may
         exist for all that the controller has told yet, else UNKNOWN_TOPIC_OR_PARTITION (Kafka
         ``ReplicaManager.getPartitionOrError``).
         """
         partition = self._partitions.get(name)
         if partition is not None:
             return partition
+        if name in self._offline:
+            raise PartitionError(ErrorCode.KAFKA_STORAGE_ERROR)
         if self.metadata.partition(name) is not None or not self.metadata.is_filled:
             raise PartitionError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         raise PartitionError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
-    def host(self, name: TopicPartition) -> Partition:
-        """Return the hosted replica, made on disk if it is new here; raises `StorageError`."""
+    def host(self, name: TopicPartition, *, is_new: bool) -> Partition:
+        """Return the hosted replica, made on disk if it is new here.
+
+        Raises `StorageError`, and `PartitionError` (KAFKA_STORAGE_ERROR) for one that the cluster
+        has known for longer (not ``is_new``) and that may lie in a directory that is offline: an
+        empty one must not take its place.
+        """
         partition = self._partitions.get(name)
         if partition is None:
+            is_here = self.log_dirs.get(name) is not None
+            if not is_here and not is_new and self.log_dirs.offline_directories:
+                raise PartitionError(ErrorCode.KAFKA_STORAGE_ERROR)
             opened = self.log_dirs.get_or_create(name)
             partition = Partition(
                 name,
@@ -108,6 +131,42 @@ class ReplicaManager:
             # A topic made anew under this name has its configs read anew.
             self.configs.forget_topic(name.topic)
             self.throttles.forget_topic(name.topic)
+
+    # -- log directories that fail --------------------------------------------------------------
+
+    def is_offline(self, name: TopicPartition) -> bool:
+        """Whether the replica was lost with its log directory."""
+        return name in self._offline
+
+    def storage_failed(self, name: TopicPartition, error: StorageError) -> None:
+        """Give up the directory of a log that failed, with all replicas in it (KIP-112).
+
+        A broker that cannot write must leave its leaderships to others: the controller is told.
+        """
+        path = self.log_dirs.directory_of(name)
+        if path is not None:
+            self.log_dirs.take_offline(path, error)
+
+    def read_failed(self, name: TopicPartition, error: StorageError) -> None:
+        """Do the same when a log could not be read because of the disk."""
+        if isinstance(error, LogFailed) or (
+            isinstance(error, DiskError) and error.errno not in _PASSING
+        ):
+            self.storage_failed(name, error)
+
+    def _went_offline(self, error: StorageError, lost: Sequence[TopicPartition]) -> None:
+        log.error("a log directory is offline, with %d replicas: %s", len(lost), error)
+        for name in lost:
+            self._offline.add(name)
+            self._high_watermarks.pop(name, None)
+            partition = self._partitions.pop(name, None)
+            if partition is not None:
+                partition.stop()
+            self.on_lost(name)
+        if self.log_dirs.is_any_online:
+            self.log_dir_events.notify()
+        else:
+            self._all_failed(error)
 
     # -- high watermark and ISR -----------------------------------------------------------------
 
@@ -145,8 +204,6 @@ class ReplicaManager:
         watermarks = dict(self._high_watermarks)
         watermarks.update({name: p.high_watermark for name, p in self._partitions.items()})
         self.log_dirs.write_high_watermarks(watermarks)
-        for error in self.log_dirs.offline_directories.values():
-            self.storage_failed(error)
 
     def leading(self) -> Iterable[Partition]:
         """Return the replicas that lead, in no particular order."""
@@ -158,3 +215,7 @@ class ReplicaManager:
         for name, kept in self.log_dirs.logs.items():
             if name.topic in wanted:
                 kept.config = self.configs.log_config(name.topic)
+
+
+def _ignore(_name: TopicPartition) -> None:
+    """Stand in for a callback that nobody set."""

@@ -1,4 +1,4 @@
-"""The broker's two replication quotas (KIP-73) and the replicas that they hold back."""
+"""The broker's replication quotas (KIP-73, KIP-113) and the replicas that they hold back."""
 
 from collections.abc import Callable
 
@@ -30,6 +30,11 @@ class Throttle:
             None if bytes_per_second >= UNLIMITED else bytes_per_second
         )
 
+    @property
+    def limit(self) -> int | None:
+        """The limit in bytes per second, None if there is none."""
+        return self._quota.limit_bytes_per_second
+
     def set_replicas(self, topic: str, replicas: ThrottledReplicas) -> None:
         """Set a topic's list; `NOT_THROTTLED` removes it."""
         if replicas == NOT_THROTTLED:
@@ -56,11 +61,13 @@ class Throttle:
 
 
 class Throttles:
-    """The throttles of a broker as leader and as follower."""
+    """The throttles of a broker as leader, as follower, and between its log directories."""
 
     def __init__(self, broker_id: int, clock: Clock) -> None:
         self.leader = Throttle(broker_id)
         self.follower = Throttle(broker_id)
+        self.log_dirs = Throttle(broker_id)
+        """Of what is copied between log directories (KIP-113): all of it counts."""
         self.clock = clock
 
     def forget_topic(self, topic: str) -> None:

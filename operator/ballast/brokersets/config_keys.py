@@ -33,6 +33,7 @@ FORBIDDEN: Final = frozenset(
         "follower.replication.throttled.rate",
         "leader.replication.throttled.replicas",
         "follower.replication.throttled.replicas",
+        "replica.alter.log.dirs.io.max.bytes.per.second",
         "controlled.shutdown.enable",
     }
 )
@@ -69,11 +70,25 @@ def _policy(text: str) -> str | None:
     return None
 
 
+def _ratio(text: str) -> str | None:
+    try:
+        TOPIC_CONFIGS["min.cleanable.dirty.ratio"].parse(text)
+    except InvalidTopicConfig:
+        return "must be a number from 0 to 1"
+    return None
+
+
 def _switch(text: str) -> str | None:
     return None if text.strip().lower() in ("true", "false") else "must be true or false"
 
 
 DYNAMIC: Final[Mapping[str, Callable[[str], str | None]]] = {
+    "log.cleaner.backoff.ms": _integer(0, _LONG_MAX),
+    "log.cleaner.dedupe.buffer.size": _integer(1, _LONG_MAX),
+    "log.cleaner.delete.retention.ms": _integer(0, _LONG_MAX),
+    "log.cleaner.max.compaction.lag.ms": _integer(1, _LONG_MAX),
+    "log.cleaner.min.cleanable.ratio": _ratio,
+    "log.cleaner.min.compaction.lag.ms": _integer(0, _LONG_MAX),
     "log.cleanup.policy": _policy,
     "log.index.interval.bytes": _integer(0),
     "log.retention.bytes": _integer(-1, _LONG_MAX),

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TextIO
 
 from ballast.commands import reassign_actions as actions
+from ballast.commands.clock import LoopClock, wall_clock_ms
+from ballast.commands.reassign_failures import CommandFailed, TerseFailure
 from ballast.commands.reassign_options import (
     Action,
     GivenOptions,
@@ -33,6 +35,7 @@ def main(  # noqa: PLR0913  (the options of the command line, one each)
     generate: bool = False,
     reassignment_json_file: Path | None = None,
     throttle: int | None = None,
+    log_dirs_throttle: int | None = None,
     additional: bool = False,
     preserve_throttles: bool = False,
     timeout_ms: int | None = None,
@@ -49,6 +52,7 @@ def main(  # noqa: PLR0913  (the options of the command line, one each)
         bootstrap_server=bootstrap_server,
         reassignment_json_file=reassignment_json_file,
         throttle=throttle,
+        log_dirs_throttle=log_dirs_throttle,
         additional=additional,
         preserve_throttles=preserve_throttles,
         timeout_ms=timeout_ms,
@@ -77,10 +81,10 @@ async def reassign(options: ReassignOptions, admin: ClusterAdmin, out: TextIO) -
 
     try:
         await _act(options, admin, say)
-    except actions.TerseFailure as failure:
+    except TerseFailure as failure:
         say(str(failure))
         return 1
-    except (actions.CommandFailed, ReassignmentFileRejected, ClusterUnavailable) as error:
+    except (CommandFailed, ReassignmentFileRejected, ClusterUnavailable) as error:
         say(f"Error: {error}")
         return 1
     return 0
@@ -91,14 +95,29 @@ async def _act(options: ReassignOptions, admin: ClusterAdmin, say: actions.Say) 
         await actions.list_active(admin, say)
         return
     proposed = _read_file(options.file)
+    clock = LoopClock(wall_clock_ms)
     if options.action is Action.EXECUTE:
         await actions.execute(
-            admin, proposed, say, throttle=options.throttle, additional=options.additional
+            admin,
+            proposed,
+            say,
+            clock=clock,
+            throttle=options.throttle,
+            log_dirs_throttle=options.log_dirs_throttle,
+            timeout_ms=options.timeout_ms,
+            additional=options.additional,
         )
     elif options.action is Action.VERIFY:
         await actions.verify(admin, proposed, say, preserve_throttles=options.preserve_throttles)
     else:
-        await actions.cancel(admin, proposed, say, preserve_throttles=options.preserve_throttles)
+        await actions.cancel(
+            admin,
+            proposed,
+            say,
+            clock=clock,
+            timeout_ms=options.timeout_ms,
+            preserve_throttles=options.preserve_throttles,
+        )
 
 
 def _read_file(path: Path | None) -> tuple[ProposedPartition, ...]:
@@ -107,9 +126,9 @@ def _read_file(path: Path | None) -> tuple[ProposedPartition, ...]:
         with path.open("rb") as file:
             content = file.read(_MAX_FILE_BYTES + 1)
         if len(content) > _MAX_FILE_BYTES:
-            raise actions.CommandFailed(f"{path} is larger than {_MAX_FILE_BYTES} bytes")
+            raise CommandFailed(f"{path} is larger than {_MAX_FILE_BYTES} bytes")
         return parse_reassignment_json(content.decode())
     except OSError as error:
-        raise actions.CommandFailed(f"Unable to read file {path}") from error
+        raise CommandFailed(f"Unable to read file {path}") from error
     except UnicodeDecodeError as error:
-        raise actions.CommandFailed(f"{path} is not UTF-8") from error
+        raise CommandFailed(f"{path} is not UTF-8") from error

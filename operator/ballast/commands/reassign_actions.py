@@ -5,17 +5,20 @@ Order and wording are the tool's (ReassignPartitionsCommand; KIP-455, KIP-73): s
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
+from ballast.commands import reassign_log_dirs as log_dirs
+from ballast.commands.reassign_failures import CommandFailed, TerseFailure
+from ballast.commands.reassign_options import TIMEOUT_MS
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.reassign.kafka_json import (
-    ANY_LOG_DIR,
     ProposedPartition,
     check_executable,
     format_reassignment_json,
 )
-from ballast.reassign.ports import BrokerUnavailable, ClusterAdmin, ClusterView, RequestError
+from ballast.reassign.ports import BrokerUnavailable, Clock, ClusterAdmin, ClusterView, RequestError
 from ballast.reassign.throttles import (
     BROKER_THROTTLES,
+    LOG_DIRS_RATE,
     TOPIC_THROTTLES,
     move_map,
     moving_brokers,
@@ -38,25 +41,20 @@ RUN_VERIFY = (
 )
 
 
-class TerseFailure(Exception):
-    """An end without success whose message stands for itself."""
-
-
-class CommandFailed(Exception):
-    """An end without success that is reported as ``Error: …``."""
-
-
-async def execute(
+async def execute(  # noqa: PLR0913 - the options of the command line, one each
     admin: ClusterAdmin,
     proposed: Collection[ProposedPartition],
     say: Say,
     *,
+    clock: Clock,
     throttle: int = -1,
+    log_dirs_throttle: int = -1,
+    timeout_ms: int = TIMEOUT_MS,
     additional: bool = False,
 ) -> None:
     """Start the reassignments of a file. Raises `TerseFailure`, `CommandFailed`."""
     targets = check_executable(proposed)
-    _refuse_log_dirs(proposed)
+    directories = log_dirs.proposed_directories(proposed)
     pending = await admin.list_reassignments()
     if pending and not additional:
         raise TerseFailure(EXISTING)
@@ -68,10 +66,15 @@ async def execute(
     say(format_reassignment_json(current))
     say("")
     say("Save this to use as the --reassignment-json-file option during rollback")
-    if throttle >= 0:
+    if throttle >= 0 or log_dirs_throttle >= 0:
         say(RUN_VERIFY)
+    if throttle >= 0:
         await _set_throttle(admin, pending, targets, current, throttle)
         say(f"The inter-broker throttle limit was set to {throttle} B/s")
+    if log_dirs_throttle >= 0:
+        for broker in sorted({replica.broker_id for replica in directories}):
+            await _alter_broker(admin, broker, {LOG_DIRS_RATE: str(log_dirs_throttle)})
+        say(f"The replica-alter-dir throttle limit was set to {log_dirs_throttle} B/s")
     refused = await admin.alter_reassignments(targets)
     if refused:
         raise TerseFailure("Error reassigning partition(s):\n" + _by_partition(refused))
@@ -79,6 +82,7 @@ async def execute(
         f"Successfully started partition reassignment{_plural(targets)} for "
         + ",".join(str(tp) for tp in sorted(targets))
     )
+    await log_dirs.start_moves(admin, directories, say, clock=clock, timeout_ms=timeout_ms)
 
 
 async def verify(
@@ -89,16 +93,14 @@ async def verify(
     preserve_throttles: bool = False,
 ) -> None:
     """Report on the partitions of a file; clear throttles once nothing moves any more."""
-    _refuse_log_dirs(proposed)
     pending = await admin.list_reassignments()
     targets = {entry.topic_partition: entry.replicas for entry in proposed}
     cluster = await admin.describe_cluster(sorted({tp.topic for tp in targets}))
     say("Status of partition reassignment:")
     for tp in sorted(targets):
         say(_verdict(tp, targets[tp], pending, cluster))
-    # The tool prints its (empty) list of moves between log directories here.
-    say("")
-    if not pending and not preserve_throttles:
+    is_moving = await log_dirs.report_moves(admin, log_dirs.proposed_directories(proposed), say)
+    if not pending and not is_moving and not preserve_throttles:
         await _clear_throttles(admin, targets, cluster, say)
 
 
@@ -107,10 +109,11 @@ async def cancel(
     proposed: Collection[ProposedPartition],
     say: Say,
     *,
+    clock: Clock,
+    timeout_ms: int = TIMEOUT_MS,
     preserve_throttles: bool = False,
 ) -> None:
-    """Cancel those partitions of a file that are being reassigned, and clear throttles."""
-    _refuse_log_dirs(proposed)
+    """Cancel what a file moves and is being moved, and clear throttles."""
     pending = await admin.list_reassignments()
     targets = {entry.topic_partition: entry.replicas for entry in proposed}
     active = [tp for tp in sorted(targets) if tp in pending]
@@ -127,7 +130,8 @@ async def cancel(
         )
     else:
         say("None of the specified partition reassignments are active.")
-    say("None of the specified partition moves are active.")
+    directories = log_dirs.proposed_directories(proposed)
+    await log_dirs.put_back(admin, directories, say, clock=clock, timeout_ms=timeout_ms)
     if not preserve_throttles:
         cluster = await admin.describe_cluster(sorted({tp.topic for tp in targets}))
         await _clear_throttles(admin, targets, cluster, say)
@@ -148,15 +152,6 @@ async def list_active(admin: ClusterAdmin, say: Say) -> None:
         if assignment.removing_replicas:
             line += f" removing: {_ids(assignment.removing_replicas)}."
         say(line)
-
-
-def _refuse_log_dirs(proposed: Iterable[ProposedPartition]) -> None:
-    for entry in proposed:
-        if any(log_dir != ANY_LOG_DIR for log_dir in entry.log_dirs):
-            raise CommandFailed(
-                f"Moving {entry.topic_partition} to a log directory is not available yet: "
-                "log_dirs must be any"
-            )
 
 
 def _check_brokers(targets: Mapping[TopicPartition, tuple[int, ...]], cluster: ClusterView) -> None:

@@ -18,9 +18,19 @@ class Action(StrEnum):
     LIST = "list"
 
 
+TIMEOUT_MS = 10_000
+
 _NEEDS_FILE = frozenset({Action.EXECUTE, Action.VERIFY, Action.CANCEL})
 _PERMITTED: Mapping[Action, frozenset[str]] = {
-    Action.EXECUTE: frozenset({"reassignment-json-file", "throttle", "additional", "timeout"}),
+    Action.EXECUTE: frozenset(
+        {
+            "reassignment-json-file",
+            "throttle",
+            "replica-alter-log-dirs-throttle",
+            "additional",
+            "timeout",
+        }
+    ),
     Action.VERIFY: frozenset({"reassignment-json-file", "preserve-throttles"}),
     Action.CANCEL: frozenset({"reassignment-json-file", "preserve-throttles", "timeout"}),
     Action.LIST: frozenset(),
@@ -39,6 +49,7 @@ class GivenOptions:
     bootstrap_server: str | None = None
     reassignment_json_file: Path | None = None
     throttle: int | None = None
+    log_dirs_throttle: int | None = None
     additional: bool = False
     preserve_throttles: bool = False
     timeout_ms: int | None = None
@@ -48,6 +59,7 @@ class GivenOptions:
         given = {
             "reassignment-json-file": self.reassignment_json_file is not None,
             "throttle": self.throttle is not None,
+            "replica-alter-log-dirs-throttle": self.log_dirs_throttle is not None,
             "timeout": self.timeout_ms is not None,
             "additional": self.additional,
             "preserve-throttles": self.preserve_throttles,
@@ -64,6 +76,10 @@ class ReassignOptions:
     file: Path | None
     throttle: int
     """Bytes per second; negative = leave throttles alone."""
+    log_dirs_throttle: int
+    """Bytes per second between the log directories of a broker; negative = leave it alone."""
+    timeout_ms: int
+    """How long to wait for replicas that are to move to a log directory where they come to."""
     additional: bool
     preserve_throttles: bool
 
@@ -93,6 +109,8 @@ def check_options(actions: Mapping[Action, bool], given: GivenOptions) -> Reassi
         servers=servers,
         file=given.reassignment_json_file,
         throttle=-1 if given.throttle is None else given.throttle,
+        log_dirs_throttle=-1 if given.log_dirs_throttle is None else given.log_dirs_throttle,
+        timeout_ms=TIMEOUT_MS if given.timeout_ms is None else given.timeout_ms,
         additional=given.additional,
         preserve_throttles=given.preserve_throttles,
     )

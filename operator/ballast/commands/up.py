@@ -16,12 +16,13 @@ from ballast.embedded.errors import EmbeddedError
 from ballast.embedded.layout import ClusterLayout
 
 
-def main(
+def main(  # noqa: PLR0913  (the options of the command line, one each)
     *,
     brokers: int,
     controllers: int,
     directory: Path,
     base_port: int,
+    log_dirs: int,
     restart: bool,
     overrides: Sequence[str],
 ) -> int:
@@ -32,6 +33,7 @@ def main(
             brokers=brokers,
             controllers=controllers,
             base_port=base_port,
+            log_dirs=log_dirs,
             overrides=parse_overrides(overrides),
         )
         for name in unknown_properties(layout):

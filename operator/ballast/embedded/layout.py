@@ -4,6 +4,7 @@ DIR/run/NAME.pid            one pid file per child: zookeeper, controller-1, bro
 DIR/logs/NAME.log           what each child prints
 DIR/config/NAME.properties  how each child is configured
 DIR/data/NAME/              what each child keeps
+DIR/data/NAME-dir-2/ …      further log directories of a broker
 """
 
 import os
@@ -31,6 +32,8 @@ class ClusterLayout:
     controllers: int
     base_port: int
     """Broker N listens on ``base_port + N - 1``."""
+    log_dirs: int = 1
+    """Log directories of each broker."""
     overrides: Mapping[str, str]
     """Properties that take precedence in every broker and controller."""
 
@@ -86,6 +89,11 @@ class ClusterLayout:
         """Return a child's data folder."""
         return self.directory / "data" / name
 
+    def log_directories(self, name: str) -> list[Path]:
+        """Return a broker's log directories."""
+        further = range(2, self.log_dirs + 1)
+        return [self.data(name), *(self.data(f"{name}-dir-{number}") for number in further)]
+
     def pid_path(self, name: str) -> Path:
         """Return a child's pid file."""
         return self.directory / "run" / f"{name}.pid"
@@ -110,7 +118,7 @@ class ClusterLayout:
         return {
             "broker.id": str(broker_id),
             "listeners": f"PLAINTEXT://{HOST}:{self.broker_port(broker_id)}",
-            "log.dirs": str(self.data(name).resolve()),
+            "log.dirs": ",".join(str(path.resolve()) for path in self.log_directories(name)),
             "zookeeper.connect": self.zookeeper_connect,
             "zookeeper.session.timeout.ms": "6000",
             "default.replication.factor": str(min(3, self.brokers)),

@@ -11,6 +11,7 @@ from typing import TypeVar
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import TopicPartition
+from ballast.net import admin_log_dirs
 from ballast.net.admin_configs import (
     ALL_BROKERS,
     BROKER,
@@ -42,6 +43,7 @@ from ballast.reassign.ports import (
     ClusterUnavailable,
     ClusterView,
     PartitionView,
+    ReplicaLogDirs,
     ReplicaSize,
     RequestError,
 )
@@ -204,14 +206,7 @@ class AdminClient:
             return {}
         response: log_dirs_wire.DescribeLogDirsResponse = await self.connections.ask_broker(
             broker_id,
-            log_dirs_wire.DescribeLogDirsRequest(
-                topics=tuple(
-                    log_dirs_wire.DescribableLogDirTopic(
-                        topic=topic, partitions=tuple(sorted(topics[topic]))
-                    )
-                    for topic in sorted(topics)
-                )
-            ),
+            admin_log_dirs.describe_request(topics),
         )
         return {
             TopicPartition(topic.name, partition.partition_index): ReplicaSize(
@@ -223,6 +218,27 @@ class AdminClient:
             for topic in log_dir.topics
             for partition in topic.partitions
             if not partition.is_future_key
+        }
+
+    async def replica_log_dirs(
+        self, broker_id: int, topics: Mapping[str, Collection[int]]
+    ) -> Mapping[TopicPartition, ReplicaLogDirs]:
+        """DescribeLogDirs (35) of one broker: where the replicas found lie and move to."""
+        request = admin_log_dirs.describe_request(topics)
+        return admin_log_dirs.replica_log_dirs(
+            await self.connections.ask_broker(broker_id, request)
+        )
+
+    async def alter_replica_log_dirs(
+        self, broker_id: int, targets: Mapping[TopicPartition, str]
+    ) -> Mapping[TopicPartition, RequestError]:
+        """AlterReplicaLogDirs (34) of one broker; returns the replicas refused."""
+        request = admin_log_dirs.alter_request(targets)
+        answer = await self.connections.ask_broker(broker_id, request)
+        return {
+            name: request_error(code, None)
+            for name, code in admin_log_dirs.alter_outcomes(answer).items()
+            if code != ErrorCode.NONE
         }
 
     async def elect_preferred_leaders(

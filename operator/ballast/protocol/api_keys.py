@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ballast.protocol.messages import (
     alter_configs,
     alter_partition_reassignments,
+    alter_replica_log_dirs,
     api_versions,
     controlled_shutdown,
     create_partitions,
@@ -76,6 +77,7 @@ class ApiKey(IntEnum):
     OFFSET_FOR_LEADER_EPOCH = 23
     DESCRIBE_CONFIGS = 32
     ALTER_CONFIGS = 33
+    ALTER_REPLICA_LOG_DIRS = 34
     DESCRIBE_LOG_DIRS = 35
     CREATE_PARTITIONS = 37
     DELETE_GROUPS = 42
@@ -163,6 +165,10 @@ APIS: Mapping[ApiKey, Api] = MappingProxyType(
         ),
         ApiKey.ALTER_CONFIGS: Api(
             alter_configs.AlterConfigsRequest, alter_configs.AlterConfigsResponse
+        ),
+        ApiKey.ALTER_REPLICA_LOG_DIRS: Api(
+            alter_replica_log_dirs.AlterReplicaLogDirsRequest,
+            alter_replica_log_dirs.AlterReplicaLogDirsResponse,
         ),
         ApiKey.DESCRIBE_LOG_DIRS: Api(
             describe_log_dirs.DescribeLogDirsRequest, describe_log_dirs.DescribeLogDirsResponse

@@ -51,6 +51,16 @@ class ReplicaSize:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaLogDirs:
+    """Where one replica lies on its broker, and where it moves to."""
+
+    current: str | None
+    """None if no directory that works has it."""
+    future: str | None
+    """None if it does not move."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequestError:
     """Kafka's error for one partition or resource: name of the code and the broker's message."""
 
@@ -97,6 +107,19 @@ class ClusterAdmin(Protocol):
         self, broker_id: int, topics: Mapping[str, Collection[int]]
     ) -> Mapping[TopicPartition, ReplicaSize]:
         """DescribeLogDirs (35) of one broker; raises `BrokerUnavailable`."""
+
+    async def replica_log_dirs(
+        self, broker_id: int, topics: Mapping[str, Collection[int]]
+    ) -> Mapping[TopicPartition, ReplicaLogDirs]:
+        """DescribeLogDirs (35) of one broker: those found. Raises `BrokerUnavailable`."""
+
+    async def alter_replica_log_dirs(
+        self, broker_id: int, targets: Mapping[TopicPartition, str]
+    ) -> Mapping[TopicPartition, RequestError]:
+        """AlterReplicaLogDirs (34) of one broker; returns the refused.
+
+        Raises `BrokerUnavailable`.
+        """
 
     async def elect_preferred_leaders(
         self, partitions: Collection[TopicPartition]

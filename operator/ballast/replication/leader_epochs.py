@@ -97,6 +97,12 @@ class LeaderEpochCache:
         self._entries[:covering] = [EpochEntry(epoch, offset)]
         return True
 
+    def replace(self, entries: Sequence[EpochEntry]) -> bool:
+        """Hold ``entries`` and no others; return whether that changed anything."""
+        changed = self._entries != list(entries)
+        self._entries[:] = entries
+        return changed
+
     def clear(self) -> bool:
         """Forget everything; return whether there was anything."""
         changed = bool(self._entries)

@@ -3,8 +3,15 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ballast.protocol.compression import decompress
 from ballast.protocol.errors import InvalidRecords
-from ballast.protocol.records import BatchHeader, check_client_attributes
+from ballast.protocol.record_slices import slice_records
+from ballast.protocol.records import (
+    HEADER_SIZE,
+    BatchHeader,
+    check_batches,
+    check_client_attributes,
+)
 from ballast.replication.leader_epochs import LeaderEpochCache
 from ballast.replication.producer_state import Duplicate, ProducerStates
 from ballast.storage.config import INT_MAX, LogConfig
@@ -47,13 +54,28 @@ def find_duplicate(
     return None
 
 
+def check_keys(records: memoryview, batches: Sequence[PositionedHeader]) -> None:
+    """Raise `InvalidRecords` for a record without key: a compacted log could never drop it."""
+    for position, header in batches:
+        data = bytes(records[position + HEADER_SIZE : position + header.size])
+        payload = decompress(header.compression, data)
+        for record in slice_records(payload, header.record_count):
+            if record.key is None:
+                raise InvalidRecords("Compacted topic cannot accept message without key")
+
+
+def check_fetched(records: memoryview) -> list[PositionedHeader]:
+    """Return position and header of every batch that a leader sent; raises `RecordsError`."""
+    return check_batches(records, INT_MAX, from_producer=False)
+
+
 def epochs_begun(
     batches: Sequence[PositionedHeader], log_end_offset: int, epochs: LeaderEpochCache
 ) -> list[tuple[int, int]]:
     """Return the (epoch, start offset) that a leader's batches begin in a follower's log.
 
-    Raises `UnexpectedOffset` where they do not continue at the log's end, `StaleLeaderEpoch` where
-    epochs go down (P6: a log's epochs never do).
+    Raises `UnexpectedOffset` where they go back, `StaleLeaderEpoch` where epochs go down (P6: a
+    log's epochs never do). They may leave offsets out: the leader's log may be compacted.
     """
     expected = log_end_offset
     # An epoch that begins at the very end is of a leader that appended nothing: it may go.
@@ -61,13 +83,13 @@ def epochs_begun(
     known = epochs.latest_epoch
     begun = []
     for _, header in batches:
-        if header.base_offset != expected:
+        if header.base_offset < expected:
             raise UnexpectedOffset(f"offset {header.base_offset} came, {expected} was expected")
         epoch = header.partition_leader_epoch
         if epoch < previous:
             raise StaleLeaderEpoch(f"epoch {epoch} at offset {expected} follows {previous}")
         if epoch != known and epoch >= 0:
-            begun.append((epoch, expected))
+            begun.append((epoch, header.base_offset))
             known = epoch
         previous = epoch
         expected = header.next_offset
@@ -75,11 +97,16 @@ def epochs_begun(
 
 
 def must_roll(
-    segment: Segment, size_bytes: int, marks: Sequence[BatchMark], config: LogConfig
+    segment: Segment,
+    size_bytes: int,
+    marks: Sequence[BatchMark],
+    config: LogConfig,
+    now_ms: int | None,
 ) -> bool:
     """Whether the batches belong in a new segment (LogSegment.shouldRoll).
 
-    Age is counted between the timestamps of batches; without them a segment rolls by size only.
+    Age is counted between the timestamps of batches; without them on the clock of ``now_ms``, from
+    the first append that this process sees.
     """
     if not segment.size:
         return False
@@ -87,5 +114,5 @@ def must_roll(
         return True
     if marks[-1].last_offset - segment.base_offset > INT_MAX:
         return True
-    first_timestamp = segment.first_timestamp()
-    return first_timestamp >= 0 and marks[-1].max_timestamp - first_timestamp > config.segment_ms
+    waited_ms = segment.waited_ms(marks[-1].max_timestamp, now_ms)
+    return waited_ms > config.max_segment_ms

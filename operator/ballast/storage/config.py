@@ -13,6 +13,9 @@ LONG_MAX = 2**63 - 1
 DELETE = "delete"
 """The ``cleanup.policy`` under which old segments go."""
 
+COMPACT = "compact"
+"""The ``cleanup.policy`` under which of each key only the newest record stays."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogConfig:
@@ -32,6 +35,14 @@ class LogConfig:
     """``retention.bytes``: size above which the oldest segments go; negative for no limit."""
     retention_ms: int = 7 * 24 * 3_600_000
     """``retention.ms``: age above which segments go; negative for no limit."""
+    min_cleanable_dirty_ratio: float = 0.5
+    """``min.cleanable.dirty.ratio``: the dirty part above which a log is compacted."""
+    min_compaction_lag_ms: int = 0
+    """``min.compaction.lag.ms``: younger records are not compacted."""
+    max_compaction_lag_ms: int = LONG_MAX
+    """``max.compaction.lag.ms``: older records are compacted, however few they are."""
+    delete_retention_ms: int = 24 * 3_600_000
+    """``delete.retention.ms``: how long a key's deletion can be read in a compacted log."""
     file_delete_delay_ms: int = 60_000
     """``file.delete.delay.ms``: how long the files of a dropped segment stay on disk."""
     producer_id_expiration_ms: int = 7 * 24 * 3_600_000
@@ -41,6 +52,18 @@ class LogConfig:
     def is_deleted(self) -> bool:
         """Whether segments go by age and size."""
         return DELETE in self.cleanup_policy
+
+    @property
+    def is_compacted(self) -> bool:
+        """Whether of each key only the newest record stays."""
+        return COMPACT in self.cleanup_policy
+
+    @property
+    def max_segment_ms(self) -> int:
+        """Age at which a segment rolls, so that it can be compacted in time (KIP-354)."""
+        if self.is_compacted:
+            return min(self.segment_ms, max(self.max_compaction_lag_ms, 1))
+        return self.segment_ms
 
     def with_overrides(self, properties: Mapping[str, str]) -> "LogConfig":
         """Return these settings changed by a topic's own; names of other parts are left alone.
@@ -70,13 +93,12 @@ def _integer(minimum: int, maximum: int = LONG_MAX) -> Callable[[str, str], int]
     return parse
 
 
-def _policies(name: str, text: str) -> tuple[str, ...]:
+def _as_topics(name: str, text: str) -> Any:
+    """Return the value that the table of topics' configs reads."""
     try:
-        value = TOPIC_CONFIGS[name].parse(text)
+        return TOPIC_CONFIGS[name].parse(text)
     except InvalidTopicConfig as error:
         raise InvalidLogConfig(f"{name}: {error}") from None
-    assert isinstance(value, tuple)
-    return value
 
 
 _SETTINGS: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
@@ -84,8 +106,12 @@ _SETTINGS: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
     "segment.ms": ("segment_ms", _integer(1)),
     "index.interval.bytes": ("index_interval_bytes", _integer(0, INT_MAX)),
     "max.message.bytes": ("max_message_bytes", _integer(0, INT_MAX)),
-    "cleanup.policy": ("cleanup_policy", _policies),
+    "cleanup.policy": ("cleanup_policy", _as_topics),
     "retention.bytes": ("retention_bytes", _integer(-LONG_MAX - 1)),
     "retention.ms": ("retention_ms", _integer(-1)),
+    "min.cleanable.dirty.ratio": ("min_cleanable_dirty_ratio", _as_topics),
+    "min.compaction.lag.ms": ("min_compaction_lag_ms", _integer(0)),
+    "max.compaction.lag.ms": ("max_compaction_lag_ms", _integer(1)),
+    "delete.retention.ms": ("delete_retention_ms", _integer(0)),
     "file.delete.delay.ms": ("file_delete_delay_ms", _integer(0)),
 }

@@ -49,6 +49,10 @@ class StaleLeaderEpoch(StorageError):
     """An append under a leader epoch older than the newest of the log."""
 
 
+class CleaningAborted(StorageError):
+    """A log that was cut or shortened while it was compacted: it is tried again another time."""
+
+
 class AppendTooLarge(StorageError):
     """A produced set of batches larger than ``segment.bytes`` (RECORD_LIST_TOO_LARGE)."""
 

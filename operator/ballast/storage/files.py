@@ -88,6 +88,14 @@ class Files(Protocol):
         """Return a file's length in bytes."""
         ...
 
+    def modified_ms(self, path: str) -> int:
+        """Return when a file last changed, in ms since the epoch."""
+        ...
+
+    def set_modified_ms(self, path: str, time_ms: int) -> None:
+        """Have a file changed last at another time."""
+        ...
+
     def names(self, directory: str) -> list[str]:
         """Return the names in a directory, sorted."""
         ...
@@ -158,6 +166,17 @@ class RealFiles:
         """Return a file's length in bytes."""
         with _disk_errors("stat", path), self._parent(path) as (parent, name):
             return os.stat(name, dir_fd=parent, follow_symlinks=False).st_size
+
+    def modified_ms(self, path: str) -> int:
+        """Return when a file last changed, in ms since the epoch."""
+        with _disk_errors("stat", path), self._parent(path) as (parent, name):
+            return os.stat(name, dir_fd=parent, follow_symlinks=False).st_mtime_ns // 1_000_000
+
+    def set_modified_ms(self, path: str, time_ms: int) -> None:
+        """Have a file changed last at another time."""
+        times = (time_ms * 1_000_000, time_ms * 1_000_000)
+        with _disk_errors("utime", path), self._parent(path) as (parent, name):
+            os.utime(name, ns=times, dir_fd=parent, follow_symlinks=False)
 
     def names(self, directory: str) -> list[str]:
         """Return the names in a directory, sorted."""

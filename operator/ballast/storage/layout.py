@@ -11,6 +11,7 @@ META_PROPERTIES = "meta.properties"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 HIGH_WATERMARKS = "replication-offset-checkpoint"
 LOG_START_OFFSETS = "log-start-offset-checkpoint"
+CLEANER_OFFSETS = "cleaner-offset-checkpoint"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 
@@ -19,11 +20,20 @@ OFFSET_INDEX_SUFFIX = ".index"
 TIME_INDEX_SUFFIX = ".timeindex"
 SNAPSHOT_SUFFIX = ".snapshot"
 DELETED_SUFFIX = "-delete"
+FUTURE_SUFFIX = "-future"
+MOVED_FROM = "moved-from"
+"""In a log that has replaced one of another directory, whose path it holds, until that is gone."""
 RETIRED_SUFFIX = ".deleted"
 """Of the files of a segment that the log has no more; Kafka removes them a while later."""
 
+CLEANED_SUFFIX = ".cleaned"
+"""Of the files of a segment that compaction is writing."""
+SWAP_SUFFIX = ".swap"
+"""Of the files of a segment that is about to replace others."""
+
 _NAME_LENGTH_MAX = 255
 _OFFSET = re.compile(r"[0-9]{20}")
+_UNIQUE = re.compile(r"[0-9a-f]{32}")
 _PARTITION = re.compile(r"0|[1-9][0-9]{0,9}")
 
 
@@ -57,6 +67,25 @@ def deleted_directory(partition: TopicPartition, unique_hex: str) -> str:
     """Return the folder name under which a deleted partition waits (Log.logDeleteDirName)."""
     suffix = f"-{partition.partition}.{unique_hex}{DELETED_SUFFIX}"
     return partition.topic[: _NAME_LENGTH_MAX - len(suffix)] + suffix
+
+
+def future_directory(partition: TopicPartition, unique_hex: str) -> str:
+    """Return the folder of a log that is to replace a partition's (Log.logFutureDirName).
+
+    Raises `UnsafePath` for names that are too long for it.
+    """
+    name = f"{partition_directory(partition)}.{unique_hex}{FUTURE_SUFFIX}"
+    if len(name) > _NAME_LENGTH_MAX:
+        raise UnsafePath(f"the folder name of the future {partition} is too long")
+    return name
+
+
+def parse_future_directory(name: str) -> TopicPartition | None:
+    """Return the partition whose future log a folder holds; None for any other name."""
+    stem, dot, unique_hex = name.removesuffix(FUTURE_SUFFIX).rpartition(".")
+    if not name.endswith(FUTURE_SUFFIX) or not dot or not _UNIQUE.fullmatch(unique_hex):
+        return None
+    return parse_partition_directory(stem)
 
 
 def segment_file(base_offset: int, suffix: str) -> str:

@@ -9,17 +9,23 @@ ones in the batches. A write that fails fences the log until it is reopened thro
 `ballast.storage.recovery.open_log` makes the objects of this class.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from uuid import UUID
 
 from ballast.model.ids import TopicPartition
 from ballast.protocol.records import BatchHeader, assign_offset, check_batches
-from ballast.replication.leader_epochs import LeaderEpochCache
-from ballast.replication.producer_state import ProducerStates
-from ballast.storage.appends import AppendInfo, epochs_begun, find_duplicate, must_roll
+from ballast.replication.leader_epochs import EpochEntry
+from ballast.storage.appends import (
+    AppendInfo,
+    check_fetched,
+    check_keys,
+    epochs_begun,
+    find_duplicate,
+    must_roll,
+)
 from ballast.storage.checkpoints import encode_epochs, encode_partition_metadata
-from ballast.storage.config import INT_MAX, LogConfig
+from ballast.storage.config import LogConfig
 from ballast.storage.errors import (
     AppendTooLarge,
     LogFailed,
@@ -29,26 +35,10 @@ from ballast.storage.errors import (
 )
 from ballast.storage.files import Buffer, Files
 from ballast.storage.layout import LEADER_EPOCHS, PARTITION_METADATA
-from ballast.storage.producer_snapshots import SnapshotFiles
-from ballast.storage.segment import BatchMark, mark_of
-from ballast.storage.segments import Segments
+from ballast.storage.log_state import LogState
+from ballast.storage.segment import BatchMark, Segment, mark_of
+from ballast.storage.segment_swap import swap_in
 from ballast.storage.timestamps import find_timestamp
-
-
-@dataclass(slots=True, kw_only=True)
-class LogState:
-    """What opening a log found; `Log` takes it over."""
-
-    segments: Segments
-    snapshots: SnapshotFiles
-    epochs: LeaderEpochCache
-    epochs_saved: bool
-    """Whether the file of leader epochs says what ``epochs`` does."""
-    producers: ProducerStates
-    log_start_offset: int
-    log_end_offset: int
-    recovery_point: int
-    topic_id: UUID | None
 
 
 class Log:
@@ -78,7 +68,8 @@ class Log:
         """For the other modules of this package."""
         self.failure: StorageError | None = None
         """Why the log takes no more appends; None while it does."""
-        self._files = files
+        self.files = files
+        """For the other modules of this package."""
         self._snapshots = state.snapshots
         self._epochs_saved = state.epochs_saved
         self._config = config
@@ -93,6 +84,11 @@ class Log:
     def config(self, config: LogConfig) -> None:
         self._config = config
         self.segments.active.index_interval_bytes = config.index_interval_bytes
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the log was closed."""
+        return self._closed
 
     @property
     def size_bytes(self) -> int:
@@ -121,6 +117,8 @@ class Log:
         if len(records) > self._config.segment_bytes:
             raise AppendTooLarge(f"{len(records)} bytes exceed segment.bytes")
         batches = check_batches(records, self._config.max_message_bytes)
+        if self._config.is_compacted:
+            check_keys(records, batches)
         duplicate = find_duplicate(batches, self.producers, now_ms)
         if duplicate is not None:
             first_offset, last_offset, timestamp_ms = duplicate
@@ -138,7 +136,7 @@ class Log:
             last_offset = offset + header.last_offset_delta
             marks.append(BatchMark(position, header.size, last_offset, header.max_timestamp))
             offset = last_offset + 1
-        info = self._write(records, marks)
+        info = self._write(records, marks, now_ms)
         for mark, (_, header) in zip(marks, batches, strict=True):
             if header.producer_id >= 0:
                 base_offset = mark.last_offset - header.last_offset_delta
@@ -168,7 +166,8 @@ class Log:
         begun = epochs_begun(batches, self.log_end_offset, self.leader_epochs)
         for epoch, offset in begun:
             self._epochs_changed(self.leader_epochs.assign(epoch, offset))
-        info = self._write(records, [mark_of(header, position) for position, header in batches])
+        marks = [mark_of(header, position) for position, header in batches]
+        info = self._write(records, marks, now_ms)
         for _, header in batches:
             if header.producer_id >= 0 and not header.is_control:
                 self.producers.record(header, header.base_offset, now_ms)
@@ -228,29 +227,35 @@ class Log:
         if offset <= self.segments.first.base_offset:
             self.truncate_fully_and_start_at(max(offset, 0))
             return
-        try:
+        with self._fenced("truncate"):
             self._lower_recovery_point(offset)
             self.log_end_offset = self.segments.truncate(offset)
             self._lower_recovery_point(self.log_end_offset)
             self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
             self.reload_producers()
-        except StorageError as error:
-            raise self._failed("truncate", error) from error
         self._epochs_changed(self.leader_epochs.truncate_from_end(self.log_end_offset))
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Drop everything, durably; the next append is at ``offset``."""
         self._check_usable()
-        try:
+        with self._fenced("truncate"):
             self._lower_recovery_point(min(offset, self.log_start_offset))
             self.segments.restart_at(offset)
             self._snapshots.clear()
             self._epochs_changed(self.leader_epochs.clear())
             self._save_epochs()
-        except StorageError as error:
-            raise self._failed("truncate", error) from error
         self.producers.clear()
         self.log_start_offset = self.log_end_offset = self.recovery_point = offset
+
+    def take_epochs(self, entries: Sequence[EpochEntry]) -> None:
+        """Know the leader epochs of the log that this one is a copy of, empty ones included."""
+        self._epochs_changed(self.leader_epochs.replace(entries))
+
+    def relocate(self, directory: str) -> None:
+        """Go on in a folder that was renamed to ``directory``."""
+        self.directory = directory
+        self.segments.relocate(directory)
+        self._snapshots.directory = directory
 
     def raise_log_start_offset(self, offset: int) -> None:
         """Forget what lies below ``offset``: whole segments are removed, the rest is hidden."""
@@ -265,19 +270,20 @@ class Log:
 
     def drop_hidden_segments(self) -> None:
         """Give up the segments that lie below the log's start."""
-        try:
+        with self._fenced("remove segments"):
             self.segments.retire_below(self.log_start_offset)
-        except StorageError as error:
-            raise self._failed("remove segments", error) from error
+
+    def replace_segments(self, old: Sequence[Segment], new: Segment) -> None:
+        """Have ``new``, which compaction made of ``old``, in their place."""
+        with self._fenced("compaction"):
+            swap_in(self.segments, old, new)
 
     def roll(self) -> None:
         """Begin a new segment, unless the last one is empty."""
         self._check_usable()
         if self.segments.active.size:
-            try:
+            with self._fenced("roll"):
                 self._roll()
-            except StorageError as error:
-                raise self._failed("roll", error) from error
 
     def _roll(self) -> None:
         self.segments.roll(self.log_end_offset)
@@ -298,7 +304,7 @@ class Log:
         self._check_usable()
         if self.topic_id != topic_id:
             path = f"{self.directory}/{PARTITION_METADATA}"
-            self._files.write_whole(path, encode_partition_metadata(topic_id))
+            self.files.write_whole(path, encode_partition_metadata(topic_id))
             self.topic_id = topic_id
 
     def flush(self) -> None:
@@ -308,12 +314,10 @@ class Log:
         """
         self._check_usable()
         flushed = self.recovery_point >= self.log_end_offset and not self.segments.names_changed
-        try:
+        with self._fenced("flush"):
             if not flushed:
                 self.segments.flush_from(self.recovery_point)
             self._save_epochs()
-        except StorageError as error:
-            raise self._failed("flush", error) from error
         self.recovery_point = self.log_end_offset
 
     def close(self, *, clean: bool) -> None:
@@ -336,15 +340,23 @@ class Log:
         if self.failure is not None:
             raise LogFailed(f"{self.partition} failed: {self.failure}") from self.failure
 
+    @contextmanager
+    def _fenced(self, operation: str) -> Iterator[None]:
+        """Let the log take no more when the operation fails."""
+        try:
+            yield
+        except StorageError as error:
+            raise self._failed(operation, error) from error
+
     def _failed(self, operation: str, error: StorageError) -> LogFailed:
         self.failure = error
         return LogFailed(f"{operation} of {self.partition} failed: {error}")
 
-    def _write(self, records: Buffer, marks: Sequence[BatchMark]) -> AppendInfo:
+    def _write(self, records: Buffer, marks: Sequence[BatchMark], now_ms: int | None) -> AppendInfo:
         size_bytes = len(records)
         first_offset = self.log_end_offset
         try:
-            if must_roll(self.segments.active, size_bytes, marks, self._config):
+            if must_roll(self.segments.active, size_bytes, marks, self._config, now_ms):
                 self._roll()
             self.segments.active.append(records, marks)
         except StorageError as error:
@@ -376,13 +388,8 @@ class Log:
     def _save_epochs(self) -> None:
         if not self._epochs_saved:
             data = encode_epochs(self.leader_epochs.entries)
-            self._files.write_whole(f"{self.directory}/{LEADER_EPOCHS}", data)
+            self.files.write_whole(f"{self.directory}/{LEADER_EPOCHS}", data)
             self._epochs_saved = True
-
-
-def check_fetched(records: memoryview) -> list[tuple[int, BatchHeader]]:
-    """Return position and header of every batch that a leader sent; raises `RecordsError`."""
-    return check_batches(records, INT_MAX, from_producer=False)
 
 
 def _ignore() -> None:

@@ -28,11 +28,11 @@ _NO_TRANSACTION = -1
 class SnapshotFiles:
     """The snapshots of one log. Methods raise `DiskError`."""
 
-    __slots__ = ("_directory", "_files", "_offsets")
+    __slots__ = ("_files", "_offsets", "directory")
 
     def __init__(self, files: Files, directory: str) -> None:
         self._files = files
-        self._directory = directory
+        self.directory = directory
         offsets = (parse_segment_file(name, SNAPSHOT_SUFFIX) for name in files.names(directory))
         self._offsets = [offset for offset in offsets if offset is not None]
 
@@ -83,7 +83,7 @@ class SnapshotFiles:
             self._files.remove(self._path(self._offsets.pop()))
 
     def _path(self, offset: int) -> str:
-        return f"{self._directory}/{segment_file(offset, SNAPSHOT_SUFFIX)}"
+        return f"{self.directory}/{segment_file(offset, SNAPSHOT_SUFFIX)}"
 
 
 def encode_snapshot(producers: Sequence[ProducerSnapshot]) -> bytes:

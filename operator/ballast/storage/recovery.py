@@ -35,9 +35,11 @@ from ballast.storage.layout import (
     TIME_INDEX_SUFFIX,
     parse_segment_file,
 )
-from ballast.storage.log import Log, LogState
+from ballast.storage.log import Log
+from ballast.storage.log_state import LogState
 from ballast.storage.producer_snapshots import SnapshotFiles
 from ballast.storage.segment import Segment, mark_of
+from ballast.storage.segment_swap import finish_swaps
 from ballast.storage.segments import Segments
 
 CHUNK_BYTES = 1 << 20
@@ -187,6 +189,7 @@ def _verified_batches(segment: Segment, position: int) -> Iterator[tuple[int, Ba
 
 
 def _base_offsets(files: Files, directory: str) -> list[int]:
+    finish_swaps(files, directory)
     names = files.names(directory)
     found = {
         base_offset

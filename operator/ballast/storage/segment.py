@@ -49,6 +49,8 @@ class Segment:
         "_files",
         "_first_timestamp",
         "_positions",
+        "_seen_ms",
+        "_suffix",
         "base_offset",
         "directory",
         "end_offset",
@@ -62,11 +64,18 @@ class Segment:
     )
 
     def __init__(
-        self, files: Files, directory: str, base_offset: int, index_interval_bytes: int
+        self,
+        files: Files,
+        directory: str,
+        base_offset: int,
+        index_interval_bytes: int,
+        suffix: str = "",
     ) -> None:
+        """Make it; ``suffix`` follows the names of files that are not, or not yet, the log's."""
         self.base_offset = base_offset
         self.directory = directory
-        self.path = f"{directory}/{segment_file(base_offset, LOG_SUFFIX)}"
+        self._suffix = suffix
+        self.path = self._sibling(LOG_SUFFIX)
         self.index_interval_bytes = index_interval_bytes
         self.size = 0
         """Bytes of whole, appended batches; what lies behind them in the file is not there."""
@@ -79,6 +88,7 @@ class Segment:
         self._files = files
         self._file: File | None = None
         self._first_timestamp: int | None = None
+        self._seen_ms: int | None = None
         self._bytes_since_entry = 0
         self._positions: dict[int, int] = {}
 
@@ -183,6 +193,29 @@ class Segment:
                 return NO_TIMESTAMP
             self._first_timestamp = next(self.scan(0))[1].max_timestamp
         return self._first_timestamp
+
+    def waited_ms(self, timestamp_ms: int, now_ms: int | None) -> int:
+        """Return how long it takes batches, by their timestamps or, without, since first asked."""
+        first = self.first_timestamp()
+        if first > NO_TIMESTAMP:
+            return timestamp_ms - first
+        if now_ms is None:
+            return 0
+        if self._seen_ms is None:
+            self._seen_ms = now_ms
+        return now_ms - self._seen_ms
+
+    def largest_timestamp(self) -> int:
+        """Return the newest timestamp, in ms; the last change of the file if there is none."""
+        return self.max_timestamp if self.max_timestamp > NO_TIMESTAMP else self.modified_ms()
+
+    def modified_ms(self) -> int:
+        """Return when the batches' file last changed, in ms since the epoch."""
+        return self._files.modified_ms(self.path)
+
+    def set_modified_ms(self, time_ms: int) -> None:
+        """Have the batches' file changed last at another time."""
+        self._files.set_modified_ms(self.path, time_ms)
 
     def scan(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
         """Yield position and header of the batches from ``position`` on, checksums unread."""
@@ -303,6 +336,26 @@ class Segment:
         for path in self._paths():
             self._files.remove(path)
 
+    def change_suffix(self, suffix: str) -> None:
+        """Rename the files, the batches' file last."""
+        self.release()
+        before = self.offset_index.file.path, self.time_index.file.path, self.path
+        self._suffix = suffix
+        self._name_files()
+        after = self.offset_index.file.path, self.time_index.file.path, self.path
+        for source, target in zip(before, after, strict=True):
+            self._files.rename(source, target)
+
+    def relocate(self, directory: str) -> None:
+        """Find the files in a folder that was renamed to ``directory``; they must be closed."""
+        self.directory = directory
+        self._name_files()
+
+    def _name_files(self) -> None:
+        self.path = self._sibling(LOG_SUFFIX)
+        self.offset_index.file.path = self._sibling(OFFSET_INDEX_SUFFIX)
+        self.time_index.file.path = self._sibling(TIME_INDEX_SUFFIX)
+
     def retire(self) -> list[str]:
         """Rename the files, in the order of `remove`; return the paths that are to be removed.
 
@@ -344,4 +397,4 @@ class Segment:
         return self._file
 
     def _sibling(self, suffix: str) -> str:
-        return f"{self.directory}/{segment_file(self.base_offset, suffix)}"
+        return f"{self.directory}/{segment_file(self.base_offset, suffix)}{self._suffix}"

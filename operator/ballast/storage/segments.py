@@ -7,7 +7,7 @@ number of descriptors does not grow with the log.
 
 from bisect import bisect_right
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ballast.protocol.records import BatchHeader
 from ballast.storage.files import Files
@@ -25,6 +25,7 @@ class Segments:
         "_list",
         "_open_sealed",
         "_retired",
+        "cuts",
         "directory",
         "names_changed",
     )
@@ -34,6 +35,8 @@ class Segments:
         self.directory = directory
         self.names_changed = False
         """Whether files were made or removed since the directory was last flushed."""
+        self.cuts = 0
+        """How often batches were taken away from either end."""
         self._files = files
         self._list = segments
         self._open_sealed: OrderedDict[int, Segment] = OrderedDict()
@@ -96,6 +99,7 @@ class Segments:
 
     def truncate(self, offset: int) -> int:
         """Cut all batches that end at or above ``offset``, durably; return the next offset."""
+        self.cuts += 1
         keep = self.number_of(offset) + 1
         for segment in reversed(self._list[keep:]):
             self._remove(segment)
@@ -107,6 +111,7 @@ class Segments:
 
     def restart_at(self, offset: int) -> None:
         """Replace everything by one empty segment at ``offset``, durably."""
+        self.cuts += 1
         interval = self.active.index_interval_bytes
         for segment in reversed(self._list):
             self._remove(segment)
@@ -123,10 +128,22 @@ class Segments:
         Their files are renamed; `remove_retired` removes them.
         """
         for segment in self._list[: self.number_of(offset)]:
-            self._open_sealed.pop(segment.base_offset, None)
-            self.names_changed = True
-            self._just_retired += segment.retire()
+            self.cuts += 1
+            self._retire(segment)
             del self._list[0]
+
+    def replace(self, old: Sequence[Segment], new: Segment) -> None:
+        """Give up sealed segments that follow one another, and have ``new`` in their place."""
+        first = self._list.index(old[0])
+        assert self._list[first : first + len(old)] == list(old), "a log's segments, in order"
+        for segment in old:
+            self._retire(segment)
+        self._list[first : first + len(old)] = [new]
+
+    def _retire(self, segment: Segment) -> None:
+        self._open_sealed.pop(segment.base_offset, None)
+        self.names_changed = True
+        self._just_retired += segment.retire()
 
     def remove_retired(self, now_ms: int, delay_ms: int) -> None:
         """Remove the files of segments given up ``delay_ms`` ago.
@@ -155,6 +172,24 @@ class Segments:
         if self.names_changed:
             self._files.flush_directory(self.directory)
             self.names_changed = False
+
+    def relocate(self, directory: str) -> None:
+        """Go on in a folder that was renamed to ``directory``."""
+        self.release()
+        self.directory = directory
+        for segment in self._list:
+            segment.relocate(directory)
+        moved = [(at, self._relocated(paths)) for at, paths in self._retired]
+        self._retired = deque(moved)
+        self._just_retired = self._relocated(self._just_retired)
+
+    def _relocated(self, paths: Iterable[str]) -> list[str]:
+        return [f"{self.directory}/{path.rpartition('/')[2]}" for path in paths]
+
+    def flush_names_now(self) -> None:
+        """Return when renamed files are durable too."""
+        self.names_changed = True
+        self.flush_names()
 
     def release(self) -> None:
         """Close every file."""

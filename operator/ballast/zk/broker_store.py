@@ -19,6 +19,7 @@ from ballast.znodes import (
     cluster_id,
     isr_changes,
     layout,
+    log_dir_events,
     partition_states,
     producer_ids,
 )
@@ -161,6 +162,18 @@ class BrokerStore:
         data = isr_changes.encode(partitions)
         await outcomes.repeat(
             self._client, lambda: self._client.create(isr_changes.PREFIX, data, sequential=True)
+        )
+
+    # -- log directories ---------------------------------------------------------------------
+
+    async def notify_log_dir_failure(self, broker_id: int) -> None:
+        """Tell the controller that a broker has lost a log directory.
+
+        A lost reply may lead to two notifications, which does no harm.
+        """
+        data = log_dir_events.encode(broker_id)
+        await outcomes.repeat(
+            self._client, lambda: self._client.create(log_dir_events.PREFIX, data, sequential=True)
         )
 
     # -- configs -----------------------------------------------------------------------------

@@ -11,6 +11,11 @@ from ballast.znodes import documents
 PATH = "/log_dir_event_notification"
 
 
+PREFIX = f"{PATH}/log_dir_event_"
+
+_FAILURE = 1
+
+
 class _Document(msgspec.Struct):
     broker: documents.BrokerId
 
@@ -18,6 +23,11 @@ class _Document(msgspec.Struct):
 def path(name: str) -> str:
     """Return the path of one notification."""
     return f"{PATH}/{name}"
+
+
+def encode(broker_id: int) -> bytes:
+    """Return the document of a broker that lost a log dir."""
+    return msgspec.json.encode({"version": 1, "broker": broker_id, "event": _FAILURE})
 
 
 def decode(name: str, data: bytes) -> int:

@@ -85,6 +85,7 @@ class Cluster:
     async def start(self, *broker_ids: int) -> None:
         for broker_id in broker_ids:
             self.disks.setdefault(broker_id, FakeDisk(random.Random(broker_id)))
+            self.disks[broker_id].wall_clock_ms = self.wall_clock_ms
             host = self.hosts[broker_id] = Host(f"broker-{broker_id}")
             self.zookeeper.revive(host.name)
             broker = Broker(
@@ -92,10 +93,13 @@ class Cluster:
                 client_factory=self.zookeeper.factory(host.name),
                 files=self.disks[broker_id],
                 random=random.Random(broker_id),
-                wall_clock_ms=lambda: EPOCH_MS + int(self.loop.now * 1000),
+                wall_clock_ms=self.wall_clock_ms,
             )
             await self.loop.start(host, broker.start())
             self.brokers[broker_id] = broker
+
+    def wall_clock_ms(self) -> int:
+        return EPOCH_MS + int(self.loop.now * 1000)
 
     def config(self, broker_id: int) -> BrokerConfig:
         config, unknown = BrokerConfig.from_properties(
@@ -177,6 +181,7 @@ class Cluster:
             isr=state.isr,
             zk_version=state.zk_version,
             replicas=assignment.replicas,
+            is_new=state.leader_epoch == 0,
         )
         request: dict[str, Any] = {
             "controller_id": 101,

@@ -4,7 +4,7 @@ import pytest
 
 from ballast.broker.fetched_records import FetchedRecords, may_ask_on
 from ballast.replication.follower import FetchState
-from ballast.storage.log import check_fetched
+from ballast.storage.appends import check_fetched
 from tests.unit.broker.cluster import batch
 from tests.unit.broker.test_partition import partition
 

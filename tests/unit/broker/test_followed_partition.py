@@ -85,9 +85,9 @@ def test_damaged_records_wait_and_leave_the_log_alone() -> None:
 
 def test_records_that_do_not_continue_the_log_wait() -> None:
     def test(now: float, followed: FollowedPartition) -> None:
-        gap = followed.take(answer(batch(b"e", base_offset=4, leader_epoch=0), high_watermark=9))
-        assert gap is not None
-        assert followed.append(gap) == 0
+        again = followed.take(answer(batch(b"c", base_offset=2, leader_epoch=0), high_watermark=9))
+        assert again is not None
+        assert followed.append(again) == 0
         assert not followed.state.ready(now)
         assert followed.asked.fetch_offset == 3
 

@@ -17,6 +17,7 @@ def change(name: TopicPartition = P0, **fields: object) -> LeadershipChange:
         "topic_id": TOPIC_ID,
         "state": state,
         "assignment": ReplicaAssignment(replicas=(1,)),
+        "is_new": True,
     }
     return LeadershipChange(**{**values, **fields})  # type: ignore[arg-type]
 

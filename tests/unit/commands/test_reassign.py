@@ -25,6 +25,8 @@ class Tool:
             servers=(("localhost", 1),),
             file=self.file,
             throttle=-1,
+            log_dirs_throttle=-1,
+            timeout_ms=0,
             additional=False,
             preserve_throttles=False,
         )

@@ -16,6 +16,7 @@ def up(directory: Path, base_port: int, *overrides: str) -> int:
         controllers=1,
         directory=directory,
         base_port=base_port,
+        log_dirs=1,
         restart=False,
         overrides=overrides,
     )

@@ -72,3 +72,14 @@ def test_topics_have_as_many_replicas_as_there_are_brokers_up_to_three(
     assert layout.broker_properties(1)["default.replication.factor"] == replicas
     assert layout.controller_properties(1)["default.replication.factor"] == replicas
     assert layout.broker_properties(1)["offsets.topic.replication.factor"] == replicas
+
+
+def test_a_broker_may_have_several_log_directories(tmp_path: Path) -> None:
+    layout = ClusterLayout(
+        directory=tmp_path, brokers=2, controllers=1, base_port=19092, log_dirs=3, overrides={}
+    )
+    config, _ = BrokerConfig.from_properties(properties_of(layout.broker(2)))
+    data = tmp_path / "data"
+    assert config.log_dirs == tuple(
+        str(data / name) for name in ("broker-2", "broker-2-dir-2", "broker-2-dir-3")
+    )

@@ -52,6 +52,7 @@ def test_the_corpus_of_real_frames_is_there() -> None:
     }
     not_recorded = {
         ApiKey.ALTER_CONFIGS,
+        ApiKey.ALTER_REPLICA_LOG_DIRS,
         ApiKey.CREATE_PARTITIONS,
         ApiKey.DELETE_RECORDS,
         ApiKey.FIND_COORDINATOR,

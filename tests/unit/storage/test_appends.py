@@ -2,11 +2,12 @@
 
 import pytest
 
+from ballast.protocol.compression import compress
 from ballast.protocol.errors import InvalidRecords
-from ballast.protocol.records import build_batch, check_batches
+from ballast.protocol.records import build_batch, check_batches, encode_records
 from ballast.replication.leader_epochs import EpochEntry, LeaderEpochCache
 from ballast.replication.producer_state import Duplicate, ProducerStates
-from ballast.storage.appends import epochs_begun, find_duplicate, must_roll
+from ballast.storage.appends import check_keys, epochs_begun, find_duplicate, must_roll
 from ballast.storage.config import INT_MAX, LogConfig
 from ballast.storage.segment import BatchMark, Segment
 from tests.unit.storage.samples import DIRECTORY, batch, joined, new_disk
@@ -56,7 +57,42 @@ def test_rolling(
     segment = Segment(new_disk(), DIRECTORY, 100, 4096)
     segment.create()
     mark = BatchMark(0, size, last_offset, timestamp)
-    assert not must_roll(segment, size, [mark], config), "an empty segment takes anything"
+    assert not must_roll(segment, size, [mark], config, 0), "an empty segment takes anything"
     records = batch(base_offset=100, timestamp=1000)
     segment.append(records, [BatchMark(0, len(records), 100, 1000)])
-    assert must_roll(segment, size, [mark], config) == rolls
+    assert must_roll(segment, size, [mark], config, 0) == rolls
+
+
+def test_a_segment_without_timestamps_ages_by_the_clock() -> None:
+    config = LogConfig(segment_ms=1000)
+    segment = Segment(new_disk(), DIRECTORY, 0, 4096)
+    segment.create()
+    records = batch(timestamp=-1)
+    mark = BatchMark(0, len(records), 0, -1)
+    segment.append(records, [mark])
+    times = (None, 5000, 6000, 6001, None)
+    rolls = [must_roll(segment, 10, [mark], config, now) for now in times]
+    assert rolls == [False, False, False, True, False]
+
+
+def test_a_compacted_log_rolls_in_time_to_be_compacted() -> None:
+    segment = Segment(new_disk(), DIRECTORY, 0, 4096)
+    segment.create()
+    records = batch(timestamp=1000)
+    segment.append(records, [BatchMark(0, len(records), 0, 1000)])
+    mark = BatchMark(0, 10, 1, 1501)
+    for policies, rolls in ((("delete",), False), (("compact",), True)):
+        config = LogConfig(cleanup_policy=policies, max_compaction_lag_ms=500)
+        assert must_roll(segment, 10, [mark], config, 0) == rolls
+
+
+@pytest.mark.parametrize("codec", [0, 4])
+def test_records_without_key_do_not_go_into_a_compacted_log(codec: int) -> None:
+    def checked(*rows: tuple[bytes | None, bytes | None, int]) -> None:
+        body = compress(codec, encode_records(rows))
+        records = memoryview(build_batch(rows, attributes=codec, compressed=body))
+        check_keys(records, check_batches(records, 1000))
+
+    checked((b"a", None, 0), (b"", b"2", 0))
+    with pytest.raises(InvalidRecords):
+        checked((b"a", b"1", 0), (None, b"2", 0))

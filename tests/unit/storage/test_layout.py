@@ -8,6 +8,8 @@ from ballast.model.ids import TopicPartition
 from ballast.storage.errors import UnsafePath
 from ballast.storage.layout import (
     deleted_directory,
+    future_directory,
+    parse_future_directory,
     parse_partition_directory,
     parse_segment_file,
     partition_directory,
@@ -67,3 +69,16 @@ def test_segment_files() -> None:
     assert parse_segment_file("00000000000000000042.log", ".log") == 42
     for name in ("42.log", "00000000000000000042.index", "0000000000000000004x.log", ".log"):
         assert parse_segment_file(name, ".log") is None
+
+
+def test_future_directories() -> None:
+    partition = TopicPartition("a-b.c", 12)
+    unique = "0123456789abcdef" * 2
+    name = future_directory(partition, unique)
+    assert name == f"a-b.c-12.{unique}-future"
+    assert parse_future_directory(name) == partition
+    assert parse_partition_directory(name) is None
+    for other in ("a-0", f"a-0.{unique}-delete", "a-0.x-future", f"a.{unique}-future", "-future"):
+        assert parse_future_directory(other) is None
+    with pytest.raises(UnsafePath):
+        future_directory(TopicPartition("a" * 240, 0), unique)

@@ -101,11 +101,23 @@ def test_follower_keeps_offsets_and_learns_epochs() -> None:
     assert follower.append_as_follower(memoryview(b"")).batches == 0
 
 
-def test_follower_refuses_gaps_repeats_epochs_going_down_and_bad_checksums() -> None:
+def test_follower_takes_gaps_that_compaction_left() -> None:
+    disk = new_disk()
+    log = reopened(disk)
+    log.append_as_follower(batch(2, leader_epoch=3))
+    log.append_as_follower(batch(2, base_offset=5, leader_epoch=4))
+    assert log.log_end_offset == 7
+    assert log.leader_epochs.epoch_at(4) == 3
+    assert [h.base_offset for h in headers(log.read(3, max_bytes=1000))] == [5]
+    before = contents(log)
+    disk.crash(keep_page_cache=True)
+    assert contents(reopened(disk)) == before
+
+
+def test_follower_refuses_repeats_epochs_going_down_and_bad_checksums() -> None:
     log = reopened(new_disk())
     log.append_as_follower(batch(2, leader_epoch=3))
     for records, error in [
-        (batch(base_offset=3, leader_epoch=3), UnexpectedOffset),
         (batch(base_offset=1, leader_epoch=3), UnexpectedOffset),
         (batch(base_offset=2, leader_epoch=2), StaleLeaderEpoch),
         (memoryview(bytes(batch(base_offset=2, leader_epoch=3))[:-1] + b"!"), CorruptRecords),

@@ -10,7 +10,7 @@ import pytest
 
 from ballast.model.ids import TopicPartition
 from ballast.storage.errors import DiskError, LogFailed, NoUsableLogDir, UnsafePath, WrongLogDir
-from ballast.storage.log_dirs import LogDirs
+from ballast.storage.log_dirs import PREFERRED_MAX, LogDirs
 from tests.fakes.disk import FakeDisk
 from tests.unit.storage.samples import CONFIG, append, batch, contents
 
@@ -291,3 +291,49 @@ def test_a_disk_that_removes_nothing_goes_offline() -> None:
     disk.fail = failing("remove", "/d1/a-0")
     dirs.remove_retired_segments(1000)
     assert set(dirs.offline_directories) == {"/d1"}
+
+
+def test_a_directory_may_be_chosen_before_the_partition_comes() -> None:
+    dirs = loaded(new_disk(), "/d1", "/d2", "/d3")
+    dirs.prefer(A0, "/d3")
+    dirs.get_or_create(A0)
+    assert dirs.directory_of(A0) == "/d3"
+    dirs.delete(A0)
+    dirs.get_or_create(A0)
+    assert dirs.directory_of(A0) == "/d1"
+    with pytest.raises(UnsafePath):
+        dirs.prefer(A1, "/d4")
+
+
+def test_a_chosen_directory_that_has_failed_is_not_waited_for() -> None:
+    dirs = loaded(new_disk(), "/d1", "/d2")
+    dirs.prefer(A0, "/d2")
+    dirs.take_offline("/d2", DiskError("write", "/d2", OSError(errno.EIO, "I/O error")))
+    dirs.get_or_create(A0)
+    assert dirs.directory_of(A0) == "/d1"
+
+
+def test_choices_are_bounded() -> None:
+    dirs = loaded(new_disk(), "/d1", "/d2")
+    for number in range(PREFERRED_MAX + 1):
+        dirs.prefer(TopicPartition("a", number), "/d2")
+    for number in (0, 1):
+        dirs.get_or_create(TopicPartition("a", number))
+    assert [dirs.directory_of(TopicPartition("a", n)) for n in (0, 1)] == ["/d1", "/d2"]
+
+
+def test_who_asks_is_told_of_a_directory_that_fails() -> None:
+    disk = new_disk()
+    dirs = loaded(disk, "/d1", "/d2")
+    lost: list[tuple[str, list[TopicPartition]]] = []
+    dirs.on_offline = lambda error, partitions: lost.append((str(error), [*partitions]))
+    for partition in (A0, A1, B0):
+        dirs.get_or_create(partition)
+    disk.fail = failing("write", "/d1")
+    assert dirs.is_online("/d1")
+    dirs.write_high_watermarks({A0: 0, A1: 0, B0: 0})
+    assert lost == [(str(dirs.offline_directories["/d1"]), [A0, B0])]
+    assert not dirs.is_online("/d1")
+    assert dirs.is_any_online
+    with pytest.raises(UnsafePath):
+        dirs.is_online("/d3")

@@ -4,8 +4,8 @@ Behaviour:
 * A stale controller or broker epoch refuses the whole request (see `update_metadata`).
 * Per partition: an illegal topic name is INVALID_TOPIC_EXCEPTION and never reaches the disk; not
   being a replica is UNKNOWN_TOPIC_OR_PARTITION; another topic id is INCONSISTENT_TOPIC_ID; a leader
-  epoch that is not above the replica's is STALE_CONTROLLER_EPOCH; a disk that fails is
-  KAFKA_STORAGE_ERROR.
+  epoch that is not above the replica's is STALE_CONTROLLER_EPOCH; a disk that fails or has failed
+  is KAFKA_STORAGE_ERROR, before the epoch is looked at.
 * The configs of topics that are new here are read before their logs are made.
 
 Version notes:
@@ -92,6 +92,7 @@ def _change(
             adding_replicas=tuple(state.adding_replicas),
             removing_replicas=tuple(state.removing_replicas),
         ),
+        is_new=state.is_new,
     )
 
 

@@ -1,0 +1,129 @@
+"""Compacting logs one after another, the dirtiest first (Kafka's LogCleaner, with one thread).
+
+A replica that moves between log directories is not compacted: what was copied might keep a record
+whose deletion the rest no longer holds.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from ballast.broker.partition import Partition
+from ballast.broker.replica_manager import ReplicaManager
+from ballast.model.ids import TopicPartition
+from ballast.protocol.errors import RecordsError
+from ballast.storage.cleaner import clean
+from ballast.storage.compaction import Cleanable, find_cleanable
+from ballast.storage.errors import CleaningAborted, CorruptLog, StorageError
+from ballast.storage.latest_offsets import BYTES_PER_KEY
+from ballast.storage.log import Log
+
+log = logging.getLogger(__name__)
+
+LOGS_PER_STEP: Final = 64
+"""Logs that are looked at in a row before the broker's other work gets its turn."""
+
+
+class LogCleaner:
+    """Finds the log that is worth cleaning most, cleans it, and rests when there is none."""
+
+    def __init__(
+        self, replicas: ReplicaManager, is_moving: Callable[[TopicPartition], bool]
+    ) -> None:
+        self._replicas = replicas
+        self._is_moving = is_moving
+        self._uncleanable: dict[TopicPartition, Log] = {}
+        """Logs with a batch that cannot be opened: they grow until they are read anew."""
+
+    @property
+    def uncleanable_count(self) -> int:
+        """Logs that are not compacted any more, because of a batch that cannot be opened."""
+        return len(self._uncleanable)
+
+    async def run(self) -> None:
+        """Clean until cancelled, for at most half of the broker's time."""
+        configs = self._replicas.configs
+        while True:
+            found = await self._find_dirtiest()
+            if found is None:
+                await asyncio.sleep(configs.broker_value("log.cleaner.backoff.ms") / 1000)
+            else:
+                await self._clean(*found)
+
+    async def _find_dirtiest(self) -> tuple[Partition, Cleanable] | None:
+        dirtiest: tuple[Partition, Cleanable] | None = None
+        self._forget_replaced()
+        for number, partition in enumerate(list(self._replicas.partitions.values())):
+            if number % LOGS_PER_STEP == LOGS_PER_STEP - 1:
+                await asyncio.sleep(0)
+            if not self._may_clean(partition, partition.log):
+                continue
+            try:
+                cleanable = self._look_at(partition)
+            except StorageError as error:
+                self._replicas.read_failed(partition.name, error)
+                continue
+            is_due = cleanable.is_due(partition.log.config.min_cleanable_dirty_ratio)
+            if is_due and (dirtiest is None or cleanable.dirty_ratio > dirtiest[1].dirty_ratio):
+                dirtiest = partition, cleanable
+        return dirtiest
+
+    def _look_at(self, partition: Partition) -> Cleanable:
+        dirs = self._replicas.log_dirs
+        cleanable = find_cleanable(
+            partition.log,
+            dirs.cleaner_offset(partition.name),
+            high_watermark=partition.high_watermark,
+            now_ms=self._replicas.wall_clock_ms(),
+        )
+        if cleanable.checkpoint_is_wrong:
+            dirs.write_cleaner_offset(partition.name, cleanable.first_dirty_offset)
+        return cleanable
+
+    def _may_clean(self, partition: Partition, cleaned: Log) -> bool:
+        """Whether the replica is here still, with the same log, and is to be compacted."""
+        name = partition.name
+        return (
+            self._replicas.partitions.get(name) is partition
+            and partition.log is cleaned
+            and cleaned.failure is None
+            and cleaned.config.is_compacted
+            and not self._is_moving(name)
+            and name not in self._uncleanable
+        )
+
+    async def _clean(self, partition: Partition, cleanable: Cleanable) -> None:
+        replicas, name, cleaned = self._replicas, partition.name, partition.log
+        size = replicas.configs.broker_value("log.cleaner.dedupe.buffer.size")
+        steps = clean(cleaned, cleanable, max(1, size // BYTES_PER_KEY))
+        before_bytes = cleaned.size_bytes
+        try:
+            while self._may_clean(partition, cleaned):
+                before = replicas.clock()
+                next(steps)
+                await asyncio.sleep(replicas.clock() - before)
+        except StopIteration as end:
+            replicas.log_dirs.write_cleaner_offset(name, end.value)
+            log.info(
+                "%s: compacted up to %d, %d bytes to %d",
+                name,
+                end.value,
+                before_bytes,
+                cleaned.size_bytes,
+            )
+        except CleaningAborted as error:
+            log.info("%s", error)
+        except (RecordsError, CorruptLog) as error:
+            log.error("%s: is not compacted any more: %s", name, error)  # noqa: TRY400
+            self._uncleanable[name] = cleaned
+        except StorageError as error:
+            replicas.storage_failed(name, error)
+        finally:
+            steps.close()
+
+    def _forget_replaced(self) -> None:
+        for name, uncleanable in list(self._uncleanable.items()):
+            partition = self._replicas.partitions.get(name)
+            if partition is None or partition.log is not uncleanable:
+                del self._uncleanable[name]

@@ -1,0 +1,70 @@
+"""What compaction leaves of one batch (Kafka 2.8 ``MemoryRecords.filterTo``).
+
+Offsets stay as they are: a batch keeps its base offset, its last offset and its sequence numbers,
+so that a producer's last sequence number is found even where no record is left. The base timestamp
+stays too (Kafka takes the first kept record's): the bytes of kept records need no change.
+"""
+
+from collections.abc import Callable
+
+import crc32c
+
+from ballast.protocol.compression import compress, decompress
+from ballast.protocol.errors import CorruptRecords
+from ballast.protocol.record_slices import slice_records
+from ballast.protocol.records import (
+    CHECKED_OFFSET,
+    COMPRESSION_MASK,
+    HEADER_SIZE,
+    TIMESTAMP_TYPE_BIT,
+    BatchHeader,
+    pack_batch,
+)
+
+KeepsRecord = Callable[[int, bytes | None, bool], bool]
+"""Whether a record stays, given its offset, its key, and whether it has a value."""
+
+
+def clean_batch(
+    data: bytes, header: BatchHeader, keeps: KeepsRecord, *, keep_empty: bool
+) -> bytes | None:
+    """Return what stays of a batch, ``data`` itself if that is all; None if nothing stays.
+
+    ``keep_empty`` leaves the header when no record stays. Raises `RecordsError` for a batch that
+    cannot be opened: to write it anew would hide that it is damaged.
+    """
+    if header.is_control:
+        return data
+    if not header.record_count:
+        return data if keep_empty else None
+    payload = decompress(header.compression, data[HEADER_SIZE:])
+    kept = [
+        record
+        for record in slice_records(payload, header.record_count)
+        if keeps(header.base_offset + record.offset_delta, record.key, record.has_value)
+    ]
+    if len(kept) == header.record_count:
+        return data
+    if crc32c.crc32c(memoryview(data)[CHECKED_OFFSET:]) != header.crc:
+        raise CorruptRecords(f"the checksum of the batch at {header.base_offset} is wrong")
+    if not kept:
+        return _empty(header) if keep_empty else None
+    max_timestamp = header.max_timestamp
+    if not header.attributes & TIMESTAMP_TYPE_BIT:
+        max_timestamp = header.base_timestamp + max(record.timestamp_delta for record in kept)
+    body = b"".join(payload[record.start : record.end] for record in kept)
+    return pack_batch(
+        header._replace(record_count=len(kept), max_timestamp=max_timestamp),
+        compress(header.compression, body),
+    )
+
+
+def _empty(header: BatchHeader) -> bytes:
+    return pack_batch(
+        header._replace(
+            attributes=header.attributes & ~COMPRESSION_MASK,
+            record_count=0,
+            base_timestamp=header.max_timestamp,
+        ),
+        b"",
+    )

@@ -1,0 +1,190 @@
+"""Future logs (KIP-113): made in another directory, and put in the place of the log in use.
+
+The swap leaves exactly one log in use, wherever it is cut off:
+
+1. everything of the future log is made durable, and a file in it names the directory it replaces;
+2. its folder takes the log's own name: from here on it is the log in use;
+3. the old log's folder is renamed for deletion, and the file is removed.
+
+A start between 2 and 3 finds two folders of one name, of which the one with the file counts. Kafka
+has no such file, and does not start. A swap that the disk refuses may still have come to 2: then
+the old log, which stays in use, gets such a file too, with a higher number.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from ballast.model.ids import TopicPartition
+from ballast.storage.errors import DiskError, StorageError, WrongLogDir
+from ballast.storage.layout import (
+    MOVED_FROM,
+    future_directory,
+    parse_future_directory,
+    partition_directory,
+)
+from ballast.storage.log import Log
+from ballast.storage.log_directory import LogDirectory
+
+NewName = Callable[[], str]
+"""Return 32 hexadecimal digits that no folder has yet."""
+
+
+def create_future(directory: LogDirectory, current: Log, name: NewName) -> Log:
+    """Make an empty future log of ``current``, which begins where that does.
+
+    Raises `UnsafePath` when the topic's name is too long, `StorageError`.
+    """
+    partition = current.partition
+    future = directory.create(future_directory(partition, name()), partition)
+    directory.futures[partition] = future
+    if current.topic_id is not None:
+        future.assign_topic_id(current.topic_id)
+    if current.log_start_offset:
+        future.truncate_fully_and_start_at(current.log_start_offset)
+    return future
+
+
+def promote(future: Log, target: LogDirectory, source: LogDirectory) -> None:
+    """Have a future log, which has caught up, be the log in use (steps 1 and 2).
+
+    Raises `StorageError`, after which ``target`` must go offline; the log in use stays then.
+    """
+    partition = future.partition
+    current = source.logs[partition]
+    assert future.log_end_offset == current.log_end_offset, "it has caught up"
+    future.take_epochs(current.leader_epochs.entries)
+    future.flush()
+    target.write_checkpoints()
+    files = target.files
+    _replace(future, source.path, _number(current) + 1)
+    folder = f"{target.path}/{partition_directory(partition)}"
+    files.rename(future.directory, folder)
+    files.flush_directory(target.path)
+    future.relocate(folder)
+    future.config = current.config
+    target.logs[partition] = target.futures.pop(partition)
+    offset = source.cleaner_offsets.get(partition)
+    if offset is not None:
+        target.write_cleaner_offset(partition, offset)
+    mark = source.high_watermarks.get(partition)
+    if mark is not None:
+        target.write_high_watermarks({partition: mark})
+
+
+def outrank(current: Log, target: LogDirectory) -> None:
+    """Have the log in use count before what a refused swap may have left in ``target``.
+
+    Raises `StorageError`.
+    """
+    _replace(current, target.path, _number(current) + 2)
+
+
+def _replace(log: Log, path: str, number: int) -> None:
+    log.files.write_whole(f"{log.directory}/{MOVED_FROM}", f"{number} {path}".encode())
+
+
+def forget_origin(log: Log) -> None:
+    """Note that the log that this one has replaced is gone (the end of step 3)."""
+    path = f"{log.directory}/{MOVED_FROM}"
+    if log.files.exists(path):
+        log.files.remove(path)
+        log.files.flush_directory(log.directory)
+
+
+def settle(directories: Sequence[LogDirectory], name: NewName) -> None:
+    """Leave each partition one log, after all directories that can be read are loaded.
+
+    Future logs without use go: those beside their own log, and those whose log is gone, unless it
+    may be in a directory that is offline. Raises `WrongLogDir` for two logs of one partition of
+    which none replaces the other; a directory that fails is marked so.
+    """
+    online = [directory for directory in directories if directory.failure is None]
+    all_are_online = len(online) == len(directories)
+    owners: dict[TopicPartition, LogDirectory] = {}
+    for directory in online:
+        for partition in list(directory.logs):
+            other = owners.get(partition)
+            owners[partition] = directory
+            if other is not None:
+                owners[partition] = _newer(partition, other, directory, name)
+    seen: set[TopicPartition] = set()
+    for directory in online:
+        for partition, future in list(directory.futures.items()):
+            is_orphan = partition not in owners and all_are_online
+            if is_orphan or partition in seen or owners.get(partition) is directory:
+                del directory.futures[partition]
+                _bury(directory, future, name)
+            else:
+                seen.add(partition)
+        with _marked(directory):
+            _bury_unloaded_futures(directory, name)
+    _forget_origins(online, owners)
+
+
+def _newer(
+    partition: TopicPartition, one: LogDirectory, other: LogDirectory, name: NewName
+) -> LogDirectory:
+    """Return the directory whose log replaces the other's, which is buried."""
+    try:
+        first, second = _number(one.logs[partition]), _number(other.logs[partition])
+        newer, older = (one, other) if first > second else (other, one)
+        if _origin(newer.logs[partition]) == older.path:
+            _bury(older, older.logs.pop(partition), name)
+            return newer
+    except DiskError as error:
+        raise WrongLogDir(f"{partition} lies in two log directories: {error}") from error
+    raise WrongLogDir(f"{partition} lies in two log directories")
+
+
+def _origin(log: Log) -> str | None:
+    """Return the directory of the log that this one replaces."""
+    return _claim(log)[1]
+
+
+def _number(log: Log) -> int:
+    """Return how often a log has claimed to replace another, 0 for one that does not."""
+    return _claim(log)[0]
+
+
+def _claim(log: Log) -> tuple[int, str | None]:
+    path = f"{log.directory}/{MOVED_FROM}"
+    if not log.files.exists(path):
+        return 0, None
+    number, _, origin = log.files.read_whole(path).decode(errors="replace").partition(" ")
+    return (int(number), origin) if number.isdecimal() else (0, None)
+
+
+def _bury_unloaded_futures(directory: LogDirectory, name: NewName) -> None:
+    """Bury further future folders of a partition, of which only the first was opened."""
+    known = {future.directory for future in directory.futures.values()}
+    for folder in directory.files.names(directory.path):
+        partition = parse_future_directory(folder)
+        path = f"{directory.path}/{folder}"
+        if partition is not None and path not in known:
+            directory.bury(path, partition, name())
+
+
+def _bury(directory: LogDirectory, log: Log, name: NewName) -> None:
+    log.close(clean=False)
+    with _marked(directory):
+        directory.bury(log.directory, log.partition, name())
+
+
+@contextmanager
+def _marked(directory: LogDirectory) -> Iterator[None]:
+    """Mark a directory that fails, so that it goes offline and the others go on."""
+    try:
+        yield
+    except StorageError as error:
+        directory.failure = error
+
+
+def _forget_origins(
+    online: Sequence[LogDirectory], owners: Mapping[TopicPartition, LogDirectory]
+) -> None:
+    paths = {directory.path for directory in online}
+    for partition, directory in owners.items():
+        with _marked(directory):
+            # A directory that is offline may still come back with the log that was replaced.
+            if _origin(directory.logs[partition]) in paths:
+                forget_origin(directory.logs[partition])

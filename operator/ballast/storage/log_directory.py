@@ -1,0 +1,224 @@
+"""One log directory: the logs in it, and its checkpoints as they are on disk.
+
+Beside the logs in use it may hold *future* logs (KIP-113): copies of logs that another directory
+holds, which take their place once they have caught up.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+
+from ballast.model.ids import TopicPartition
+from ballast.storage.checkpoints import (
+    MetaProperties,
+    decode_meta_properties,
+    decode_offsets,
+    encode_meta_properties,
+    encode_offsets,
+)
+from ballast.storage.config import LogConfig
+from ballast.storage.errors import StorageError, WrongLogDir
+from ballast.storage.files import Files
+from ballast.storage.layout import (
+    CLEAN_SHUTDOWN,
+    CLEANER_OFFSETS,
+    DELETED_SUFFIX,
+    HIGH_WATERMARKS,
+    LOG_START_OFFSETS,
+    META_PROPERTIES,
+    RECOVERY_POINTS,
+    deleted_directory,
+    parse_future_directory,
+    parse_partition_directory,
+)
+from ballast.storage.log import Log
+from ballast.storage.recovery import open_log
+
+ConfigFor = Callable[[str], LogConfig]
+"""The settings of a topic's logs."""
+
+
+class LogDirectory:
+    """One log directory. Every method raises `StorageError`, after which it must go offline."""
+
+    def __init__(self, files: Files, path: str, config_for: ConfigFor) -> None:
+        self.path = path
+        self.files = files
+        self.failure: StorageError | None = None
+        """Why it is offline; None while it is not."""
+        self.loaded = False
+        self.logs: dict[TopicPartition, Log] = {}
+        self.futures: dict[TopicPartition, Log] = {}
+        """A partition has its log and its future log in two different directories."""
+        self.high_watermarks: dict[TopicPartition, int] = {}
+        self.cleaner_offsets: dict[TopicPartition, int] = {}
+        """Up to where compaction has come."""
+        self._recovery_points: dict[TopicPartition, int] = {}
+        self._log_start_offsets: dict[TopicPartition, int] = {}
+        self._config_for = config_for
+        self._names_changed = False
+
+    def all_logs(self) -> Iterator[tuple[TopicPartition, Log]]:
+        """Yield logs and future logs, in order."""
+        for partition in sorted({*self.logs, *self.futures}):
+            for kind in (self.logs, self.futures):
+                if partition in kind:
+                    yield partition, kind[partition]
+
+    def check_owner(self, cluster_id: str, broker_id: int) -> None:
+        """Make it this broker's, if it is nobody's; raises `WrongLogDir` if it is another's."""
+        self.files.make_directory(self.path)
+        path = f"{self.path}/{META_PROPERTIES}"
+        mine = MetaProperties(cluster_id=cluster_id, broker_id=broker_id)
+        if not self.files.exists(path):
+            self.files.write_whole(path, encode_meta_properties(mine))
+            return
+        found = decode_meta_properties(self.files.read_whole(path))
+        if found != mine:
+            raise WrongLogDir(
+                f"{self.path} belongs to broker {found.broker_id} of cluster "
+                f"{found.cluster_id}, not to broker {mine.broker_id} of {mine.cluster_id}"
+            )
+
+    def load(self) -> None:
+        """Read the checkpoints and open every log; of two future logs of a partition, the first."""
+        names = self.files.names(self.path)
+        clean = CLEAN_SHUTDOWN in names
+        self._recovery_points = self._read(RECOVERY_POINTS)
+        self.high_watermarks = self._read(HIGH_WATERMARKS)
+        self._log_start_offsets = self._read(LOG_START_OFFSETS)
+        self.cleaner_offsets = self._read(CLEANER_OFFSETS)
+        for name in names:
+            partition = parse_partition_directory(name)
+            if partition is not None:
+                self.logs[partition] = self._open(f"{self.path}/{name}", partition, clean=clean)
+                continue
+            partition = parse_future_directory(name)
+            if partition is not None and partition not in self.futures:
+                self.futures[partition] = self._open(f"{self.path}/{name}", partition, clean=clean)
+        if clean:
+            # Only now: a crash while loading must not make the next start trust less than this.
+            self.files.remove(f"{self.path}/{CLEAN_SHUTDOWN}")
+            self.files.flush_directory(self.path)
+        self.loaded = True
+
+    def create(self, name: str, partition: TopicPartition) -> Log:
+        """Make the folder of a log, or of a future log, and open it."""
+        path = f"{self.path}/{name}"
+        self.files.make_directory(path)
+        self._names_changed = True
+        # What the checkpoints say is of a deleted partition of the same name.
+        for checkpoint, offsets in (
+            (RECOVERY_POINTS, self._recovery_points),
+            (LOG_START_OFFSETS, self._log_start_offsets),
+            (HIGH_WATERMARKS, self.high_watermarks),
+            (CLEANER_OFFSETS, self.cleaner_offsets),
+        ):
+            if offsets.pop(partition, 0):
+                self._write(checkpoint, offsets)
+        return self._open(path, partition, clean=False)
+
+    def _open(self, path: str, partition: TopicPartition, *, clean: bool) -> Log:
+        log = open_log(
+            self.files,
+            path,
+            partition,
+            self._config_for(partition.topic),
+            recovery_point=self._recovery_points.get(partition, 0),
+            log_start_offset=self._log_start_offsets.get(partition, 0),
+            clean=clean,
+        )
+
+        def write_lowered() -> None:
+            if self._recovery_points.get(partition, 0) > log.recovery_point:
+                self._write_recovery_points()
+            # All that was cleaned was durable, so it is here that what was cleaned is cut.
+            if self.cleaner_offsets.get(partition, 0) > log.recovery_point:
+                self.write_cleaner_offset(partition, log.recovery_point)
+
+        log.on_recovery_point_lowered = write_lowered
+        return log
+
+    def bury(self, folder: str, partition: TopicPartition, unique_hex: str) -> None:
+        """Rename the folder of a log that is closed; `remove_buried` frees the space later."""
+        self.files.rename(folder, f"{self.path}/{deleted_directory(partition, unique_hex)}")
+        self.files.flush_directory(self.path)
+
+    def remove_buried(self) -> None:
+        """Remove the folders of deleted logs and all in them."""
+        for name in self.files.names(self.path):
+            if name.endswith(DELETED_SUFFIX):
+                folder = f"{self.path}/{name}"
+                for file in self.files.names(folder):
+                    self.files.remove(f"{folder}/{file}")
+                self.files.remove_directory(folder)
+
+    def close_logs(self) -> None:
+        """Close every log, as after a crash."""
+        for _, log in self.all_logs():
+            with contextlib.suppress(StorageError):
+                log.close(clean=False)
+        self.logs.clear()
+        self.futures.clear()
+
+    # -- checkpoints ----------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Make all logs durable and write down up to where recovery need not look."""
+        for _, log in self.all_logs():
+            if log.failure is None:
+                log.flush()
+        self.write_checkpoints()
+
+    def write_checkpoints(self) -> None:
+        """Write recovery points and log start offsets, and make the folders' names durable."""
+        if self._names_changed:
+            self.files.flush_directory(self.path)
+            self._names_changed = False
+        self._write_recovery_points()
+        offsets = {p: log.log_start_offset for p, log in self.all_logs() if log.log_start_offset}
+        if offsets != self._log_start_offsets:
+            self._write(LOG_START_OFFSETS, offsets)
+            self._log_start_offsets = offsets
+
+    def _write_recovery_points(self) -> None:
+        offsets = {partition: log.recovery_point for partition, log in self.all_logs()}
+        if offsets != self._recovery_points:
+            self._write(RECOVERY_POINTS, offsets)
+            self._recovery_points = offsets
+
+    def write_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Write the high watermarks; who is not named keeps what was written before."""
+        known = self.high_watermarks
+        current = {p: offsets.get(p, known.get(p, -1)) for p in self.logs}
+        current = {partition: offset for partition, offset in current.items() if offset >= 0}
+        if current != known:
+            self._write(HIGH_WATERMARKS, current)
+            self.high_watermarks = current
+
+    def write_cleaner_offset(self, partition: TopicPartition, offset: int) -> None:
+        """Write up to where a log is compacted; the others stay, unless they are gone."""
+        current = {p: done for p, done in self.cleaner_offsets.items() if p in self.logs}
+        current[partition] = offset
+        if current != self.cleaner_offsets:
+            self._write(CLEANER_OFFSETS, current)
+            self.cleaner_offsets = current
+
+    def leave_clean(self) -> None:
+        """Close every log; leave the marker of a clean end where all closed cleanly.
+
+        A directory that was not loaded to its end gets no marker (KAFKA-15375).
+        """
+        clean = self.loaded
+        for _, log in self.all_logs():
+            clean = clean and log.failure is None
+            log.close(clean=True)
+        self.write_checkpoints()
+        if clean:
+            self.files.write_whole(f"{self.path}/{CLEAN_SHUTDOWN}", b"")
+
+    def _write(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
+        self.files.write_whole(f"{self.path}/{name}", encode_offsets(offsets))
+
+    def _read(self, name: str) -> dict[TopicPartition, int]:
+        path = f"{self.path}/{name}"
+        return decode_offsets(self.files.read_whole(path)) if self.files.exists(path) else {}
