@@ -40,7 +40,9 @@ async def _measure(folder: Path) -> dict[str, object]:
     async with elected_controller(folder, BROKERS) as metadata:
 
         async def work(number: int) -> Pair:
-            floor = await _write(metadata, topics_of(f"floor-{number}", TOPICS, PARTITIONS_PER_TOPIC, _replicas))
+            floor = await _write(
+                metadata, topics_of(f"floor-{number}", TOPICS, PARTITIONS_PER_TOPIC, _replicas)
+            )
             await _delete_all(metadata)
             controller = metadata.controller()
             await controller.failover()
@@ -82,9 +84,7 @@ async def _write(metadata: Metadata, topics: Mapping[str, TopicAssignment]) -> f
         replicas = topics[partition.topic].partitions[partition.partition].replicas
         state = LeaderAndIsr(leader=replicas[0], leader_epoch=0, isr=replicas, controller_epoch=1)
         operations.append(Create(partition_states.partition_path(partition)))
-        operations.append(
-            Create(partition_states.path(partition), partition_states.encode(state))
-        )
+        operations.append(Create(partition_states.path(partition), partition_states.encode(state)))
     return await metadata.fenced(operations)
 
 

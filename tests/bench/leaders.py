@@ -9,10 +9,8 @@ from pathlib import Path
 
 from ballast.controller.elections import ElectionType
 from ballast.controller.events import BrokerChange
-from ballast.zk.broker_store import BrokerStore
 from ballast.znodes import broker_ids
 from tests.bench.metadata import (
-    Metadata,
     Pair,
     elected_controller,
     figure,
@@ -71,7 +69,9 @@ async def _measure_10000(folder: Path) -> dict[str, object]:
             """Let broker 1 lead all (the floor: as many writes), and die under a controller."""
             store = metadata.store()
             states = await store.read_leadership(names)
-            groups = [{tp: s for tp, s in states.items() if tp.partition % 2 == odd} for odd in (0, 1)]
+            groups = [
+                {tp: s for tp, s in states.items() if tp.partition % 2 == odd} for odd in (0, 1)
+            ]
             floor = 0.0
             for odd, group in enumerate(groups):
                 floor += await metadata.write_led_by(group, 1, (1, 2 + odd))

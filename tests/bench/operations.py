@@ -172,7 +172,6 @@ def _cluster(folder: Path, replicas: list[tuple[int, ...]]) -> Iterator[Operatio
 
 
 def _figure(taken: Sequence[float], bound_s: float) -> dict[str, object]:
-    print(taken)
     seconds = statistics.median(taken)
     return {
         "value": round(seconds, 2),

@@ -257,9 +257,7 @@ class ControllerContext:
         pending = {tp for tp in known if self.assignment(tp).is_being_reassigned}
         assert self._being_reassigned == pending
 
-    def _note_reassignments(
-        self, topic: str, assignments: Mapping[int, ReplicaAssignment]
-    ) -> None:
+    def _note_reassignments(self, topic: str, assignments: Mapping[int, ReplicaAssignment]) -> None:
         for number, assignment in assignments.items():
             if assignment.adding_replicas or assignment.removing_replicas:
                 self._being_reassigned.add(TopicPartition(topic, number))

@@ -243,7 +243,9 @@ class Reassignment:
         return sorted(
             Replica(topic_partition, broker_id)
             for topic_partition, state in self._context.leadership.items()
-            for broker_id in {*state.isr}.difference(self._context.assignment(topic_partition).replicas)
+            for broker_id in {*state.isr}.difference(
+                self._context.assignment(topic_partition).replicas
+            )
             if not self._context.is_being_deleted(topic_partition)
         )
 
