@@ -17,13 +17,12 @@ from ballast.znodes import configs, partition_states
 from ballast.znodes import topics as topic_znodes
 from tests.bench.metadata import (
     Metadata,
-    Pair,
     elected_controller,
-    figure,
-    medians,
     partitions_of,
+    rounds,
     topics_of,
 )
+from tests.bench.rounds import Pair, figure
 
 TOPICS = 20
 PARTITIONS_PER_TOPIC = 1_000
@@ -57,7 +56,7 @@ async def _measure(folder: Path) -> dict[str, object]:
             await _delete_all(metadata)
             return own, floor
 
-        return figure(TOPICS * PARTITIONS_PER_TOPIC, "partitions", await medians(work, ROUNDS))
+        return figure(TOPICS * PARTITIONS_PER_TOPIC, "partitions", await rounds(work, ROUNDS))
 
 
 def _replicas(number: int) -> tuple[int, ...]:

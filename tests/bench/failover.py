@@ -8,13 +8,12 @@ from ballast.controller.states import PartitionState
 from ballast.znodes import partition_states
 from ballast.znodes import topics as topic_znodes
 from tests.bench.metadata import (
-    Pair,
     elected_controller,
-    figure,
-    medians,
     partitions_of,
+    rounds,
     topics_of,
 )
+from tests.bench.rounds import Pair, figure
 
 TOPICS = 100
 PARTITIONS_PER_TOPIC = 200
@@ -49,7 +48,7 @@ async def _measure(folder: Path) -> dict[str, object]:
             assert set(states.values()) == {PartitionState.ONLINE}
             return own, floor
 
-        return figure(len(names), "partitions", await medians(work))
+        return figure(len(names), "partitions", await rounds(work))
 
 
 def _replicas(number: int) -> tuple[int, ...]:

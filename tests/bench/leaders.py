@@ -11,13 +11,12 @@ from ballast.controller.elections import ElectionType
 from ballast.controller.events import BrokerChange
 from ballast.znodes import broker_ids
 from tests.bench.metadata import (
-    Pair,
     elected_controller,
-    figure,
-    medians,
     partitions_of,
+    rounds,
     topics_of,
 )
+from tests.bench.rounds import Pair, figure
 
 PREFERRED_LEADERS = 1_000
 PREFERRED_ROUNDS = 7
@@ -55,7 +54,7 @@ async def _measure_1000(folder: Path) -> dict[str, object]:
             assert {state.leader for state in moved.values()} == {1}
             return own, floor
 
-        return figure(PREFERRED_LEADERS, "leaders", await medians(work, PREFERRED_ROUNDS))
+        return figure(PREFERRED_LEADERS, "leaders", await rounds(work, PREFERRED_ROUNDS))
 
 
 async def _measure_10000(folder: Path) -> dict[str, object]:
@@ -87,4 +86,4 @@ async def _measure_10000(folder: Path) -> dict[str, object]:
             await metadata.register(1)
             return own, floor
 
-        return figure(DEAD_BROKERS_LEADERS, "leaders", await medians(work))
+        return figure(DEAD_BROKERS_LEADERS, "leaders", await rounds(work))

@@ -5,7 +5,6 @@ writes. Commands to brokers are queued, as they are in a controller, and dropped
 """
 
 import asyncio
-import statistics
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -34,12 +33,10 @@ from ballast.zk.controller_store import ControllerStore
 from ballast.zk.election import Elected, Election
 from ballast.zk.kazoo_client import KazooZooKeeperClient
 from ballast.znodes import controller_epoch, partition_states
+from tests.bench.rounds import Pair
 from tests.interop.ports import port_range
 
 ROUNDS = 5
-
-Pair = tuple[float, float]
-"""Seconds of Ballast and of the floor, in one round."""
 
 
 class DroppedCommands:
@@ -166,22 +163,9 @@ async def elected_controller(folder: Path, broker_ids: Sequence[int]) -> AsyncIt
             await process.wait()
 
 
-async def medians(work: Callable[[int], Awaitable[Pair]], rounds: int = ROUNDS) -> Pair:
-    """Return the medians of the rounds, by their number, after one that does not count."""
-    pairs = [await work(number) for number in range(rounds + 1)][1:]
-    own, floor = zip(*pairs, strict=True)
-    return statistics.median(own), statistics.median(floor)
-
-
-def figure(count: int, what: str, pair: Pair) -> dict[str, object]:
-    """Return the figure of the report for ``count`` things done in so many seconds."""
-    own, floor = pair
-    return {
-        "value": round(count / own),
-        "unit": f"{what}/s",
-        "floor": round(count / floor),
-        "ratio": round(floor / own, 3),
-    }
+async def rounds(work: Callable[[int], Awaitable[Pair]], count: int = ROUNDS) -> list[Pair]:
+    """Return what each round gives, by its number, after one that does not count."""
+    return [await work(number) for number in range(count + 1)][1:]
 
 
 def _as_large_as_possible(operations: Sequence[Operation]) -> list[list[Operation]]:
