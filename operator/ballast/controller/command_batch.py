@@ -163,12 +163,15 @@ class CommandBatch:
             leadership = leadership.led_by(LEADER_DURING_DELETE, leadership.isr)
         replicas = self._context.assignment(topic_partition).replicas
         online = self._context.online_among(topic_partition, replicas)
-        offline = [r for r in replicas if r not in online] if len(online) < len(replicas) else ()
+        if len(online) == len(replicas):
+            return MetadataEntry(
+                topic_partition=topic_partition, leader_and_isr=leadership, replicas=replicas
+            )
         return MetadataEntry(
             topic_partition=topic_partition,
             leader_and_isr=leadership,
             replicas=replicas,
-            offline_replicas=tuple(offline),
+            offline_replicas=tuple(r for r in replicas if r not in online),
         )
 
     def _stop_epoch(self, topic_partition: TopicPartition) -> int:

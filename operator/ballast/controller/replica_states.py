@@ -48,17 +48,18 @@ class ReplicaStateMachine:
         """NewReplica: tell it to follow, where there is a leader already."""
         self._check(replicas, ReplicaState.NEW)
         batch = self._batch()
+        started = []
         for replica in sorted(replicas):
             leadership = self._context.leadership.get(replica.topic_partition)
-            if leadership is None:
-                self._context.set_replica_state(replica, ReplicaState.NEW)
-            elif leadership.leader == replica.broker_id:
+            if leadership is not None and leadership.leader == replica.broker_id:
                 self._context.failures.append(
                     StateChangeFailed(f"{replica} cannot be new: it leads the partition")
                 )
-            else:
+                continue
+            if leadership is not None:
                 batch.add_leader_and_isr([replica.broker_id], replica.topic_partition, is_new=True)
-                self._context.set_replica_state(replica, ReplicaState.NEW)
+            started.append(replica)
+        self._context.set_replica_states(started, ReplicaState.NEW)
         batch.send()
 
     def bring_online(self, replicas: Collection[Replica]) -> None:
