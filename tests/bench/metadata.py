@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+from ballast.commands.process import collect_seldom
 from ballast.controller.commands import Command
 from ballast.controller.controller import Controller
 from ballast.embedded import zookeeper
@@ -141,6 +142,7 @@ def partitions_of(topics: Mapping[str, TopicAssignment]) -> list[TopicPartition]
 @asynccontextmanager
 async def elected_controller(folder: Path, broker_ids: Sequence[int]) -> AsyncIterator[Metadata]:
     """Run a ZooKeeper until the block ends, with brokers registered and a controller elected."""
+    collect_seldom()  # As a controller's process does.
     with port_range() as port:
         argv = zookeeper.command(folder / "zookeeper", port=port)
         process = await asyncio.create_subprocess_exec(
