@@ -43,7 +43,7 @@ TOPIC = "operations"
 VICTIM = 1
 ROUNDS = 3
 WAIT_S = 180.0
-POLL_S = 0.02
+POLL_S = 0.1
 
 
 @dataclass(frozen=True)
