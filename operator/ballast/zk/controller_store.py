@@ -5,7 +5,6 @@ changed. Every write is fenced (`ballast.zk.fencing`). Content that cannot be re
 reported: one poisoned znode never stops the controller.
 """
 
-import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
@@ -22,7 +21,7 @@ from ballast.zk.admin_znodes import AdminZnodes
 from ballast.zk.client import Stat, Watch, ZooKeeperClient
 from ballast.zk.controller_watches import ControllerWatches
 from ballast.zk.election import Elected
-from ballast.zk.errors import NoNode, RequestTooLarge, ZooKeeperError
+from ballast.zk.errors import NoNode, RequestTooLarge
 from ballast.zk.fencing import FencedWriter
 from ballast.zk.leadership_writes import LeadershipWriter
 from ballast.zk.store_errors import store_errors
@@ -40,9 +39,6 @@ from ballast.znodes import topics as topic_znodes
 from ballast.znodes.errors import ZnodeError
 
 _log = logging.getLogger(__name__)
-
-STATES_PER_PART = 2_000
-"""States that are decoded in one go."""
 
 K = TypeVar("K", int, str, TopicPartition)
 V = TypeVar("V")
@@ -107,30 +103,9 @@ class ControllerStore:
         self, partitions: Collection[TopicPartition]
     ) -> Mapping[TopicPartition, LeaderAndIsr]:
         """Return the states of those partitions that have a state znode."""
-        ordered = sorted(partitions)
-        starts = range(0, len(ordered), STATES_PER_PART)
-        parts = [ordered[start : start + STATES_PER_PART] for start in starts]
-        states: dict[TopicPartition, LeaderAndIsr] = {}
-        failures: list[ZooKeeperError] = []
-
-        async def read(part: Sequence[TopicPartition]) -> None:
-            try:
-                nodes = await self._read(partition_states.path, part)
-            except ZooKeeperError as failure:
-                failures.append(failure)
-                return
-            states.update(
-                self._decoded(nodes, lambda p, d, s: partition_states.decode(p, d, s.version))
-            )
-
         with store_errors():
-            # All are asked for at once: one part is decoded while the next ones are on their way.
-            async with asyncio.TaskGroup() as group:
-                for part in parts:
-                    group.create_task(read(part))
-            if failures:
-                raise failures[0]
-        return states
+            nodes = await self._read(partition_states.path, partitions)
+        return self._decoded(nodes, lambda p, d, s: partition_states.decode(p, d, s.version))
 
     async def read_topic_configs(self, topics: Collection[str]) -> Mapping[str, Mapping[str, str]]:
         """Return the config overrides of topics; a topic without any is left out."""
