@@ -18,7 +18,7 @@ from tests.bench.rounds import Pair, figure
 TOPICS = 100
 PARTITIONS_PER_TOPIC = 200
 BROKERS = (1, 2, 3, 4, 5)
-REPLICAS = 3
+REPLICAS = 2
 
 
 def measure(folder: Path) -> dict[str, object]:
