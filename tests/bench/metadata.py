@@ -148,7 +148,7 @@ async def elected_controller(folder: Path, broker_ids: Sequence[int]) -> AsyncIt
         process = await asyncio.create_subprocess_exec(
             *argv, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
         )
-        client = KazooZooKeeperClient(f"127.0.0.1:{port}", session_timeout_s=30)
+        client = KazooZooKeeperClient(f"127.0.0.1:{port}", session_timeout_s=60)
         try:
             await zookeeper.wait_until_serving(port)
             await client.start()
