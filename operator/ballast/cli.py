@@ -114,7 +114,7 @@ def reassign(
     verify: Annotated[bool, typer.Option("--verify", help="Report; clear throttles.")] = False,
     cancel: Annotated[bool, typer.Option("--cancel", help="Cancel what is active.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List what is active.")] = False,
-    generate: Annotated[bool, typer.Option("--generate", help="Not available yet.")] = False,
+    generate: Annotated[bool, typer.Option("--generate", help="Propose.")] = False,
     reassignment_json_file: Annotated[Path | None, typer.Option()] = None,
     throttle: Annotated[int | None, typer.Option(help="Bytes/s between brokers.")] = None,
     replica_alter_log_dirs_throttle: Annotated[
@@ -123,6 +123,9 @@ def reassign(
     additional: Annotated[bool, typer.Option("--additional")] = False,
     preserve_throttles: Annotated[bool, typer.Option("--preserve-throttles")] = False,
     timeout: Annotated[int | None, typer.Option(help="Milliseconds.")] = None,
+    topics_to_move_json_file: Annotated[Path | None, typer.Option()] = None,
+    broker_list: Annotated[str | None, typer.Option(metavar="ID,…")] = None,
+    disable_rack_aware: Annotated[bool, typer.Option("--disable-rack-aware")] = False,
 ) -> None:
     """Do what Kafka's kafka-reassign-partitions does, with its flags, files and messages."""
     _call(
@@ -132,13 +135,16 @@ def reassign(
         verify=verify,
         cancel=cancel,
         list_active=list_,
-        generate=generate,
+        generate_=generate,
         reassignment_json_file=reassignment_json_file,
         throttle=throttle,
         log_dirs_throttle=replica_alter_log_dirs_throttle,
         additional=additional,
         preserve_throttles=preserve_throttles,
         timeout_ms=timeout,
+        topics_to_move_json_file=topics_to_move_json_file,
+        broker_list=broker_list,
+        disable_rack_aware=disable_rack_aware,
     )
 
 

@@ -1,20 +1,24 @@
 """``make bench``: Ballast beside floors that are measured in the same run.
 
 Prints a table and writes ``build/bench.json``: for each measurement the median of Ballast's
-figures, the median of its floor's, and their ratio (as throughput: more is better).
+figures, the median of its floor's, and their ratio (as throughput: more is better). Where there is
+nothing to measure beside it, the floor is the time that it may take, in seconds.
+
+``python -m tests.bench NAME...`` measures only these, and keeps the other figures of the file.
 """
 
 import json
 import statistics
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import brokers, floors, leaders
+from tests.bench import brokers, creation, failover, floors, leaders, operations, wheel
 from tests.bench.brokers import BenchCluster
 from tests.bench.client import BenchClient
 from tests.bench.floors import MIB
@@ -24,9 +28,27 @@ ROUNDS = 5
 REPORT = Path("build/bench.json")
 SIZES = {"produce_1m": MIB, "produce_64k": 64 * 1024, "produce_1k": 1024}
 TOTALS = {"produce_1m": 384 * MIB, "produce_64k": 256 * MIB, "produce_1k": 16 * MIB}
+FETCHED = "produce_1m"
 CATCH_UP_BYTES = 384 * MIB
 
 Measure = Callable[[], float]
+Figure = dict[str, object]
+
+THROUGH_BROKERS = (*SIZES, "fetch_1m", "catch_up")
+"""They share one cluster."""
+
+ALONE: dict[str, Callable[[Path], Figure]] = {
+    "leaders_1000": leaders.measure_1000,
+    "leaders_10000": leaders.measure_10000,
+    "create_20000": creation.measure,
+    "failover_20000": failover.measure,
+    "reassign_1000": operations.measure_reassign,
+    "shutdown_1000": operations.measure_shutdown,
+    "restart_2000": operations.measure_restart,
+    "purgatory_1000000": lambda _: wheel.measure(),
+}
+IDLE = "idle_rss_mb"
+NAMES = (*THROUGH_BROKERS, *ALONE, IDLE)
 
 
 class Bench:
@@ -55,35 +77,30 @@ class Bench:
             "ratio": round(statistics.median(a / b for a, b in pairs[1:]), 3),
         }
 
-    def brokers(self) -> dict[str, dict[str, object]]:
-        """Measure what goes through brokers."""
-        figures: dict[str, dict[str, object]] = {}
+    def brokers(self, names: Collection[str]) -> dict[str, Figure]:
+        """Measure what goes through brokers, of it what is named; fetches need records."""
+        figures: dict[str, Figure] = {}
         arguments = ("--brokers", "2", "--controllers", "1")
         with running_cluster(self.folder / "cluster", *arguments) as running:
-            first = running.bootstrap_servers.split(",")[0]
-            cluster = BenchCluster(running, BenchClient(first))
-            idle_mb = cluster.resident_mb("broker-1")
+            cluster = BenchCluster(running, BenchClient(running.bootstrap_servers.split(",")[0]))
             for name, size in SIZES.items():
+                if name not in names and not (name == FETCHED and "fetch_1m" in names):
+                    continue
                 cluster.create_topic(name, [(1,)])
                 figures[name] = self.throughput(
                     partial(brokers.produce, cluster, name, size, TOTALS[name]),
                     partial(floors.receive_and_write, size, TOTALS[name], self.folder),
                     TOTALS[name],
                 )
-            figures["fetch_1m"] = self.throughput(
-                partial(brokers.fetch, cluster, "produce_1m", MIB, TOTALS["produce_1m"]),
-                partial(floors.send_file, MIB, TOTALS["produce_1m"], self.folder),
-                TOTALS["produce_1m"],
-            )
-            figures["catch_up"] = self.catch_up(cluster)
+            if "fetch_1m" in names:
+                figures["fetch_1m"] = self.throughput(
+                    partial(brokers.fetch, cluster, FETCHED, MIB, TOTALS[FETCHED]),
+                    partial(floors.send_file, MIB, TOTALS[FETCHED], self.folder),
+                    TOTALS[FETCHED],
+                )
+            if "catch_up" in names:
+                figures["catch_up"] = self.catch_up(cluster)
             cluster.client.close()
-        figures["idle_rss_mb"] = {
-            "value": round(idle_mb, 1),
-            "unit": "MB",
-            "floor": None,
-            "ratio": None,
-            "growth_per_1000_partitions": round(measure_growth(self.folder), 1),
-        }
         return figures
 
     def catch_up(self, cluster: BenchCluster) -> dict[str, object]:
@@ -100,19 +117,26 @@ class Bench:
         )
 
 
-def measure_growth(folder: Path) -> float:
-    """Return by how many MB a fresh broker grows with its first 1,000 idle partitions."""
+def measure_idle(folder: Path) -> Figure:
+    """Measure a fresh broker's resident set, and its growth by 1,000 idle partitions."""
     arguments = ("--brokers", "1", "--controllers", "1")
-    with running_cluster(folder / "growth", *arguments) as running:
+    with running_cluster(folder / "idle", *arguments) as running:
         cluster = BenchCluster(running, BenchClient(running.bootstrap_servers))
         before = cluster.resident_mb("broker-1")
         cluster.create_topic("idle", [(1,)] * 1000)
         after = cluster.resident_mb("broker-1")
         cluster.client.close()
-    return after - before
+    return {
+        "value": round(before, 1),
+        "unit": "MB",
+        "floor": None,
+        "ratio": None,
+        "growth_per_1000_partitions": round(after - before, 1),
+    }
 
 
-def report(figures: dict[str, dict[str, object]]) -> None:
+def report(figures: dict[str, Figure]) -> None:
+    """Print the figures, and put them into the file."""
     table = Table(title="Ballast beside floors of the same run (medians)")
     for heading in ("measurement", "Ballast", "floor", "unit", "ratio"):
         table.add_column(heading, justify="left" if heading == "measurement" else "right")
@@ -120,20 +144,41 @@ def report(figures: dict[str, dict[str, object]]) -> None:
         row = (figure["value"], figure["floor"], figure["unit"], figure["ratio"])
         table.add_row(name, *("" if cell is None else str(cell) for cell in row))
     Console().print(table)
-    growth = figures["idle_rss_mb"]["growth_per_1000_partitions"]
-    Console().print(f"An idle broker grows by {growth} MB per 1,000 idle partitions.")
+    if any(figure["unit"] == "s" for figure in figures.values()):
+        Console().print("Where the unit is s, the floor is the time that it may take.")
+    if IDLE in figures:
+        growth = figures[IDLE]["growth_per_1000_partitions"]
+        Console().print(f"An idle broker grows by {growth} MB per 1,000 idle partitions.")
     REPORT.parent.mkdir(exist_ok=True)
     REPORT.write_text(json.dumps(figures, indent=2) + "\n")
 
 
-def main() -> None:
+def measure(names: Collection[str]) -> dict[str, Figure]:
+    """Return the figures of what is named."""
+    figures: dict[str, Figure] = {}
     with tempfile.TemporaryDirectory(prefix="ballast-bench-") as name:
         folder = Path(name)
-        figures = Bench(folder).brokers()
-        figures["leaders_1000"] = leaders.measure(folder)
-        figures["idle_rss_mb"] = figures.pop("idle_rss_mb")
+        if {*names} & {*THROUGH_BROKERS}:
+            figures |= Bench(folder).brokers(names)
+        for alone in [name for name in ALONE if name in names]:
+            figures[alone] = ALONE[alone](folder)
+        if IDLE in names:
+            figures[IDLE] = measure_idle(folder)
+    return figures
+
+
+def main(names: Collection[str]) -> int:
+    """Measure what is named, or everything; 2 for a name that is none."""
+    unknown = sorted({*names} - {*NAMES})
+    if unknown:
+        print(f"no such measurement: {', '.join(unknown)}; there are: {', '.join(NAMES)}")
+        return 2
+    figures = measure(names or NAMES)
+    if names and REPORT.exists():
+        figures = {**json.loads(REPORT.read_text()), **figures}
     report(figures)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -1,134 +1,89 @@
-"""1,000 leaders moved by the controller, beside one ZooKeeper multi of the same writes.
+"""Leaders moved by the controller, beside fenced ZooKeeper multis of the same writes.
 
-The real controller core over the real ZooKeeper: reads, decisions, fenced conditional writes.
-Commands to brokers are queued, as they are in a controller, and dropped.
+1,000 by a preferred election that is asked for, and 10,000 because their broker has died.
 """
 
 import asyncio
-import statistics
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from uuid import UUID
 
-from ballast.controller.commands import Command
-from ballast.controller.controller import Controller
 from ballast.controller.elections import ElectionType
-from ballast.embedded import zookeeper
-from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker, Endpoint
-from ballast.model.ids import TopicPartition
-from ballast.model.leadership import LeaderAndIsr
-from ballast.model.topics import TopicAssignment
-from ballast.zk.broker_store import BrokerStore
-from ballast.zk.client import SetData, ZooKeeperClient
-from ballast.zk.controller_store import ControllerStore
-from ballast.zk.election import Elected, Election
-from ballast.zk.kazoo_client import KazooZooKeeperClient
-from ballast.znodes import partition_states
-from tests.interop.ports import free_port
+from ballast.controller.events import BrokerChange
+from ballast.znodes import broker_ids
+from tests.bench.metadata import (
+    elected_controller,
+    partitions_of,
+    rounds,
+    topics_of,
+)
+from tests.bench.rounds import Pair, figure
 
-PARTITIONS = 1000
-ROUNDS = 7
-TOPIC = "leaders"
+PREFERRED_LEADERS = 1_000
+PREFERRED_ROUNDS = 7
+DEAD_BROKERS_LEADERS = 10_000
+PARTITIONS_PER_TOPIC = 1_000
 
 
-class DroppedCommands:
-    """Channels to brokers that nobody reads."""
-
-    def add_broker(self, broker: Broker) -> None: ...
-
-    def remove_broker(self, broker_id: int) -> None: ...
-
-    def send(self, broker_id: int, command: Command) -> None: ...
+def measure_1000(folder: Path) -> dict[str, object]:
+    """Return the figure of 1,000 leaders given back to their preferred replica."""
+    return asyncio.run(_measure_1000(folder / "leaders_1000"))
 
 
-def measure(folder: Path) -> dict[str, object]:
-    """Return the figures of the report."""
-    return asyncio.run(_measure(folder))
+def measure_10000(folder: Path) -> dict[str, object]:
+    """Return the figure of 10,000 leaders moved after the death of their broker."""
+    return asyncio.run(_measure_10000(folder / "leaders_10000"))
 
 
-async def _measure(folder: Path) -> dict[str, object]:
-    port = free_port()
-    argv = zookeeper.command(folder / "zookeeper", port=port)
-    process = await asyncio.create_subprocess_exec(
-        *argv, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
-    )
-    client = KazooZooKeeperClient(f"127.0.0.1:{port}", session_timeout_s=30)
-    try:
-        await zookeeper.wait_until_serving(port)
-        await client.start()
-        own, floor = await _rounds(client)
-    finally:
-        await client.close()
-        process.terminate()
-        await process.wait()
-    return {
-        "value": round(PARTITIONS / own),
-        "unit": "leaders/s",
-        "floor": round(PARTITIONS / floor),
-        "ratio": round(floor / own, 3),
-    }
+async def _measure_1000(folder: Path) -> dict[str, object]:
+    async with elected_controller(folder, (1, 2)) as metadata:
+        topics = topics_of("leaders", 1, PREFERRED_LEADERS, lambda _: (1, 2))
+        await metadata.create_led_topics(topics)
+        names = partitions_of(topics)
+
+        async def work(_: int) -> Pair:
+            """Move every leader to replica 2 (the floor), and back by the controller."""
+            store = metadata.store()
+            floor = await metadata.write_led_by(await store.read_leadership(names), 2, (1, 2))
+            controller = metadata.controller()
+            await controller.failover()
+            started = time.perf_counter()
+            refused = await controller.elect_leaders(ElectionType.PREFERRED, names)
+            own = time.perf_counter() - started
+            assert all(reason is None for reason in refused.values())
+            moved = await store.read_leadership(names)
+            assert {state.leader for state in moved.values()} == {1}
+            return own, floor
+
+        return figure(PREFERRED_LEADERS, "leaders", await rounds(work, PREFERRED_ROUNDS))
 
 
-async def _rounds(client: ZooKeeperClient) -> tuple[float, float]:
-    brokers = BrokerStore(client)
-    await brokers.ensure_paths()
-    for number in (1, 2):
-        endpoint = Endpoint(host="127.0.0.1", port=number)
-        await brokers.register(Broker(broker_id=number, endpoints=(endpoint,)), 0)
-    elected = await Election(client, 1, ("127.0.0.1", 1), lambda: 0).run_for_controller()
-    assert isinstance(elected, Elected)
-    store = ControllerStore(client, elected, lambda _: None)
-    partitions = {number: ReplicaAssignment.of(1, 2) for number in range(PARTITIONS)}
-    topic = TopicAssignment(topic=TOPIC, topic_id=UUID(int=1), partitions=partitions)
-    await store.create_topic(topic, {})
-    names = [TopicPartition(TOPIC, number) for number in range(PARTITIONS)]
-    await store.create_leadership(
-        {
-            name: LeaderAndIsr(leader=1, leader_epoch=0, isr=(1, 2), controller_epoch=1)
-            for name in names
-        }
-    )
-    figures = [await _round(client, store, elected, names) for _ in range(ROUNDS + 1)][1:]
-    own, floor = zip(*figures, strict=True)
-    return statistics.median(own), statistics.median(floor)
+async def _measure_10000(folder: Path) -> dict[str, object]:
+    async with elected_controller(folder, (1, 2, 3)) as metadata:
+        count = DEAD_BROKERS_LEADERS // PARTITIONS_PER_TOPIC
+        topics = topics_of("leaders", count, PARTITIONS_PER_TOPIC, lambda n: (1, 2 + n % 2))
+        await metadata.create_led_topics(topics)
+        names = partitions_of(topics)
 
+        async def work(_: int) -> Pair:
+            """Let broker 1 lead all (the floor: as many writes), and die under a controller."""
+            store = metadata.store()
+            states = await store.read_leadership(names)
+            groups = [
+                {tp: s for tp, s in states.items() if tp.partition % 2 == odd} for odd in (0, 1)
+            ]
+            floor = 0.0
+            for odd, group in enumerate(groups):
+                floor += await metadata.write_led_by(group, 1, (1, 2 + odd))
+            controller = metadata.controller()
+            await controller.failover()
+            await metadata.client.delete(broker_ids.path(1))
+            started = time.perf_counter()
+            await controller.handle(BrokerChange())
+            own = time.perf_counter() - started
+            moved = await store.read_leadership(names)
+            assert all(state.isr == (state.leader,) for state in moved.values())
+            assert {state.leader for state in moved.values()} == {2, 3}
+            await metadata.register(1)
+            return own, floor
 
-async def _round(
-    client: ZooKeeperClient,
-    store: ControllerStore,
-    elected: Elected,
-    names: Sequence[TopicPartition],
-) -> tuple[float, float]:
-    """Move every leader to replica 2 in one multi (the floor), and back by the controller."""
-    states = await store.read_leadership(names)
-    writes = [
-        SetData(
-            partition_states.path(name),
-            partition_states.encode(
-                LeaderAndIsr(
-                    leader=2,
-                    leader_epoch=state.leader_epoch + 1,
-                    isr=state.isr,
-                    controller_epoch=state.controller_epoch,
-                )
-            ),
-            state.zk_version,
-        )
-        for name, state in states.items()
-    ]
-    started = time.perf_counter()
-    await client.multi(writes)
-    floor = time.perf_counter() - started
-    controller = Controller(
-        store, DroppedCommands(), controller_id=1, controller_epoch=elected.controller_epoch
-    )
-    await controller.failover()
-    started = time.perf_counter()
-    refused = await controller.elect_leaders(ElectionType.PREFERRED, names)
-    own = time.perf_counter() - started
-    assert all(reason is None for reason in refused.values())
-    moved = await store.read_leadership(names)
-    assert {state.leader for state in moved.values()} == {1}
-    return own, floor
+        return figure(DEAD_BROKERS_LEADERS, "leaders", await rounds(work))

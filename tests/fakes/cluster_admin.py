@@ -89,6 +89,7 @@ class FakeCluster:
 
     def __init__(self, *broker_ids: int, copy_rate: float = 100_000.0) -> None:
         self.brokers = dict.fromkeys(broker_ids, True)
+        self.racks: dict[int, str] = {}
         self.partitions: dict[TopicPartition, FakePartition] = {}
         self.topic_configs: dict[str, dict[str, str]] = {}
         self.broker_configs: dict[int, dict[str, str]] = {b: {} for b in broker_ids}
@@ -243,7 +244,11 @@ class FakeAdmin(FakeLogDirs):
             cluster_id="model",
             controller_id=min(b for b, up in self.cluster.brokers.items() if up),
             brokers=tuple(
-                Broker(broker_id=b, endpoints=(Endpoint(host="localhost", port=9000 + b),))
+                Broker(
+                    broker_id=b,
+                    endpoints=(Endpoint(host="localhost", port=9000 + b),),
+                    rack=self.cluster.racks.get(b),
+                )
                 for b, up in sorted(self.cluster.brokers.items())
                 if up
             ),

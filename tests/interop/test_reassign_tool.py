@@ -21,6 +21,7 @@ PRELOAD_BYTES = 8 << 20
 TOPIC = "twin"
 ASSIGNMENT = [[1, 2], [2, 3]]
 _EXCEPTION = re.compile(r"^Error: org\.apache\.kafka\.common\.errors\.\w+: ")
+_REPLICAS = re.compile(r'"replicas":\[([\d,]*)\]')
 _TRACE = re.compile(r"\tat |Caused by: |\t\.\.\. |[\w.$]+(Exception|Error)(: .*)?$")
 
 pytestmark = pytest.mark.timeout(300)  # The first of them may fetch Kafka.
@@ -61,7 +62,12 @@ FILES: Mapping[str, str] = {
     "version-2": plan((TOPIC, 0, [1, 2]), version=2),
     "not-json": "{",
     "no-partitions": "{}",
+    "topic": json.dumps({"topics": [{"topic": TOPIC}], "version": 1}),
+    "topic-twice": json.dumps({"topics": [{"topic": TOPIC}, {"topic": TOPIC}], "version": 1}),
+    "topics-version-2": json.dumps({"topics": [{"topic": TOPIC}], "version": 2}),
 }
+TOPICS = {name for name in FILES if name.startswith("topic")}
+"""The files that say which topics to move."""
 
 OTHERWISE = {
     ("verify", "unknown-broker"): "Error: broker 9 is not alive",  # Theirs waits for a minute.
@@ -109,13 +115,27 @@ SCENARIOS: Mapping[str, Sequence[str]] = {
         f"{action}-refused": [
             f"--{action} @{name}"
             for name in FILES
-            if name not in {"move", "stay", "one"} and (action, name) not in OTHERWISE
+            if name not in {"move", "stay", "one", *TOPICS} and (action, name) not in OTHERWISE
         ]
         for action in ("execute", "verify", "cancel")
     },
+    "generates": [
+        "--generate --broker-list 1,2 @topic",
+        "--generate --broker-list 3,9,1 @topic",
+        "--generate --broker-list 1,2,3 --disable-rack-aware @topic",
+        "--generate --broker-list 1 @topic",
+        "--generate --broker-list 1,2,1 @topic",
+        "--generate --broker-list 1,x @topic",
+        "--generate --broker-list 1,2 @topic-twice",
+        "--generate --broker-list 1,2 @topics-version-2",
+    ],
     "missing-file": ["--execute --reassignment-json-file nowhere.json"],
 }
 UNFIT = [
+    "--generate",
+    "--generate @topic",
+    "--generate --broker-list 1,2 --throttle 5 @topic",
+    "--list --disable-rack-aware",
     "",
     "--execute",
     "--verify",
@@ -135,6 +155,10 @@ UNFIT = [
 def kafkas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaTools]:
     with kafka_tools("2.8.2", tmp_path_factory.mktemp("tools")) as running:
         yield running
+
+
+def _how_many(replicas: re.Match[str]) -> str:
+    return f'"replicas":{len(replicas[1].split(","))}'
 
 
 class Bench:
@@ -178,7 +202,8 @@ class Bench:
         given = ["--bootstrap-server", self.servers]
         for word in step.split():
             if word.startswith("@"):
-                given += ["--reassignment-json-file", str(self._directory / word[1:])]
+                kind = "topics-to-move" if word[1:] in TOPICS else "reassignment"
+                given += [f"--{kind}-json-file", str(self._directory / word[1:])]
             else:
                 given.append(word)
         return given
@@ -193,6 +218,9 @@ class Bench:
     def _said(status: int, out: str, err: str) -> Said:
         lines = [line.rstrip() for line in out.splitlines() if not _TRACE.match(line)]
         plain = tuple(_EXCEPTION.sub("Error: ", line) for line in lines if line)
+        if "Proposed partition reassignment configuration" in plain:
+            # Where a topic begins is drawn: the form is alike, the replicas are not.
+            plain = (*plain[:-1], _REPLICAS.sub(_how_many, plain[-1]))
         return Said(status, plain, err.partition("\n")[0])
 
 

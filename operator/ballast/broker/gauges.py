@@ -1,7 +1,18 @@
 """The gauges of a broker: what is read from its parts at each scrape."""
 
+from functools import partial
+
 from ballast.broker.parts import Parts
+from ballast.coordinator.states import GroupState
 from ballast.net.server import Server
+
+_GROUP_GAUGES = {
+    GroupState.PREPARING_REBALANCE: "preparing_rebalance",
+    GroupState.COMPLETING_REBALANCE: "completing_rebalance",
+    GroupState.STABLE: "stable",
+    GroupState.DEAD: "dead",
+    GroupState.EMPTY: "empty",
+}
 
 
 def add_gauges(parts: Parts, server: Server) -> None:
@@ -59,6 +70,7 @@ def add_gauges(parts: Parts, server: Server) -> None:
         lambda: sum(log.segment_count for log in replicas.log_dirs.logs.values()),
     )
     _add_purgatory_gauges(parts)
+    _add_group_gauges(parts)
     _add_server_gauges(parts, server)
 
 
@@ -88,6 +100,37 @@ def _add_purgatory_gauges(parts: Parts) -> None:
         "fetch_purgatory_watched",
         "Entries in the watch lists of fetches (Kafka's PurgatorySize).",
         lambda: delays.fetch.watched_count,
+    )
+
+
+def _add_group_gauges(parts: Parts) -> None:
+    """Add what Kafka's ``GroupMetadataManager`` shows, and the sizes of its purgatories."""
+    coordinator, delays, gauge = parts.groups.coordinator, parts.groups.delays, parts.metrics.gauge
+
+    def count(state: GroupState) -> int:
+        return sum(group.state is state for group in coordinator.groups)
+
+    gauge("num_groups", "Groups coordinated here.", lambda: len(coordinator.groups))
+    for state, name in _GROUP_GAUGES.items():
+        gauge(
+            f"num_groups_{name}",
+            f"Groups coordinated here that are {state.value}.",
+            partial(count, state),
+        )
+    gauge(
+        "num_offsets",
+        "Offsets of the groups coordinated here.",
+        lambda: sum(len(group.offsets.committed) for group in coordinator.groups),
+    )
+    gauge(
+        "rebalance_purgatory_size",
+        "Groups that wait for members to join.",
+        lambda: delays.joins.delayed_count,
+    )
+    gauge(
+        "heartbeat_purgatory_size",
+        "Members of groups that heartbeats are expected from.",
+        lambda: delays.heartbeats.delayed_count,
     )
 
 

@@ -38,7 +38,7 @@ class Groups:
         config = replicas.config
         self._replicas = replicas
         self._spawn = spawn
-        self._delays = delays
+        self.delays = delays
         self._led: dict[int, int] = {}
         """Terms by partition: which ones are loaded, or loading, in which term of leadership."""
         self.topic = topic
@@ -90,4 +90,4 @@ class Groups:
     def shut_down(self) -> None:
         """Answer whoever waits, and serve no group any more."""
         self.coordinator.shut_down()
-        self._delays.shut_down()
+        self.delays.shut_down()

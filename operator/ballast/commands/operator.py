@@ -11,7 +11,12 @@ from typing import Final, NoReturn
 import uvloop
 
 from ballast.commands.clock import LoopClock, wall_clock_ms
-from ballast.commands.process import EXIT_BAD_CONFIGURATION, EXIT_FAILED, stop_signals
+from ballast.commands.process import (
+    EXIT_BAD_CONFIGURATION,
+    EXIT_FAILED,
+    collect_seldom,
+    stop_signals,
+)
 from ballast.kube import broker_sets, reassignments
 from ballast.kube.connection import login
 from ballast.kube.context import ClosableAdmin
@@ -51,6 +56,7 @@ def main(
         print(f"ballast operator: {error}", file=sys.stderr)
         return EXIT_BAD_CONFIGURATION
     log_to(sys.stderr)
+    collect_seldom()
     for handler in logging.getLogger().handlers:
         handler.addFilter(ObjectFields())
     for name in ("kopf", "kazoo", "asyncio"):

@@ -3,11 +3,13 @@
 import asyncio
 import sys
 from pathlib import Path
+from random import SystemRandom
 from typing import TextIO
 
 from ballast.commands import reassign_actions as actions
 from ballast.commands.clock import LoopClock, wall_clock_ms
 from ballast.commands.reassign_failures import CommandFailed, TerseFailure
+from ballast.commands.reassign_generate import generate
 from ballast.commands.reassign_options import (
     Action,
     GivenOptions,
@@ -18,7 +20,7 @@ from ballast.commands.reassign_options import (
 from ballast.net.admin import AdminClient
 from ballast.net.cluster_connections import AdminOptions
 from ballast.reassign.errors import ReassignmentFileRejected
-from ballast.reassign.kafka_json import ProposedPartition, parse_reassignment_json
+from ballast.reassign.kafka_json import parse_reassignment_json, parse_topics_json
 from ballast.reassign.ports import ClusterAdmin, ClusterUnavailable
 
 _MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -32,17 +34,20 @@ def main(  # noqa: PLR0913  (the options of the command line, one each)
     verify: bool = False,
     cancel: bool = False,
     list_active: bool = False,
-    generate: bool = False,
+    generate_: bool = False,
     reassignment_json_file: Path | None = None,
     throttle: int | None = None,
     log_dirs_throttle: int | None = None,
     additional: bool = False,
     preserve_throttles: bool = False,
     timeout_ms: int | None = None,
+    topics_to_move_json_file: Path | None = None,
+    broker_list: str | None = None,
+    disable_rack_aware: bool = False,
 ) -> int:
     """Run the command; return its exit code: 0, or 1 with a message."""
     chosen = {
-        Action.GENERATE: generate,
+        Action.GENERATE: generate_,
         Action.EXECUTE: execute,
         Action.VERIFY: verify,
         Action.CANCEL: cancel,
@@ -56,6 +61,9 @@ def main(  # noqa: PLR0913  (the options of the command line, one each)
         additional=additional,
         preserve_throttles=preserve_throttles,
         timeout_ms=timeout_ms,
+        topics_to_move_json_file=topics_to_move_json_file,
+        broker_list=broker_list,
+        disable_rack_aware=disable_rack_aware,
     )
     try:
         options = check_options(chosen, given)
@@ -94,7 +102,18 @@ async def _act(options: ReassignOptions, admin: ClusterAdmin, say: actions.Say) 
     if options.action is Action.LIST:
         await actions.list_active(admin, say)
         return
-    proposed = _read_file(options.file)
+    content = _read_file(options.file)
+    if options.action is Action.GENERATE:
+        await generate(
+            admin,
+            parse_topics_json(content),
+            options.broker_list,
+            say,
+            is_rack_aware=options.is_rack_aware,
+            random=SystemRandom(),
+        )
+        return
+    proposed = parse_reassignment_json(content)
     clock = LoopClock(wall_clock_ms)
     if options.action is Action.EXECUTE:
         await actions.execute(
@@ -120,14 +139,14 @@ async def _act(options: ReassignOptions, admin: ClusterAdmin, say: actions.Say) 
         )
 
 
-def _read_file(path: Path | None) -> tuple[ProposedPartition, ...]:
+def _read_file(path: Path | None) -> str:
     assert path is not None, "check_options demands a file for this action"
     try:
         with path.open("rb") as file:
             content = file.read(_MAX_FILE_BYTES + 1)
         if len(content) > _MAX_FILE_BYTES:
             raise CommandFailed(f"{path} is larger than {_MAX_FILE_BYTES} bytes")
-        return parse_reassignment_json(content.decode())
+        return content.decode()
     except OSError as error:
         raise CommandFailed(f"Unable to read file {path}") from error
     except UnicodeDecodeError as error:

@@ -20,7 +20,13 @@ class Action(StrEnum):
 
 TIMEOUT_MS = 10_000
 
-_NEEDS_FILE = frozenset({Action.EXECUTE, Action.VERIFY, Action.CANCEL})
+_REQUIRED: Mapping[Action, tuple[str, ...]] = {
+    Action.EXECUTE: ("reassignment-json-file",),
+    Action.VERIFY: ("reassignment-json-file",),
+    Action.CANCEL: ("reassignment-json-file",),
+    Action.LIST: (),
+    Action.GENERATE: ("topics-to-move-json-file", "broker-list"),
+}
 _PERMITTED: Mapping[Action, frozenset[str]] = {
     Action.EXECUTE: frozenset(
         {
@@ -34,7 +40,7 @@ _PERMITTED: Mapping[Action, frozenset[str]] = {
     Action.VERIFY: frozenset({"reassignment-json-file", "preserve-throttles"}),
     Action.CANCEL: frozenset({"reassignment-json-file", "preserve-throttles", "timeout"}),
     Action.LIST: frozenset(),
-    Action.GENERATE: frozenset(),
+    Action.GENERATE: frozenset({"topics-to-move-json-file", "broker-list", "disable-rack-aware"}),
 }
 
 
@@ -53,6 +59,9 @@ class GivenOptions:
     additional: bool = False
     preserve_throttles: bool = False
     timeout_ms: int | None = None
+    topics_to_move_json_file: Path | None = None
+    broker_list: str | None = None
+    disable_rack_aware: bool = False
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the options given, --bootstrap-server left out."""
@@ -63,6 +72,9 @@ class GivenOptions:
             "timeout": self.timeout_ms is not None,
             "additional": self.additional,
             "preserve-throttles": self.preserve_throttles,
+            "topics-to-move-json-file": self.topics_to_move_json_file is not None,
+            "broker-list": self.broker_list is not None,
+            "disable-rack-aware": self.disable_rack_aware,
         }
         return tuple(name for name, is_given in given.items() if is_given)
 
@@ -74,6 +86,7 @@ class ReassignOptions:
     action: Action
     servers: tuple[Address, ...]
     file: Path | None
+    """The reassignment, or with --generate the topics to move."""
     throttle: int
     """Bytes per second; negative = leave throttles alone."""
     log_dirs_throttle: int
@@ -82,6 +95,8 @@ class ReassignOptions:
     """How long to wait for replicas that are to move to a log directory where they come to."""
     additional: bool
     preserve_throttles: bool
+    broker_list: str = ""
+    is_rack_aware: bool = True
 
 
 def check_options(actions: Mapping[Action, bool], given: GivenOptions) -> ReassignOptions:
@@ -93,10 +108,9 @@ def check_options(actions: Mapping[Action, bool], given: GivenOptions) -> Reassi
     action = chosen[0]
     if given.bootstrap_server is None:
         raise UsageError("Please specify --bootstrap-server")
-    if action is Action.GENERATE:
-        raise UsageError("--generate is not available yet")
-    if action in _NEEDS_FILE and given.reassignment_json_file is None:
-        raise UsageError('Missing required argument "[reassignment-json-file]"')
+    for name in _REQUIRED[action]:
+        if name not in given.names():
+            raise UsageError(f'Missing required argument "[{name}]"')
     for name in given.names():
         if name not in _PERMITTED[action]:
             raise UsageError(f'Option "[{name}]" can\'t be used with action "[{action}]"')
@@ -107,10 +121,12 @@ def check_options(actions: Mapping[Action, bool], given: GivenOptions) -> Reassi
     return ReassignOptions(
         action=action,
         servers=servers,
-        file=given.reassignment_json_file,
+        file=given.reassignment_json_file or given.topics_to_move_json_file,
         throttle=-1 if given.throttle is None else given.throttle,
         log_dirs_throttle=-1 if given.log_dirs_throttle is None else given.log_dirs_throttle,
         timeout_ms=TIMEOUT_MS if given.timeout_ms is None else given.timeout_ms,
         additional=given.additional,
         preserve_throttles=given.preserve_throttles,
+        broker_list=given.broker_list or "",
+        is_rack_aware=not given.disable_rack_aware,
     )

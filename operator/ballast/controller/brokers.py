@@ -170,13 +170,13 @@ class BrokerLifecycle:
         return [r for r in replicas if self._context.replica_state(r) not in gone]
 
     def _partitions_without_live_leader(self) -> list[TopicPartition]:
-        return [
+        return sorted(
             topic_partition
-            for topic_partition, state in sorted(self._context.leadership.items())
+            for topic_partition, state in self._context.leadership.items()
             if state.leader != NO_LEADER
             and not self._context.is_online(Replica(topic_partition, state.leader))
             and not self._context.is_being_deleted(topic_partition)
-        ]
+        )
 
     def _tell_who_lives(self, broker_ids: Collection[int]) -> None:
         batch = CommandBatch(self._context, self._channels)

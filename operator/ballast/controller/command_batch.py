@@ -36,7 +36,8 @@ class CommandBatch:
         self._metadata_brokers: set[int] = set()
         self._tell_all = False
         """Whether every broker is told of the batch's partitions, whoever lives when it is sent."""
-        self._metadata_partitions: set[TopicPartition] = set()
+        self._metadata_partitions: dict[TopicPartition, None] = {}
+        """Partitions that brokers are told of. No set: they mostly come in the order they go."""
         self._stop_replica: dict[int, dict[TopicPartition, StopReplicaEntry]] = {}
 
     def add_leader_and_isr(
@@ -49,7 +50,7 @@ class CommandBatch:
                 entries = self._leader_and_isr[broker_id] = {}
             entries[topic_partition] = is_new or entries.get(topic_partition, False)
         self._tell_all = True
-        self._metadata_partitions.add(topic_partition)
+        self._metadata_partitions[topic_partition] = None
 
     def add_update_metadata(
         self, broker_ids: Iterable[int], partitions: Iterable[TopicPartition] = ()
@@ -59,7 +60,7 @@ class CommandBatch:
         All brokers of a batch are told of all its partitions.
         """
         self._metadata_brokers.update(broker_ids)
-        self._metadata_partitions.update(partitions)
+        self._metadata_partitions.update(dict.fromkeys(partitions))
 
     def add_stop_replica(self, replica: Replica, *, delete: bool) -> None:
         """Tell a broker to stop a replica, and to delete its data if asked."""
@@ -82,12 +83,14 @@ class CommandBatch:
 
     def _send_leader_and_isr(self) -> None:
         context = self._context
-        entries: dict[tuple[TopicPartition, bool], LeaderAndIsrEntry] = {}
+        made: dict[bool, dict[TopicPartition, LeaderAndIsrEntry]] = {True: {}, False: {}}
         for broker_id in self._registered(self._leader_and_isr):
-            for key in self._leader_and_isr[broker_id].items():
-                if key not in entries:
-                    entries[key] = self._leader_and_isr_entry(*key)
-            told = tuple(entries[key] for key in sorted(self._leader_and_isr[broker_id].items()))
+            added = self._leader_and_isr[broker_id]
+            for topic_partition, is_new in added.items():
+                if topic_partition not in made[is_new]:
+                    entry = self._leader_and_isr_entry(topic_partition, is_new)
+                    made[is_new][topic_partition] = entry
+            told = tuple(made[is_new][name] for name, is_new in sorted(added.items()))
             leaders = {entry.leader_and_isr.leader for entry in told}
             self._channels.send(
                 broker_id,
@@ -99,7 +102,7 @@ class CommandBatch:
                     live_leaders=tuple(
                         context.brokers[leader] for leader in self._registered(leaders)
                     ),
-                    topic_ids=context.topic_ids(tp.topic for tp in self._leader_and_isr[broker_id]),
+                    topic_ids=context.topic_ids({tp.topic for tp in added}),
                 ),
             )
 
@@ -110,7 +113,7 @@ class CommandBatch:
             for tp in sorted(self._metadata_partitions)
             if tp in context.leadership
         )
-        topic_ids = context.topic_ids(entry.topic_partition.topic for entry in entries)
+        topic_ids = context.topic_ids({entry.topic_partition.topic for entry in entries})
         live_or_dying = context.live_or_shutting_down
         live_brokers = tuple(context.brokers[b] for b in live_or_dying)
         told = live_or_dying if self._tell_all else self._registered(self._metadata_brokers)
@@ -160,12 +163,15 @@ class CommandBatch:
             leadership = leadership.led_by(LEADER_DURING_DELETE, leadership.isr)
         replicas = self._context.assignment(topic_partition).replicas
         online = self._context.online_among(topic_partition, replicas)
-        offline = [r for r in replicas if r not in online] if len(online) < len(replicas) else ()
+        if len(online) == len(replicas):
+            return MetadataEntry(
+                topic_partition=topic_partition, leader_and_isr=leadership, replicas=replicas
+            )
         return MetadataEntry(
             topic_partition=topic_partition,
             leader_and_isr=leadership,
             replicas=replicas,
-            offline_replicas=tuple(offline),
+            offline_replicas=tuple(r for r in replicas if r not in online),
         )
 
     def _stop_epoch(self, topic_partition: TopicPartition) -> int:

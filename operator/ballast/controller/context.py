@@ -52,6 +52,9 @@ class ControllerContext:
         self.failures: deque[StateChangeFailed] = deque(maxlen=MAX_FAILURES_KEPT)
         """What single partitions and replicas could not do, oldest first, until it is taken."""
         self._being_reassigned: set[TopicPartition] = set()
+        self._partitions: dict[str, list[TopicPartition]] = {}
+        """The names of each topic's partitions, in order: made once, for they are asked for often.
+        """
 
     # Brokers
 
@@ -105,9 +108,12 @@ class ControllerContext:
 
     def put_topic(self, topic: TopicAssignment) -> None:
         """Remember a topic as it is stored."""
-        self.topics[topic.topic] = topic
-        for number, assignment in topic.partitions.items():
-            self._note_reassignment(TopicPartition(topic.topic, number), assignment)
+        name = topic.topic
+        known = self.topics.get(name)
+        self.topics[name] = topic
+        if known is None or known.partitions.keys() != topic.partitions.keys():
+            self._partitions[name] = [TopicPartition(name, n) for n in sorted(topic.partitions)]
+        self._note_reassignments(name, topic.partitions)
 
     def topic_with(self, topic: str, changes: Mapping[int, ReplicaAssignment]) -> TopicAssignment:
         """Return the topic as it would be after ``changes``; remembers nothing."""
@@ -126,19 +132,17 @@ class ControllerContext:
     def set_assignments(self, changes: Mapping[TopicPartition, ReplicaAssignment]) -> None:
         """Remember new assignments of known partitions."""
         for topic, assignments in by_topic(changes).items():
-            self.put_topic(self.topic_with(topic, assignments))
+            self.topics[topic] = self.topic_with(topic, assignments)
+            self._note_reassignments(topic, assignments)
 
     def partitions(self) -> Iterator[TopicPartition]:
         """Yield all partitions, in order."""
-        for topic in sorted(self.topics):
-            yield from self.partitions_of(topic)
+        for topic in sorted(self._partitions):
+            yield from self._partitions[topic]
 
     def partitions_of(self, topic: str) -> list[TopicPartition]:
         """Return the partitions of a topic, in order; none of an unknown one."""
-        known = self.topics.get(topic)
-        return (
-            [TopicPartition(topic, number) for number in sorted(known.partitions)] if known else []
-        )
+        return list(self._partitions.get(topic, ()))
 
     def replicas_of(self, partitions: Iterable[TopicPartition]) -> list[Replica]:
         """Return all replicas of partitions, in the order of assignment."""
@@ -150,7 +154,12 @@ class ControllerContext:
 
     def replicas_on(self, broker_ids: Collection[int]) -> list[Replica]:
         """Return all replicas on some brokers, in order."""
-        return [r for r in self.replicas_of(self.partitions()) if r.broker_id in broker_ids]
+        return [
+            Replica(topic_partition, broker_id)
+            for topic_partition in self.partitions()
+            for broker_id in self.assignment(topic_partition).replicas
+            if broker_id in broker_ids
+        ]
 
     @property
     def being_reassigned(self) -> list[TopicPartition]:
@@ -173,6 +182,7 @@ class ControllerContext:
     def forget_topic(self, topic: str) -> None:
         """Forget everything of a topic that is gone."""
         self.topics.pop(topic, None)
+        self._partitions.pop(topic, None)
         self.queued_for_deletion.discard(topic)
         self.deletion_started.discard(topic)
         self.ineligible_for_deletion.discard(topic)
@@ -204,10 +214,15 @@ class ControllerContext:
 
     def set_replica_state(self, replica: Replica, state: ReplicaState) -> None:
         """Remember a replica's state."""
+        self.set_replica_states((replica,), state)
+
+    def set_replica_states(self, replicas: Collection[Replica], state: ReplicaState) -> None:
+        """Remember the state of replicas."""
         if state is ReplicaState.NON_EXISTENT:
-            self.replica_states.pop(replica, None)
+            for replica in replicas:
+                self.replica_states.pop(replica, None)
         else:
-            self.replica_states[replica] = state
+            self.replica_states.update(dict.fromkeys(replicas, state))
 
     def is_queued_for_deletion(self, topic_partition: TopicPartition) -> bool:
         """Whether the partition's topic is to be deleted, now or when nothing hinders it."""
@@ -227,23 +242,27 @@ class ControllerContext:
     def check_invariants(self) -> None:
         """Assert what must hold between two events."""
         assert self.shutting_down <= set(self.brokers)
-        assert all(self.has_partition(tp) for tp in self.leadership)
+        known = set(self.partitions())
+        by_state: dict[PartitionState, set[TopicPartition]] = {}
         for topic_partition, state in self.partition_states.items():
-            assert self.has_partition(topic_partition), topic_partition
-            led = topic_partition in self.leadership
-            assert led or state is not PartitionState.ONLINE, topic_partition
-            assert not led or state is not PartitionState.NEW, topic_partition
+            by_state.setdefault(state, set()).add(topic_partition)
+        led = self.leadership.keys()
+        assert not led - known, led - known
+        assert not self.partition_states.keys() - known, self.partition_states.keys() - known
+        without_leadership = by_state.get(PartitionState.ONLINE, set()) - led
+        assert not without_leadership, without_leadership
+        led_before_time = by_state.get(PartitionState.NEW, set()) & led
+        assert not led_before_time, led_before_time
         assert self.ineligible_for_deletion <= self.queued_for_deletion <= set(self.topics)
-        pending = {tp for tp in self.partitions() if self.assignment(tp).is_being_reassigned}
+        pending = {tp for tp in known if self.assignment(tp).is_being_reassigned}
         assert self._being_reassigned == pending
 
-    def _note_reassignment(
-        self, topic_partition: TopicPartition, assignment: ReplicaAssignment
-    ) -> None:
-        if assignment.is_being_reassigned:
-            self._being_reassigned.add(topic_partition)
-        else:
-            self._being_reassigned.discard(topic_partition)
+    def _note_reassignments(self, topic: str, assignments: Mapping[int, ReplicaAssignment]) -> None:
+        for number, assignment in assignments.items():
+            if assignment.adding_replicas or assignment.removing_replicas:
+                self._being_reassigned.add(TopicPartition(topic, number))
+            elif self._being_reassigned:
+                self._being_reassigned.discard(TopicPartition(topic, number))
 
 
 def by_topic(values: Mapping[TopicPartition, T]) -> dict[str, dict[int, T]]:

@@ -48,7 +48,7 @@ class PartitionStateMachine:
             leadership = self._context.leadership.get(topic_partition)
             if leadership is None:
                 state = PartitionState.NEW
-            elif leadership.leader in self._context.online_replicas(topic_partition):
+            elif self._is_led_by_one_online(topic_partition, leadership.leader):
                 state = PartitionState.ONLINE
             else:
                 state = PartitionState.OFFLINE
@@ -62,12 +62,12 @@ class PartitionStateMachine:
         """
         waiting = [
             topic_partition
-            for topic_partition, state in sorted(self._context.partition_states.items())
+            for topic_partition, state in self._context.partition_states.items()
             if (state is not PartitionState.ONLINE or self._has_lost_its_leader(topic_partition))
             and not self._context.is_being_deleted(topic_partition)
             and (topics is None or topic_partition.topic in topics)
         ]
-        await self.elect(waiting, ElectionStrategy.OFFLINE)
+        await self.elect(sorted(waiting), ElectionStrategy.OFFLINE)
 
     async def elect(
         self, partitions: Collection[TopicPartition], strategy: ElectionStrategy
@@ -92,6 +92,10 @@ class PartitionStateMachine:
         for topic_partition in partitions:
             self._context.set_partition_state(topic_partition, target)
 
+    def _is_led_by_one_online(self, topic_partition: TopicPartition, leader: int) -> bool:
+        replicas = self._context.assignment(topic_partition).replicas
+        return leader in self._context.online_among(topic_partition, replicas)
+
     def _has_lost_its_leader(self, topic_partition: TopicPartition) -> bool:
         return not self._context.leadership[topic_partition].has_leader
 
@@ -112,9 +116,8 @@ class PartitionStateMachine:
         first: dict[TopicPartition, LeaderAndIsr] = {}
         failed: dict[TopicPartition, StateChangeFailed] = {}
         for topic_partition in sorted(partitions):
-            online = self._context.online_replicas(topic_partition)
             replicas = self._context.assignment(topic_partition).replicas
-            live = tuple(r for r in replicas if r in online)
+            live = tuple(self._context.online_among(topic_partition, replicas))
             if live:
                 first[topic_partition] = LeaderAndIsr(
                     leader=live[0],

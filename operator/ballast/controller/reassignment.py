@@ -240,13 +240,14 @@ class Reassignment:
         They are what a controller leaves behind that dies between U1 and U3. Ask before the
         state machines start, for their elections shorten the ISR.
         """
-        return [
+        return sorted(
             Replica(topic_partition, broker_id)
-            for topic_partition, state in sorted(self._context.leadership.items())
-            for broker_id in state.isr
-            if broker_id not in self._context.assignment(topic_partition).replicas
-            and not self._context.is_being_deleted(topic_partition)
-        ]
+            for topic_partition, state in self._context.leadership.items()
+            for broker_id in {*state.isr}.difference(
+                self._context.assignment(topic_partition).replicas
+            )
+            if not self._context.is_being_deleted(topic_partition)
+        )
 
     async def expel(self, strays: Collection[Replica]) -> None:
         """Do U3 for the strays that `strays_in_isr` found."""

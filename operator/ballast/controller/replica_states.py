@@ -1,6 +1,8 @@
 """The replica state machine: what each copy is told (the table is in `states`)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from itertools import groupby
+from operator import attrgetter
 
 from ballast.controller.command_batch import CommandBatch
 from ballast.controller.context import ControllerContext
@@ -13,6 +15,7 @@ from ballast.model.leadership import LeaderAndIsr
 
 Required = Mapping[TopicPartition, tuple[int, ...]]
 _NOTHING_REQUIRED: Required = {}
+_PARTITION = attrgetter("topic_partition")
 
 
 class ReplicaStateMachine:
@@ -32,31 +35,31 @@ class ReplicaStateMachine:
 
     async def startup(self) -> None:
         """Take the states from the live brokers, and tell live replicas how they are led."""
-        replicas = self._context.replicas_of(self._context.partitions())
-        online = [replica for replica in replicas if self._context.is_online(replica)]
-        offline = sorted({*replicas} - {*online})
-        for replica in online:
-            self._context.set_replica_state(replica, ReplicaState.ONLINE)
-        for replica in offline:
-            self._context.set_replica_state(replica, ReplicaState.DELETION_INELIGIBLE)
-        self.bring_online(online)
+        online: list[Replica] = []
+        offline: list[Replica] = []
+        for replica in self._context.replicas_of(self._context.partitions()):
+            (online if self._context.is_online(replica) else offline).append(replica)
+        self._context.set_replica_states(online, ReplicaState.ONLINE)
+        self._context.set_replica_states(offline, ReplicaState.DELETION_INELIGIBLE)
+        self._tell_how_they_are_led(online)
         await self.take_offline(offline)
 
     def start_new(self, replicas: Collection[Replica]) -> None:
         """NewReplica: tell it to follow, where there is a leader already."""
         self._check(replicas, ReplicaState.NEW)
         batch = self._batch()
+        started = []
         for replica in sorted(replicas):
             leadership = self._context.leadership.get(replica.topic_partition)
-            if leadership is None:
-                self._context.set_replica_state(replica, ReplicaState.NEW)
-            elif leadership.leader == replica.broker_id:
+            if leadership is not None and leadership.leader == replica.broker_id:
                 self._context.failures.append(
                     StateChangeFailed(f"{replica} cannot be new: it leads the partition")
                 )
-            else:
+                continue
+            if leadership is not None:
                 batch.add_leader_and_isr([replica.broker_id], replica.topic_partition, is_new=True)
-                self._context.set_replica_state(replica, ReplicaState.NEW)
+            started.append(replica)
+        self._context.set_replica_states(started, ReplicaState.NEW)
         batch.send()
 
     def bring_online(self, replicas: Collection[Replica]) -> None:
@@ -66,17 +69,9 @@ class ReplicaStateMachine:
         (KAFKA-13342).
         """
         self._check(replicas, ReplicaState.ONLINE)
-        batch = self._batch()
-        for replica in sorted(replicas):
-            topic_partition = replica.topic_partition
-            if (
-                self._context.replica_state(replica) is not ReplicaState.NEW
-                and topic_partition in self._context.leadership
-                and self._is_served(topic_partition)
-            ):
-                batch.add_leader_and_isr([replica.broker_id], topic_partition)
-            self._context.set_replica_state(replica, ReplicaState.ONLINE)
-        batch.send()
+        new, state_of = ReplicaState.NEW, self._context.replica_states.get
+        self._tell_how_they_are_led([r for r in sorted(replicas) if state_of(r) is not new])
+        self._context.set_replica_states(replicas, ReplicaState.ONLINE)
 
     async def take_offline(
         self, replicas: Collection[Replica], *, while_in_sync: Required = _NOTHING_REQUIRED
@@ -118,6 +113,14 @@ class ReplicaStateMachine:
         """NonExistentReplica."""
         self._set(replicas, ReplicaState.NON_EXISTENT)
 
+    def _tell_how_they_are_led(self, replicas: Iterable[Replica]) -> None:
+        """Tell replicas, those of one partition next to one another, all in one batch."""
+        batch = self._batch()
+        for topic_partition, copies in groupby(replicas, key=_PARTITION):
+            if topic_partition in self._context.leadership and self._is_served(topic_partition):
+                batch.add_leader_and_isr([r.broker_id for r in copies], topic_partition)
+        batch.send()
+
     def _batch(self) -> CommandBatch:
         return CommandBatch(self._context, self._channels)
 
@@ -126,6 +129,9 @@ class ReplicaStateMachine:
 
     def _check(self, replicas: Collection[Replica], target: ReplicaState) -> None:
         allowed = VALID_PREVIOUS_REPLICA_STATES[target]
+        found = set(map(self._context.replica_states.get, replicas))
+        if all((state or ReplicaState.NON_EXISTENT) in allowed for state in found):
+            return
         for replica in replicas:
             state = self._context.replica_state(replica)
             if state not in allowed:
@@ -133,8 +139,7 @@ class ReplicaStateMachine:
 
     def _set(self, replicas: Collection[Replica], target: ReplicaState) -> None:
         self._check(replicas, target)
-        for replica in replicas:
-            self._context.set_replica_state(replica, target)
+        self._context.set_replica_states(replicas, target)
 
     async def _take_broker_offline(
         self,
@@ -157,8 +162,7 @@ class ReplicaStateMachine:
         for topic_partition in outcome.failed:
             batch.retract_stop_replica(Replica(topic_partition, broker_id))
         done = {Replica(tp, broker_id) for tp in partitions if tp not in outcome.failed}
-        for replica in done:
-            context.set_replica_state(replica, ReplicaState.OFFLINE)
+        context.set_replica_states(done, ReplicaState.OFFLINE)
         return done
 
 

@@ -180,8 +180,8 @@ class Topics:
 
     async def _lead(self, partitions: Collection[TopicPartition]) -> None:
         """Bring new partitions and their replicas online (Kafka's ``onNewPartitionCreation``)."""
-        for topic_partition in partitions:
-            self._not_told[topic_partition.topic] = set(self._context.brokers)
+        for topic in {topic_partition.topic for topic_partition in partitions}:
+            self._not_told[topic] = set(self._context.brokers)
         replicas = self._context.replicas_of(partitions)
         self._partitions.change(partitions, PartitionState.NEW)
         self._replicas.start_new(replicas)

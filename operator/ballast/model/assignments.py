@@ -4,11 +4,11 @@ Kafka's symbols (KIP-455): RS = replicas, AR = adding, RR = removing, ORS = orig
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaAssignment:
+class ReplicaAssignment(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """RS, AR and RR of one partition.
 
     Invariant: AR and RR are disjoint subsets of RS; none of the three names a broker twice.

@@ -149,6 +149,7 @@ class FrameBuffer:
                 self._capacity = max(self._largest, READ_AHEAD)
                 self._start = self._end = 0
             self._window = READ_AHEAD
+            self._full = False
             self._spares.clear()
         self._used = False
         self._largest = 0

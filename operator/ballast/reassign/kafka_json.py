@@ -31,19 +31,23 @@ def parse_reassignment_json(text: str) -> tuple[ProposedPartition, ...]:
 
     Raises `ReassignmentFileRejected`.
     """
-    try:
-        document = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise ReassignmentFileRejected(f"The input string is not a valid JSON: {error}") from error
-    if not isinstance(document, dict):
-        raise ReassignmentFileRejected("Expected a JSON object")
-    version = document.get("version", 1)
-    if version != 1 or isinstance(version, bool):
-        raise ReassignmentFileRejected(f"Not supported version field value {version!s:.20}")
-    partitions = document.get("partitions", [])
-    if not isinstance(partitions, list):
-        raise ReassignmentFileRejected("Expected `partitions` to be a JSON array")
-    return tuple(_read_partition(entry) for entry in partitions)
+    document = _read_document(text)
+    return tuple(_read_partition(entry) for entry in _entries("partitions", document))
+
+
+def parse_topics_json(text: str) -> tuple[str, ...]:
+    """Return the topics of ``{"topics":[{"topic":"t"}],"version":1}``, in the file's order.
+
+    Raises `ReassignmentFileRejected`.
+    """
+    topics = []
+    for entry in _entries("topics", _read_document(text)):
+        if not isinstance(entry, dict) or "topic" not in entry:
+            raise ReassignmentFileRejected("No such field exists: `topic`")
+        if not isinstance(entry["topic"], str):
+            raise ReassignmentFileRejected("Expected `topic` to be a string")
+        topics.append(entry["topic"])
+    return tuple(topics)
 
 
 def check_executable(
@@ -58,13 +62,13 @@ def check_executable(
         raise ReassignmentFileRejected("Partition reassignment list cannot be empty")
     if any(not entry.replicas for entry in entries):
         raise ReassignmentFileRejected("Partition replica list cannot be empty")
-    doubles = _duplicates(entry.topic_partition for entry in entries)
+    doubles = duplicates(entry.topic_partition for entry in entries)
     if doubles:
         raise ReassignmentFileRejected(
             f"Partition reassignment contains duplicate topic partitions: {doubles}"
         )
     doubled_replicas = [
-        f"{entry.topic_partition} contains multiple entries for {_duplicates(entry.replicas)}"
+        f"{entry.topic_partition} contains multiple entries for {duplicates(entry.replicas)}"
         for entry in entries
         if len(set(entry.replicas)) != len(entry.replicas)
     ]
@@ -96,6 +100,27 @@ def reassignment_json(
         yield before + json.dumps(entry, separators=(",", ":"))
         before = ","
     yield "]}" if before == "," else before + "]}"
+
+
+def _read_document(text: str) -> Mapping[str, object]:
+    """Return the object of a file of version 1, which a file without a version is."""
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ReassignmentFileRejected(f"The input string is not a valid JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise ReassignmentFileRejected("Expected a JSON object")
+    version = document.get("version", 1)
+    if version != 1 or isinstance(version, bool):
+        raise ReassignmentFileRejected(f"Not supported version field value {version!s:.20}")
+    return document
+
+
+def _entries(name: str, document: Mapping[str, object]) -> list[object]:
+    entries = document.get(name, [])
+    if not isinstance(entries, list):
+        raise ReassignmentFileRejected(f"Expected `{name}` to be a JSON array")
+    return entries
 
 
 def _read_partition(entry: object) -> ProposedPartition:
@@ -144,7 +169,8 @@ def _read_id(name: str, value: object) -> int:
     return value
 
 
-def _duplicates(values: Iterable[Hashable]) -> str:
+def duplicates(values: Iterable[Hashable]) -> str:
+    """Return what is named more than once, comma-joined as the tool does."""
     return ",".join(str(value) for value, count in Counter(values).items() if count > 1)
 
 

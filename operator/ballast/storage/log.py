@@ -326,9 +326,11 @@ class Log:
             return
         try:
             if clean and self.failure is None:
-                self._take_snapshot()
-                self._snapshots.flush()
-                self.segments.names_changed = True
+                if self.log_end_offset:
+                    # An empty log has no producers to remember, and there may be thousands.
+                    self._take_snapshot()
+                    self._snapshots.flush()
+                    self.segments.names_changed = True
                 self.flush()
         finally:
             self._closed = True

@@ -73,7 +73,8 @@ class LeadershipWriter:
         """Write each state if its znode's version still is its ``zk_version``."""
         progress = _Progress(pending=dict(leadership))
         for _ in range(outcomes.MAX_ATTEMPTS):
-            await self._update_pending(progress)
+            states = tuple(progress.pending.items())
+            await self._write_pending(progress, (_writing(*state) for state in states))
             if not progress.pending:
                 break
             if progress.is_reply_lost:
@@ -86,24 +87,30 @@ class LeadershipWriter:
         progress = _Progress(pending=dict(leadership))
         for _ in range(outcomes.MAX_ATTEMPTS):
             parents = await self._sort_out_creations(progress)
-            if not progress.pending or await self._create_pending(progress, parents):
+            await self._write_pending(
+                progress, (_creating(*state, parents) for state in tuple(progress.pending.items()))
+            )
+            if not progress.pending:
                 break
+            if progress.is_reply_lost:
+                await outcomes.settle(self._client)
         return progress.result()
 
-    async def _update_pending(self, progress: _Progress) -> None:
-        """Write what is pending, many multis at a time; what has changed stays pending."""
-        states = tuple(progress.pending.items())
-        runs = _runs(tuple(progress.pending), (_writing(*state) for state in states))
+    async def _write_pending(
+        self, progress: _Progress, groups: Iterable[Sequence[Operation]]
+    ) -> None:
+        """Write what is pending, many multis at a time; what is in the way stays pending."""
+        runs = _runs(tuple(progress.pending), groups)
         while first := next(runs, None):
             async with asyncio.TaskGroup() as group:
                 for run in chain((first,), islice(runs, RUNS_IN_FLIGHT - 1)):
-                    group.create_task(self._update_run(progress, *run))
+                    group.create_task(self._write_run(progress, *run))
                     # Sends it: the next one is encoded while ZooKeeper works on this one.
                     await asyncio.sleep(0)
             if progress.failure is not None:
                 raise progress.failure
 
-    async def _update_run(
+    async def _write_run(
         self,
         progress: _Progress,
         partitions: Sequence[TopicPartition],
@@ -115,14 +122,17 @@ class LeadershipWriter:
         except ConnectionLoss:
             progress.is_reply_lost = True
         except MultiFailed as failure:
-            if not isinstance(failure.error, BadVersion | NoNode):
+            if not isinstance(failure.error, BadVersion | NoNode | NodeExists):
                 progress.failure = failure.error
         except (ControllerMoved, ZooKeeperError) as failure:
             progress.failure = failure
         else:
-            for partition, stat in zip(partitions, results, strict=True):
-                assert isinstance(stat, Stat)
-                progress.succeed(partition, stat.version)
+            # What was created is at version 0, and of that multis tell no more than the path.
+            versions = [result.version for result in results if isinstance(result, Stat)]
+            for partition, version in zip(
+                partitions, versions or [0] * len(partitions), strict=True
+            ):
+                progress.succeed(partition, version)
 
     async def _sort_out_updates(self, progress: _Progress) -> None:
         for partition, node in (await self._read_states(progress)).items():
@@ -162,32 +172,6 @@ class LeadershipWriter:
                     progress.refuse(partition)
         return parents
 
-    async def _create_pending(self, progress: _Progress, parents: set[str]) -> bool:
-        groups: list[Sequence[Operation]] = []
-        for partition, state in progress.pending.items():
-            above = (
-                topics.partitions_path(partition.topic),
-                partition_states.partition_path(partition),
-            )
-            group: list[Operation] = [Create(path) for path in above if path not in parents]
-            parents.update(above)
-            group.append(Create(partition_states.path(partition), partition_states.encode(state)))
-            groups.append(group)
-        for partitions, operations in _runs(tuple(progress.pending), groups):
-            try:
-                await self._writer.multi(operations)
-            except ConnectionLoss:
-                progress.is_reply_lost = True
-                await outcomes.settle(self._client)
-                return False
-            except MultiFailed as failure:
-                if not isinstance(failure.error, NodeExists | NoNode):
-                    raise failure.error from failure
-                return False
-            for partition in partitions:
-                progress.succeed(partition, 0)
-        return True
-
     async def _read_states(
         self, progress: _Progress
     ) -> dict[TopicPartition, tuple[bytes, Stat] | None]:
@@ -204,6 +188,20 @@ class LeadershipWriter:
 def _writing(partition: TopicPartition, state: LeaderAndIsr) -> Sequence[Operation]:
     data = partition_states.encode(state)
     return (SetData(partition_states.path(partition), data, state.zk_version),)
+
+
+def _creating(
+    partition: TopicPartition, state: LeaderAndIsr, parents: set[str]
+) -> Sequence[Operation]:
+    """Return what creates a state and those of its parents that are not in ``parents`` yet."""
+    above = (
+        topics.partitions_path(partition.topic),
+        partition_states.partition_path(partition),
+    )
+    missing: list[Operation] = [Create(path) for path in above if path not in parents]
+    parents.update(above)
+    created = Create(partition_states.path(partition), partition_states.encode(state))
+    return (*missing, created)
 
 
 def _runs(

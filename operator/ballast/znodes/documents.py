@@ -5,7 +5,7 @@ either gives a value of the schema or raises `ZnodeError` with the path and the 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -31,18 +31,18 @@ _MISSING = re.compile(r"missing required field `(.*?)`")
 T = TypeVar("T")
 
 
-def read(path: str, data: bytes, schema: type[T]) -> T:
-    """Return the document of a znode as a value of ``schema``; raises `ZnodeError`."""
-    if len(data) > MAX_DOCUMENT_BYTES:
-        raise ZnodeError(path, "", f"{len(data)} bytes are more than {MAX_DOCUMENT_BYTES}")
+def read(path: str | Callable[[], str], data: bytes, schema: type[T]) -> T:
+    """Return the document of a znode as a value of ``schema``; raises `ZnodeError`.
+
+    Who reads thousands of znodes gives what makes the path: only an error needs it.
+    """
     try:
-        return msgspec.json.decode(data, type=schema)
-    except msgspec.ValidationError as error:
-        raise _refused(path, error) from error
-    except (msgspec.DecodeError, ValueError) as error:
-        raise ZnodeError(path, "", str(error)) from error
-    except RecursionError as error:
-        raise ZnodeError(path, "", "nested too deeply") from error
+        if len(data) <= MAX_DOCUMENT_BYTES:
+            return msgspec.json.decode(data, type=schema)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise _refused(path if isinstance(path, str) else path(), error) from error
+    too_large = f"{len(data)} bytes are more than {MAX_DOCUMENT_BYTES}"
+    raise ZnodeError(path if isinstance(path, str) else path(), "", too_large)
 
 
 def convert(path: str, document: Mapping[str, Any], schema: type[T]) -> T:
@@ -77,8 +77,12 @@ def decimal(path: str, field: str, text: str, maximum: int = INT32_MAX) -> int:
     return number
 
 
-def _refused(path: str, error: msgspec.ValidationError) -> ZnodeError:
+def _refused(path: str, error: Exception) -> ZnodeError:
+    if isinstance(error, RecursionError):
+        return ZnodeError(path, "", "nested too deeply")
     message = str(error)
+    if not isinstance(error, msgspec.ValidationError):
+        return ZnodeError(path, "", message)
     place = _AT.search(message)
     missing = _MISSING.search(message)
     names = [place.group(1)] if place and place.group(1) else []

@@ -29,7 +29,7 @@ def partition_path(partition: TopicPartition) -> str:
 
 def path(partition: TopicPartition) -> str:
     """Return the path of a partition's state."""
-    return f"{partition_path(partition)}/state"
+    return f"{topics.partitions_path(partition.topic)}/{partition.partition:d}/state"
 
 
 def encode(leadership: LeaderAndIsr) -> bytes:
@@ -47,7 +47,7 @@ def encode(leadership: LeaderAndIsr) -> bytes:
 
 def decode(partition: TopicPartition, data: bytes, zk_version: int) -> LeaderAndIsr:
     """Return a state read at ``zk_version``; raises `ZnodeError`."""
-    document = documents.read(path(partition), data, _Document)
+    document = documents.read(lambda: path(partition), data, _Document)
     return LeaderAndIsr(
         leader=document.leader,
         leader_epoch=document.leader_epoch,

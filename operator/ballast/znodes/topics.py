@@ -40,6 +40,7 @@ def path(topic: str) -> str:
     return f"{PATH}/{topic}"
 
 
+@lru_cache(maxsize=10_000)
 def partitions_path(topic: str) -> str:
     """Return the path of the parent of a topic's partitions."""
     return f"{path(topic)}/partitions"
@@ -79,8 +80,8 @@ def encode(topic: TopicAssignment) -> bytes:
 def decode(topic: str, data: bytes, version: int) -> TopicAssignment:
     """Return a topic as its znode, read at ``version``, describes it; raises `ZnodeError`."""
     at = f"{PATH}/{topic}"
-    fields = documents.read(at, data, dict[str, Any])
-    document = documents.convert(at, fields, _Document)
+    document = documents.read(at, data, _Document)
+    fields = documents.read(at, data, dict[str, msgspec.Raw])
     adding = _numbered(at, "adding_replicas", document.adding_replicas)
     removing = _numbered(at, "removing_replicas", document.removing_replicas)
     partitions = {
@@ -95,7 +96,7 @@ def decode(topic: str, data: bytes, version: int) -> TopicAssignment:
         topic_id=None if document.topic_id is None else decode_topic_id(at, document.topic_id),
         partitions=partitions,
         version=version,
-        extra={k: v for k, v in fields.items() if k not in _KNOWN},
+        extra={k: documents.read(at, v, Any) for k, v in fields.items() if k not in _KNOWN},
     )
 
 
@@ -132,6 +133,8 @@ def _assignment(
     unique = set(replicas)
     if not replicas or len(unique) != len(replicas):
         raise ZnodeError(at, f"partitions.{number}", "replicas are empty or named twice")
+    if not adding and not removing:
+        return ReplicaAssignment(replicas=replicas)
     for field, brokers in (("adding_replicas", adding), ("removing_replicas", removing)):
         if not unique.issuperset(brokers) or len(set(brokers)) != len(brokers):
             raise ZnodeError(at, f"{field}.{number}", "not a subset of the replicas")

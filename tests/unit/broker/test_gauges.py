@@ -1,6 +1,14 @@
 from prometheus_client import generate_latest
 
 from tests.unit.broker.cluster import P0, Cluster, simulate
+from tests.unit.broker.group_requests import AT_ONCE, commit, coordinate, stable
+
+
+def scraped(cluster: Cluster, broker_id: int) -> dict[str, str]:
+    """Return what a scrape shows, without the prefix that all names have."""
+    text = generate_latest(cluster.brokers[broker_id].parts.metrics.registry).decode()
+    lines = [line.split(" ") for line in text.splitlines() if not line.startswith("#")]
+    return {name.removeprefix("ballast_broker_"): value for name, value in lines}
 
 
 def test_gauges_are_read_when_they_are_scraped() -> None:
@@ -25,3 +33,23 @@ def test_gauges_are_read_when_they_are_scraped() -> None:
             assert line in lines
 
     simulate(main, min_insync_replicas="2")
+
+
+def test_groups_are_counted_by_their_states() -> None:
+    async def main(cluster: Cluster) -> None:
+        await coordinate(cluster, 1)
+        assert scraped(cluster, 1)["num_groups"] == "0.0"
+        assert await commit(cluster, 1, 7) == 0
+        shown = scraped(cluster, 1)
+        assert (shown["num_groups"], shown["num_groups_empty"]) == ("1.0", "1.0")
+        assert shown["num_offsets"] == "1.0"
+        assert shown["heartbeat_purgatory_size"] == "0.0"
+        await stable(cluster)
+        shown = scraped(cluster, 1)
+        assert (shown["num_groups"], shown["num_groups_stable"]) == ("1.0", "1.0")
+        assert shown["heartbeat_purgatory_size"] == "1.0"
+        for name in ("empty", "preparing_rebalance", "completing_rebalance", "dead"):
+            assert shown[f"num_groups_{name}"] == "0.0"
+        assert shown["rebalance_purgatory_size"] == "0.0"
+
+    simulate(main, **AT_ONCE)

@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -9,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from ballast.broker.errors import ConfigError
-from ballast.commands.process import read_properties, run_process, stop_signals, unless_stopped
+from ballast.commands.process import (
+    COLLECT_AFTER,
+    read_properties,
+    run_process,
+    stop_signals,
+    unless_stopped,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -20,6 +27,15 @@ def root_log() -> Iterator[None]:
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
+
+
+@pytest.fixture(autouse=True)
+def collector() -> Iterator[None]:
+    """Let the test run's own garbage be found as before."""
+    thresholds = gc.get_threshold()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*thresholds)
 
 
 def configure(properties: Mapping[str, str]) -> tuple[str, Sequence[str]]:
@@ -111,3 +127,9 @@ async def test_work_ends_by_itself_or_is_cancelled() -> None:
 async def test_the_failure_of_the_work_is_raised() -> None:
     with pytest.RaisesGroup(pytest.RaisesExc(RuntimeError, match="it broke")):
         await unless_stopped(failing("it"), asyncio.Event())
+
+
+def test_a_process_searches_for_garbage_seldom() -> None:
+    assert run_process("thing", configure, fine, None, ["must=it"]) == 0
+    assert gc.get_threshold()[0] == COLLECT_AFTER
+    assert gc.get_freeze_count() > 0

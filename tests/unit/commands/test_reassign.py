@@ -19,7 +19,7 @@ class Tool:
         self.file = folder / "plan.json"
         self.file.write_text(PLAN)
 
-    async def run(self, action: Action) -> tuple[int, str]:
+    async def run(self, action: Action, broker_list: str = "") -> tuple[int, str]:
         options = ReassignOptions(
             action=action,
             servers=(("localhost", 1),),
@@ -29,6 +29,7 @@ class Tool:
             timeout_ms=0,
             additional=False,
             preserve_throttles=False,
+            broker_list=broker_list,
         )
         out = io.StringIO()
         code = await command.reassign(options, self.admin, out)
@@ -63,6 +64,17 @@ async def test_errors_are_said_and_end_with_1(tmp_path: Path, content: str, mess
     tool = Tool(tmp_path)
     tool.file.write_text(content)
     assert await tool.run(Action.EXECUTE) == (1, message)
+
+
+async def test_a_proposal(tmp_path: Path) -> None:
+    tool = Tool(tmp_path)
+    tool.file.write_text('{"topics":[{"topic":"t"}],"version":1}')
+    code, out = await tool.run(Action.GENERATE, broker_list="3,1")
+    assert code == 0
+    assert out.splitlines()[3] == "Proposed partition reassignment configuration"
+    assert tool.cluster.replicas()[TopicPartition("t", 0)] == (1, 2)
+    tool.file.write_text('{"topics":[{}]}')
+    assert await tool.run(Action.GENERATE) == (1, "Error: No such field exists: `topic`\n")
 
 
 async def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -78,7 +78,27 @@ EXECUTE, VERIFY, CANCEL, LIST = Action.EXECUTE, Action.VERIFY, Action.CANCEL, Ac
         (
             [Action.GENERATE],
             GivenOptions(bootstrap_server=SERVER),
-            "--generate is not available yet",
+            'Missing required argument "[topics-to-move-json-file]"',
+        ),
+        (
+            [Action.GENERATE],
+            GivenOptions(bootstrap_server=SERVER, topics_to_move_json_file=FILE),
+            'Missing required argument "[broker-list]"',
+        ),
+        (
+            [Action.GENERATE],
+            GivenOptions(
+                bootstrap_server=SERVER,
+                topics_to_move_json_file=FILE,
+                broker_list="1",
+                throttle=1,
+            ),
+            'Option "[throttle]" can\'t be used with action "[generate]"',
+        ),
+        (
+            [LIST],
+            GivenOptions(bootstrap_server=SERVER, disable_rack_aware=True),
+            'Option "[disable-rack-aware]" can\'t be used with action "[list]"',
         ),
         (
             [LIST],
@@ -106,3 +126,13 @@ def test_options_that_fit() -> None:
     assert options.servers == (("localhost", 1234),)
     listing = check_options({LIST: True}, GivenOptions(bootstrap_server=SERVER))
     assert (listing.file, listing.throttle) == (None, -1)
+    proposing = check_options(
+        {Action.GENERATE: True},
+        GivenOptions(
+            bootstrap_server=SERVER,
+            topics_to_move_json_file=FILE,
+            broker_list="1,2",
+            disable_rack_aware=True,
+        ),
+    )
+    assert (proposing.file, proposing.broker_list, proposing.is_rack_aware) == (FILE, "1,2", False)

@@ -129,6 +129,19 @@ def test_an_unused_buffer_is_given_back() -> None:
     assert feed(buffer, frame(b"x" * 1000)) == [b"x" * 1000]
 
 
+def test_it_reads_on_after_a_frame_that_filled_it_and_a_long_silence() -> None:
+    buffer = FrameBuffer(MAX)
+    large = b"x" * (2 * INITIAL_CAPACITY)
+    assert feed(buffer, frame(large)) == [large]
+
+    buffer.trim()
+    buffer.trim()
+
+    assert buffer.capacity == 0
+    assert len(buffer.writable())
+    assert feed(buffer, frame(b"0123456789")) == [b"0123456789"]
+
+
 def test_an_incomplete_frame_is_never_given_back() -> None:
     buffer = FrameBuffer(MAX)
     whole = frame(b"0123456789")

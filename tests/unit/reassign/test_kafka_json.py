@@ -10,6 +10,7 @@ from ballast.reassign.kafka_json import (
     check_executable,
     format_reassignment_json,
     parse_reassignment_json,
+    parse_topics_json,
 )
 
 
@@ -91,6 +92,27 @@ def test_files_that_cannot_be_executed(partitions: str, message: str) -> None:
     proposed = parse_reassignment_json(f'{{"partitions":[{partitions}]}}')
     with pytest.raises(ReassignmentFileRejected) as caught:
         check_executable(proposed)
+    assert str(caught.value) == message
+
+
+def test_the_topics_to_move() -> None:
+    both = '{"topics":[{"topic":"b"},{"topic":"a"},{"topic":"b"}],"version":1}'
+    assert parse_topics_json(both) == ("b", "a", "b")
+    assert parse_topics_json("{}") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"version":2,"topics":[]}', "Not supported version field value 2"),
+        ('{"topics":{}}', "Expected `topics` to be a JSON array"),
+        ('{"topics":["t"]}', "No such field exists: `topic`"),
+        ('{"topics":[{"topic":1}]}', "Expected `topic` to be a string"),
+    ],
+)
+def test_files_without_topics_to_move(text: str, message: str) -> None:
+    with pytest.raises(ReassignmentFileRejected) as caught:
+        parse_topics_json(text)
     assert str(caught.value) == message
 
 
