@@ -26,7 +26,7 @@ ZOOKEEPER_PORT = 2181
 BROKER_PORT = 9092
 CONTROLLER_PORT = 9192
 HTTP_PORT = 9292
-START_TIMEOUT_S = 90
+START_TIMEOUT_S = 180
 
 _INSIDE = "BALLAST_CHAOS_NETWORK"
 _SET_UP = 'mount -t tmpfs tmpfs /run && mkdir /run/netns && ip link set lo up && exec "$@"'
@@ -99,14 +99,17 @@ class NetworkedCluster:
             for name in self.children:
                 self.start(name)
                 if name == ZOOKEEPER:
-                    address = self.addresses[ZOOKEEPER]
-                    asyncio.run(zookeeper.wait_until_serving(ZOOKEEPER_PORT, host=address))
+                    asyncio.run(self._wait_for_zookeeper())
             observation.until(
                 lambda: all(observation.is_ready(self, name) for name in self.brokers),
                 START_TIMEOUT_S,
                 "the brokers are ready",
             )
             yield
+
+    async def _wait_for_zookeeper(self) -> None:
+        address = self.addresses[ZOOKEEPER]
+        await zookeeper.wait_until_serving(ZOOKEEPER_PORT, host=address, timeout_s=START_TIMEOUT_S)
 
     def pid(self, name: str) -> int:
         """Return a process's id."""

@@ -1,4 +1,4 @@
-"""A storm over a cluster of processes: ``python -m tests.faults.storm --minutes 30``.
+"""A storm over real processes: ``python -m tests.faults.storm --minutes 30``.
 
 Brokers, controllers and ZooKeeper are killed, stopped, and cut off one way, by a seed, while
 partitions move, topics come and go, groups read and commit, and two client libraries write with
@@ -7,6 +7,7 @@ last line says how much was done.
 """
 
 import argparse
+import logging
 import random
 import struct
 import sys
@@ -38,6 +39,8 @@ CALM_EVERY = 6
 """After so many rounds of faults everything must be in sync again."""
 CALM_TIMEOUT_S = 120.0
 DRAIN_TIMEOUT_S = 180.0
+STOP_TIMEOUT_S = 400.0
+"""More than a move, or a topic's deletion, is given."""
 ASK_TIMEOUT_S = 30.0
 
 
@@ -80,18 +83,15 @@ class Storm:
         self.workload.start(records_per_second=RECORDS_PER_SECOND)
         for load in self.loads:
             load.start()
-        try:
-            self._blow(time.monotonic() + minutes * 60)
-        finally:
-            self.mover.stop(400.0)
-            self.churn.stop(400.0)
-            self.writer.stop()
-            self.workload.stop()
-        try:
-            self._settle()
-        finally:
-            for reader in self.readers:
-                reader.stop()
+        self._blow(time.monotonic() + minutes * 60)
+        say("the storm is over")
+        self.mover.stop(STOP_TIMEOUT_S)
+        self.churn.stop(STOP_TIMEOUT_S)
+        self.writer.stop()
+        self.workload.stop()
+        self._settle()
+        for reader in self.readers:
+            reader.stop()
         return self.workload.verify()
 
     def _make_topics(self) -> None:
@@ -247,10 +247,15 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     folder = options.directory or Path(tempfile.mkdtemp(prefix="ballast-chaos-"))
     say(f"seed {options.seed}, in {folder}")
+    logging.disable(logging.CRITICAL)  # Clients tell of every connection that faults break.
     cluster = NetworkedCluster(folder, brokers=BROKERS, controllers=CONTROLLERS)
     with cluster.running():
         storm = Storm(cluster=cluster, chance=random.Random(options.seed))
-        verdict = storm.run(options.minutes)
+        try:
+            verdict = storm.run(options.minutes)
+        except BaseException:
+            storm.workload.abandon()
+            raise
     for line in storm.violations[:50]:
         say(f"VIOLATION: {line}")
     for load in storm.loads:

@@ -5,7 +5,6 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import aiokafka
@@ -18,6 +17,7 @@ COMMIT_INTERVAL_S = 1.0
 POLL_S = 0.3
 SEND_TIMEOUT_S = 120.0
 SESSION_MS = 10_000
+UNDER_WAY_MAX = 500
 _NUMBER = struct.Struct(">q")
 _PADDING = bytes(200)
 
@@ -27,7 +27,8 @@ class Load:
 
     def __init__(self) -> None:
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=type(self).__name__)
+        # A storm that has failed shall end, whatever its clients still wait for.
+        self._thread = threading.Thread(target=self._run, name=type(self).__name__, daemon=True)
         self.failures: list[str] = []
 
     def start(self) -> None:
@@ -66,6 +67,7 @@ class AiokafkaWriter(Load):
         self._ledger = ledger
         self._interval_s = 1 / records_per_second
         self._number = 0
+        self.unacknowledged = 0
 
     def work(self) -> None:
         asyncio.run(self._write())
@@ -78,17 +80,17 @@ class AiokafkaWriter(Load):
             request_timeout_ms=20_000,
             retry_backoff_ms=200,
         )
-        async with producer:
+        under_way = asyncio.Semaphore(UNDER_WAY_MAX)
+        async with producer, asyncio.TaskGroup() as group:
             while not self._stopping.is_set():
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(20):
-                        group.create_task(self._send(producer))
-                        await asyncio.sleep(self._interval_s)
+                await under_way.acquire()
+                group.create_task(self._send(producer, under_way))
+                await asyncio.sleep(self._interval_s)
 
-    async def _send(self, producer: Any) -> None:
+    async def _send(self, producer: Any, under_way: asyncio.Semaphore) -> None:
         number = self._number
         self._number += 1
-        with suppress(KafkaError):  # Not acknowledged: it may be there or not.
+        try:
             async with asyncio.timeout(SEND_TIMEOUT_S):
                 answer = await producer.send_and_wait(
                     self._topic,
@@ -97,6 +99,10 @@ class AiokafkaWriter(Load):
                 )
             place = Place(self._topic, answer.partition)
             self._ledger.acknowledge(place, answer.offset, number)
+        except (KafkaError, TimeoutError):
+            self.unacknowledged += 1  # It may be there or not.
+        finally:
+            under_way.release()
 
 
 class ConfluentReader(Load):
@@ -196,11 +202,12 @@ class AiokafkaReader(Load):
                     committed_at = time.monotonic()
 
     async def _commit(self, consumer: Any) -> None:
-        asked = {part: await consumer.position(part) for part in consumer.assignment()}
-        if not asked:
-            return
+        asked: dict[Any, int] = {}
         try:
-            await consumer.commit(asked)
+            for partition in consumer.assignment():
+                asked[partition] = await consumer.position(partition)
+            if asked:
+                await consumer.commit(asked)
         except KafkaError:
             for partition, at in asked.items():
                 place = Place(partition.topic, partition.partition)
