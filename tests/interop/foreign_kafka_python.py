@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interop.foreign_suites import SuiteRun, cache, outcomes_of_junit
+from tests.interop.foreign_suites import Outcome, SuiteRun, cache, outcomes_of_junit
 from tests.interop.local_cluster import ROOT
 
 FETCH_TIMEOUT_S = 300
@@ -46,26 +46,38 @@ class SpawnedService:
 
 
 def run(server: str, folder: Path) -> SuiteRun:
-    """Run every integration test against the broker at ``server``; skip without the tests."""
+    """Run every integration test against the broker at ``server``; skip without the tests.
+
+    What failed is run once more: most of it waits for seconds that a busy machine does not have.
+    """
     suite = _unpack(_fetch(), folder)
-    report = folder / "report.xml"
-    # The installed kafka-python is tested, not the copy beside the tests: it is the same version.
-    done = subprocess.run(
-        [
-            *(sys.executable, "-P", "-m", "pytest", "-c", "pyproject.toml", "--rootdir", "."),
-            *("-p", "no:randomly", "-p", "no:xdist", "-p", "no:cacheprovider"),
-            *("-o", f"addopts=--timeout={TEST_TIMEOUT_S}", "-o", "log_level=WARNING"),
-            *("-q", f"--junitxml={report}", "test/integration"),
-        ],
-        cwd=suite,
-        env=_environment(server, suite),
-        stdout=(folder / "output.txt").open("wb"),
-        stderr=subprocess.STDOUT,
-        timeout=RUN_TIMEOUT_S,
-        check=False,
-    )
-    assert done.returncode in (0, 1), (folder / "output.txt").read_text()[-2000:]
-    return SuiteRun(suite="kafka-python", outcomes=outcomes_of_junit(report), excused=EXCUSED)
+    outcomes = _run(server, suite, folder / "first")
+    if Outcome.FAILED in outcomes.values():
+        outcomes.update(_run(server, suite, folder / "second", "--last-failed"))
+    return SuiteRun(suite="kafka-python", outcomes=outcomes, excused=EXCUSED)
+
+
+def _run(server: str, suite: Path, folder: Path, *options: str) -> dict[str, Outcome]:
+    folder.mkdir()
+    report, output = folder / "report.xml", folder / "output.txt"
+    with output.open("wb") as out:
+        # The installed kafka-python is tested, not the copy beside the tests: it is the same.
+        done = subprocess.run(
+            [
+                *(sys.executable, "-P", "-m", "pytest", "-c", "pyproject.toml", "--rootdir", "."),
+                *("-p", "no:randomly", "-p", "no:xdist", "-o", f"cache_dir={suite}/cache"),
+                *("-o", f"addopts=--timeout={TEST_TIMEOUT_S}", "-o", "log_level=WARNING"),
+                *("-q", f"--junitxml={report}", *options, "test/integration"),
+            ],
+            cwd=suite,
+            env=_environment(server, suite),
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            timeout=RUN_TIMEOUT_S,
+            check=False,
+        )
+    assert done.returncode in (0, 1), output.read_text()[-2000:]
+    return outcomes_of_junit(report)
 
 
 def _environment(server: str, suite: Path) -> dict[str, str]:

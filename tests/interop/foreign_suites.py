@@ -76,7 +76,7 @@ def outcomes_of_junit(report: Path) -> dict[str, Outcome]:
     """Read the report that ``pytest --junitxml`` writes; a test's name begins with its module's."""
     outcomes: dict[str, Outcome] = {}
     for case in ElementTree.parse(report).iter("testcase"):  # noqa: S314 - written by pytest here
-        module = case.get("classname", "").rpartition("integration.")[2]
+        module = case.get("classname", "").removeprefix("test.integration.")
         name = f"{module}.{case.get('name')}"
         kinds = {child.tag for child in case}
         if kinds & {"failure", "error"}:
