@@ -3,6 +3,8 @@
 Run by ``make foreign``, not by ``make test``: they take minutes and are fetched.
 """
 
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,9 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults import observation
 from tests.interop import foreign_kafka_python, foreign_kgo
 from tests.interop.foreign_suites import NEEDED_SHARE, SuiteRun
-from tests.interop.local_cluster import RunningCluster, environment, running_cluster
+from tests.interop.local_cluster import (
+    START_TIMEOUT_S,
+    RunningCluster,
+    environment,
+    running_cluster,
+)
 from tests.interop.ports import free_port
 
 pytestmark = [pytest.mark.foreign, pytest.mark.timeout(3600)]
@@ -33,7 +41,10 @@ def check(run: SuiteRun, least: int) -> None:
 
 @contextmanager
 def broker_zero(cluster: RunningCluster, folder: Path) -> Iterator[str]:
-    """Run one more broker whose id is 0, as the tests expect; return its address."""
+    """Put a broker whose id is 0 in the place of the only one, as the tests expect it.
+
+    Return its address. With two, one poll would not bring what both of them have.
+    """
     port = free_port()
     overrides = (
         *("--override", "broker.id=0"),
@@ -52,13 +63,26 @@ def broker_zero(cluster: RunningCluster, folder: Path) -> Iterator[str]:
         ) as process,
     ):
         try:
+            observation.until(lambda: is_listening(port), START_TIMEOUT_S, "broker 0 listens")
+            replaced = Path(f"/proc/{cluster.pid('broker-1')}")
+            cluster.signal("broker-1", signal.SIGTERM)
+            observation.until(lambda: not replaced.exists(), START_TIMEOUT_S, "broker 1 ends")
             yield f"127.0.0.1:{port}"
         finally:
             process.terminate()
 
 
+def is_listening(port: int) -> bool:
+    """Whether somebody takes connections."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
 def test_kafka_python(tmp_path: Path) -> None:
-    single = ("--brokers", "1", "--controllers", "1")
+    single = ("--brokers", "1", "--controllers", "1", "--no-restart")
     with (
         running_cluster(tmp_path / "cluster", *single, *OVERRIDES) as cluster,
         broker_zero(cluster, tmp_path) as server,
