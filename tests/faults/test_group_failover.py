@@ -2,8 +2,10 @@
 
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import confluent_kafka
 import pytest
@@ -18,6 +20,8 @@ PARTITIONS = 4
 RECORDS = 40
 ROUNDS = 3
 TIMEOUT_S = 60
+
+Answer = TypeVar("Answer")
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(600)]
 
@@ -41,33 +45,44 @@ def write(cluster: RunningCluster) -> None:
     assert producer.flush(TIMEOUT_S) == 0
 
 
+def asked(ask: Callable[[AdminClient], Answer], cluster: RunningCluster) -> Answer:
+    """Ask again and again while the group has no coordinator."""
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2})
+    deadline = time.monotonic() + TIMEOUT_S
+    while True:
+        try:
+            return ask(admin)
+        except confluent_kafka.KafkaException:
+            assert time.monotonic() < deadline, "no coordinator answers"
+
+
 def coordinator(cluster: RunningCluster, group: str) -> int:
     """Return the id of the broker that coordinates a group."""
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    described = admin.describe_consumer_groups([group])[group].result(TIMEOUT_S)
-    found: int = described.coordinator.id
-    return found
+
+    def ask(admin: AdminClient) -> int:
+        described = admin.describe_consumer_groups([group])[group].result(TIMEOUT_S)
+        found: int = described.coordinator.id
+        return found
+
+    return asked(ask, cluster)
 
 
 def committed(cluster: RunningCluster, group: str) -> dict[int, int]:
     """Return the offsets of a group as its coordinator of now tells them."""
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    asked = [confluent_kafka.ConsumerGroupTopicPartitions(group)]
-    found = admin.list_consumer_group_offsets(asked)[group].result(TIMEOUT_S)
-    return {one.partition: one.offset for one in found.topic_partitions}
+
+    def ask(admin: AdminClient) -> dict[int, int]:
+        wanted = [confluent_kafka.ConsumerGroupTopicPartitions(group)]
+        found = admin.list_consumer_group_offsets(wanted)[group].result(TIMEOUT_S)
+        return {one.partition: one.offset for one in found.topic_partitions}
+
+    return asked(ask, cluster)
 
 
-def commit(one: Member) -> None:
-    """Commit, again and again while the group has no coordinator or takes its members back."""
-    deadline = time.monotonic() + TIMEOUT_S
-    while True:
-        try:
+def commit(*members: Member) -> None:
+    """Commit what is new; while a group has no coordinator, or nothing is new, that fails."""
+    for one in members:
+        with suppress(Exception):  # Each library has its own.
             one.commit()
-        except Exception:  # noqa: BLE001 - each library has its own
-            assert time.monotonic() < deadline
-            one.poll()
-        else:
-            return
 
 
 @pytest.mark.parametrize("kind", MEMBERS.values(), ids=MEMBERS)
@@ -90,8 +105,7 @@ def test_members_go_on_with_another_coordinator(
             ends = end_offsets(cluster)
 
             def has_all(ends: dict[int, int] = ends) -> bool:
-                for one in both:
-                    commit(one)
+                commit(*both)
                 return committed(cluster, group) == ends
 
             poll_until(has_all, *both, timeout_s=TIMEOUT_S)
