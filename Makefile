@@ -9,7 +9,7 @@ STEPS ?= 5000
 export BALLAST_IMAGE ?= ballast:dev
 export BALLAST_SPARK_IMAGE ?= ballast-spark:dev
 
-.PHONY: venv demo test simulate mutants chaos e2e images lint format docs bench locks clean
+.PHONY: venv demo test simulate mutants chaos foreign e2e images lint format docs bench locks clean
 
 # The environment with everything that `ballast` needs, and the `ballast` script in it.
 venv: $(VENV)/.demo
@@ -28,8 +28,19 @@ simulate: $(VENV)/.dev
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.simulation.mutants
 
+# Processes killed while clients write and partitions move, case by case; with MINUTES=30 a storm of
+# kills, stops and one-way partitions for that long instead, which ends with one line.
+ifdef MINUTES
+chaos: $(VENV)/.dev
+	$(BIN)/python -m tests.faults.storm --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+else
 chaos: $(VENV)/.dev
 	$(BIN)/python -m pytest -m chaos -s tests/faults $(PYTEST_ARGS)
+endif
+
+# The test suites of foreign clients, as they were published; needs the network, and Go for one.
+foreign: $(VENV)/.dev
+	$(BIN)/python -m pytest -m foreign -n 0 -s tests/interop/test_foreign_suites.py $(PYTEST_ARGS)
 
 # On the cluster of KUBECONFIG, or on one that kind makes; with the images that `make images` builds.
 e2e: $(VENV)/.dev

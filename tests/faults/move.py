@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.interop.local_cluster import RunningCluster, environment
+from tests.faults.observation import Cluster
+from tests.interop.local_cluster import environment
 
 
 class Move:
@@ -15,7 +16,7 @@ class Move:
 
     def __init__(
         self,
-        cluster: RunningCluster,
+        cluster: Cluster,
         folder: Path,
         topic: str,
         targets: Mapping[int, list[int]],

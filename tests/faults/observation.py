@@ -5,7 +5,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from ballast.net.admin import AdminClient
 from ballast.net.cluster_connections import parse_bootstrap_servers
@@ -16,14 +16,28 @@ from ballast.reassign.throttles import (
     LEADER_RATE,
     LEADER_REPLICAS,
 )
-from tests.interop.local_cluster import RunningCluster
 
 Answer = TypeVar("Answer")
 Throttles = Mapping[str, Mapping[str, str]]
 """What is set, by topic or ``broker-N``."""
 
 
-def metrics(cluster: RunningCluster, name: str) -> str:
+class Cluster(Protocol):
+    """A running cluster: by ``ballast up``, or with a network for each process."""
+
+    @property
+    def directory(self) -> Path:
+        """Where ``config`` and ``logs`` are."""
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The brokers' addresses."""
+
+    def pid(self, name: str) -> int:
+        """Return a child's process id."""
+
+
+def metrics(cluster: Cluster, name: str) -> str:
     """Return a child's metrics, empty while it cannot be asked."""
     try:
         with urllib.request.urlopen(f"http://{_http(cluster, name)}/metrics", timeout=2) as answer:
@@ -33,7 +47,7 @@ def metrics(cluster: RunningCluster, name: str) -> str:
         return ""
 
 
-def _http(cluster: RunningCluster, name: str) -> str:
+def _http(cluster: Cluster, name: str) -> str:
     path = cluster.directory / "config" / f"{name}.properties"
     properties = dict(line.split("=", 1) for line in path.read_text().splitlines())
     listener: str = properties["ballast.http.listener"]
@@ -48,12 +62,12 @@ def gauge(text: str, name: str) -> float:
     return float("inf")
 
 
-def names(cluster: RunningCluster, kind: str) -> list[str]:
+def names(cluster: Cluster, kind: str) -> list[str]:
     """Return the children of a kind, ``broker`` or ``controller``."""
     return sorted(path.stem for path in (cluster.directory / "config").glob(f"{kind}-*"))
 
 
-def active_controller(cluster: RunningCluster) -> str:
+def active_controller(cluster: Cluster) -> str:
     """Return the candidate that says that it is the controller."""
     found: list[str] = []
 
@@ -69,7 +83,7 @@ def active_controller(cluster: RunningCluster) -> str:
     return found[0]
 
 
-def is_in_sync(cluster: RunningCluster, partitions: int) -> bool:
+def is_in_sync(cluster: Cluster, partitions: int) -> bool:
     """Whether all partitions are led, by registered brokers, with every replica in sync.
 
     Replicas that a move adds do not count until they are complete.
@@ -81,7 +95,7 @@ def is_in_sync(cluster: RunningCluster, partitions: int) -> bool:
     return ready and leaders == partitions and missing == 0
 
 
-def is_ready(cluster: RunningCluster, name: str) -> bool:
+def is_ready(cluster: Cluster, name: str) -> bool:
     """Whether a child says that it is ready: a broker is once it has registered."""
     try:
         with urllib.request.urlopen(f"http://{_http(cluster, name)}/readyz", timeout=2) as answer:
@@ -90,7 +104,7 @@ def is_ready(cluster: RunningCluster, name: str) -> bool:
         return False
 
 
-def seconds_until_in_sync(cluster: RunningCluster, partitions: int, timeout_s: float) -> float:
+def seconds_until_in_sync(cluster: Cluster, partitions: int, timeout_s: float) -> float:
     """Wait until no partition lacks a replica or a leader; return how long that took."""
     started = time.monotonic()
     # Twice: a partition may be between two leaders while the brokers are asked in turn.
@@ -107,7 +121,7 @@ def until(condition: Callable[[], bool], timeout_s: float, what: str) -> None:
         time.sleep(0.2)
 
 
-def resident_megabytes(cluster: RunningCluster) -> dict[str, int]:
+def resident_megabytes(cluster: Cluster) -> dict[str, int]:
     """Return the memory that each broker and controller holds."""
     found = {}
     for name in (*names(cluster, "broker"), *names(cluster, "controller")):
@@ -117,7 +131,7 @@ def resident_megabytes(cluster: RunningCluster) -> dict[str, int]:
     return found
 
 
-def log_lines(cluster: RunningCluster) -> dict[str, int]:
+def log_lines(cluster: Cluster) -> dict[str, int]:
     """Return how many lines each child has logged."""
     return {
         path.stem: path.read_bytes().count(b"\n")
@@ -125,7 +139,7 @@ def log_lines(cluster: RunningCluster) -> dict[str, int]:
     }
 
 
-def describe(cluster: RunningCluster, topic: str) -> ClusterView:
+def describe(cluster: Cluster, topic: str) -> ClusterView:
     """Return the brokers and the topic's partitions, by Ballast's own admin client."""
 
     async def ask(admin: AdminClient) -> ClusterView:
@@ -134,7 +148,7 @@ def describe(cluster: RunningCluster, topic: str) -> ClusterView:
     return _asked(cluster, ask)
 
 
-def throttles(cluster: RunningCluster, topic: str) -> Throttles:
+def throttles(cluster: Cluster, topic: str) -> Throttles:
     """Return every throttle that is set on the topic and on the brokers."""
 
     async def ask(admin: AdminClient) -> Throttles:
@@ -147,7 +161,7 @@ def throttles(cluster: RunningCluster, topic: str) -> Throttles:
     return _asked(cluster, ask)
 
 
-def set_throttle(cluster: RunningCluster, broker_id: int, bytes_per_second: int | None) -> None:
+def set_throttle(cluster: Cluster, broker_id: int, bytes_per_second: int | None) -> None:
     """Set, or remove, a leader's rate on one broker as an administrator would."""
     value = None if bytes_per_second is None else str(bytes_per_second)
 
@@ -157,7 +171,7 @@ def set_throttle(cluster: RunningCluster, broker_id: int, bytes_per_second: int 
     _asked(cluster, ask)
 
 
-def pending_moves(cluster: RunningCluster) -> int:
+def pending_moves(cluster: Cluster) -> int:
     """Return how many partitions are being reassigned."""
 
     async def ask(admin: AdminClient) -> int:
@@ -166,9 +180,7 @@ def pending_moves(cluster: RunningCluster) -> int:
     return _asked(cluster, ask)
 
 
-def _asked(
-    cluster: RunningCluster, ask: Callable[[AdminClient], Coroutine[None, None, Answer]]
-) -> Answer:
+def _asked(cluster: Cluster, ask: Callable[[AdminClient], Coroutine[None, None, Answer]]) -> Answer:
     async def run() -> Answer:
         admin = AdminClient(parse_bootstrap_servers(cluster.bootstrap_servers))
         try:

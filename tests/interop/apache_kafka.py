@@ -33,8 +33,13 @@ class ApacheKafka:
 
 
 @contextmanager
-def apache_kafka(version: str, directory: Path, brokers: int) -> Iterator[ApacheKafka]:
-    """Run a cluster until the block ends; skip the test where Kafka cannot be had."""
+def apache_kafka(
+    version: str, directory: Path, brokers: int, settings: str = ""
+) -> Iterator[ApacheKafka]:
+    """Run a cluster until the block ends; skip the test where Kafka cannot be had.
+
+    ``settings`` are further lines of each broker's properties.
+    """
     jars = kafka_jars(version)
     (directory / "log4j.properties").write_text(_LOG4J)
     java = [
@@ -59,6 +64,7 @@ def apache_kafka(version: str, directory: Path, brokers: int) -> Iterator[Apache
                 f"listeners=PLAINTEXT://127.0.0.1:{listener}\n"
                 f"zookeeper.connect=127.0.0.1:{port}\n"
                 f"log.dirs={directory}/data-{broker_id}\n"
+                f"{settings}"
             )
             stack.enter_context(
                 _running([*java, str(properties)], directory / f"broker-{broker_id}.log")

@@ -23,12 +23,14 @@ CLASSES = {  # Where each tool's main is; Kafka moved them from one package to a
     "configs": ["kafka.admin.ConfigCommand"],
     "console-consumer": [f"{_TOOLS}.consumer.ConsoleConsumer", "kafka.tools.ConsoleConsumer"],
     "console-producer": ["kafka.tools.ConsoleProducer"],
+    "consumer-perf-test": [f"{_TOOLS}.ConsumerPerformance", "kafka.tools.ConsumerPerformance"],
     "consumer-groups": [
         f"{_TOOLS}.consumer.group.ConsumerGroupCommand",
         "kafka.admin.ConsumerGroupCommand",
     ],
     "delete-records": [f"{_TOOLS}.DeleteRecordsCommand", "kafka.admin.DeleteRecordsCommand"],
     "dump-log": ["kafka.tools.DumpLogSegments"],
+    "end-to-end-latency": ["kafka.tools.EndToEndLatency"],
     "get-offsets": [f"{_TOOLS}.GetOffsetShell", "kafka.tools.GetOffsetShell"],
     "leader-election": [f"{_TOOLS}.LeaderElectionCommand", "kafka.admin.LeaderElectionCommand"],
     "log-dirs": [f"{_TOOLS}.LogDirsCommand", "kafka.admin.LogDirsCommand"],
@@ -38,8 +40,10 @@ CLASSES = {  # Where each tool's main is; Kafka moved them from one package to a
         "kafka.admin.ReassignPartitionsCommand",
     ],
     "topics": [f"{_TOOLS}.TopicCommand", "kafka.admin.TopicCommand"],
+    "verifiable-consumer": [f"{_TOOLS}.VerifiableConsumer"],
+    "verifiable-producer": [f"{_TOOLS}.VerifiableProducer"],
 }
-_ALONE = {"console-consumer", "console-producer"}
+_ALONE = {"console-consumer", "console-producer", "verifiable-consumer", "verifiable-producer"}
 """Tools that get a process each: they count in static fields, or end their work at exit."""
 
 _LOG4J = """log4j.rootLogger=WARN, A
