@@ -112,8 +112,10 @@ def _print_explanation(console: Console, columns: ClusterColumns, found: Explana
     )
     console.print(
         f"against the rule of racks: {found.rack_violations[0]} before, {found.rack_violations[1]} "
-        f"after; sets of brokers that hold a partition: {found.copysets[0]}, {found.copysets[1]}"
+        "after"
     )
+    if found.copysets is not None:
+        console.print("sets of brokers that hold a partition: {}, {}".format(*found.copysets))
     levels = Table("per broker in service", "before", "after", "deviation before", "after")
     for name, before, after in (
         ("replicas", found.before.replicas, found.after.replicas),
