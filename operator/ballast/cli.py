@@ -286,7 +286,7 @@ def plan_generate(
     max_bytes_to_move: Annotated[str | None, typer.Option(metavar="QUANTITY")] = None,
     start_index: Annotated[int | None, typer.Option(help="For Stock: the first broker.")] = None,
     seed: Annotated[int, typer.Option(help="Decides between equally good plans.")] = 0,
-    engine: Annotated[str, typer.Option(help="inprocess.")] = "inprocess",
+    engine: Annotated[str, typer.Option(help="inprocess or spark.")] = "inprocess",
     format_: Annotated[str, typer.Option("--format", help="ballast or kafka.")] = "ballast",
 ) -> None:
     """Make a plan from a snapshot: 0 done, 1 infeasible, 2 invalid."""

@@ -59,7 +59,7 @@ class ApiConfigMaps:
             return None
         if status != 200:
             raise _refused(f"read ConfigMap {name}", status, answer)
-        return answer
+        return dict(answer)
 
     def create(self, document: Document) -> bool:
         """Create one; False = there is one of that name already. Raises `ApiRefused`."""
@@ -87,9 +87,7 @@ class ApiConfigMaps:
             reason = f"{status} {answer}"[:_MAX_REASON]
         raise ApiRefused(f"the API server does not answer {method} {path}: {reason}")
 
-    def _once(
-        self, method: str, path: str, body: bytes | None, accept: str
-    ) -> tuple[int, Any]:
+    def _once(self, method: str, path: str, body: bytes | None, accept: str) -> tuple[int, Any]:
         connection = self._connection()
         try:
             token = (self._account / "token").read_text().strip()

@@ -5,10 +5,6 @@ class PlanJobFailed(Exception):
     """Any failure of this package; the text is the reason."""
 
 
-class SparkMissing(PlanJobFailed):
-    """PySpark or what it needs is not installed."""
-
-
 class ApiRefused(PlanJobFailed):
     """The Kubernetes API did not do what was asked."""
 

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from ballast.planner.blocks import PARTITIONS_PER_BLOCK
@@ -54,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     maps = ApiConfigMaps(server, work.namespace, ACCOUNT, time.sleep)
     try:
         said = run(maps, work, given.options, submitted_session())
-    except (PlanJobFailed, PlannerError, PlanRejected, PySparkException) as error:
+    except (PlanJobFailed, PlannerError, PlanRejected) as error:
         sys.stdout.flush()
         sys.stderr.write(f"{' '.join(str(error).split())[:_MAX_REASON]}\n")
         return EXIT_FAILED
@@ -72,7 +71,7 @@ def run(
 ) -> str:
     """Make the plan and write it; return what there is to say of it.
 
-    Raises `PlanJobFailed`, `PlannerError`, `PlanRejected` and what Spark raises.
+    Raises `PlanJobFailed`, `PlannerError` and `PlanRejected`.
     """
     snapshot = SnapshotChunks(maps, work)
     store = PlanStore(maps, work, snapshot.digest)

@@ -42,6 +42,8 @@ from ballast.spark.batches import (
 )
 from ballast.spark.errors import PlanJobFailed
 
+_TASKS_PER_CORE = 2
+
 
 class SparkPlan:
     """A plan that has been computed: what it comes to, and its lines, which wait on disk.
@@ -58,7 +60,7 @@ class SparkPlan:
         partitions_per_block: int = PARTITIONS_PER_BLOCK,
         tasks: int | None = None,
     ) -> None:
-        """``tasks`` is into how many the blocks are laid; None = each is one by itself."""
+        """``tasks`` is into how many the blocks are laid; None = two for each core, at most."""
         self._session = session
         self._options = options
         self._kept: list[DataFrame] = []
@@ -101,7 +103,10 @@ class SparkPlan:
 
     def _frame(self, texts: Sequence[bytes], tasks: int | None) -> DataFrame:
         rows = [(number, bytearray(text)) for number, text in enumerate(texts)]
-        laid = self._session.sparkContext.parallelize(rows, tasks or len(rows))
+        context = self._session.sparkContext
+        if tasks is None:
+            tasks = min(len(rows), _TASKS_PER_CORE * context.defaultParallelism)
+        laid = context.parallelize(rows, tasks)
         return self._session.createDataFrame(laid, BLOCKS, verifySchema=False)
 
     def _in_one(self, blocks: DataFrame) -> DataFrame:

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import ballast
+from ballast.spark.errors import PlanJobFailed
 
 _SOURCE_ROOT = str(Path(ballast.__path__[0]).parent)
 
@@ -51,9 +54,13 @@ def _builder() -> SparkSession.Builder:
 
 @contextmanager
 def _running(builder: SparkSession.Builder) -> Iterator[SparkSession]:
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    """Give the session. Raises `PlanJobFailed` for whatever Spark fails with."""
     try:
-        yield session
-    finally:
-        session.stop()
+        session = builder.getOrCreate()
+        try:
+            session.sparkContext.setLogLevel("ERROR")
+            yield session
+        finally:
+            session.stop()
+    except (PySparkException, Py4JError) as error:
+        raise PlanJobFailed(f"Spark: {error}") from error
