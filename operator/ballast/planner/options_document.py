@@ -41,9 +41,9 @@ def read_options(document: Mapping[str, Any]) -> PlanOptions:
     try:
         read = msgspec.convert(document, _Document)
     except msgspec.ValidationError as error:
-        reason, _, path = str(error)[:_MAX_REASON].rpartition(" - at ")
-        field = path.strip("`").removeprefix("$.").removeprefix("$")
-        raise OptionsRejected(field or "generate", reason or path) from error
+        reason, _, path = str(error)[:_MAX_REASON].partition(" - at ")
+        field = path.strip("`").removeprefix("$").removeprefix(".")
+        raise OptionsRejected(field or "generate", reason) from error
     return PlanOptions(
         strategy=read.strategy,
         broker_ids=read.broker_ids,

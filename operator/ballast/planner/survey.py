@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ballast.model.ids import TopicPartition
-from ballast.planner.arrays import Ints, counted
+from ballast.planner.arrays import Ints, Shorts, counted
 from ballast.planner.columns import ClusterColumns, widened
 from ballast.planner.cutting import added
 from ballast.planner.limits import RackUse, bytes_of, rack_use
@@ -50,7 +50,9 @@ def survey(block: ClusterColumns, options: PlanOptions) -> Survey:
     """Return what a block tells. Raises `OptionsRejected`, and `Infeasible` for `Stock`."""
     situation = situation_of(block, options)
     if options.strategy is Strategy.STOCK:
-        return _stock_survey(situation)
+        return _copies(block, stock_targets(situation))
+    if options.strategy is Strategy.PREFERRED_LEADERS:
+        return _copies(block, block.replicas)
     task = shape_of(situation)
     sizes = np.zeros(len(task.rows), np.int64) if task.sizes is None else task.sizes
     brokers = block.brokers.count
@@ -107,10 +109,8 @@ def _sum(columns: Sequence[Ints]) -> Ints:
     return np.asarray(np.sum(columns, axis=0), np.int64)
 
 
-def _stock_survey(situation: Situation) -> Survey:
-    """Return what is copied when all topics are dealt anew: all of it has to be."""
-    columns = situation.columns
-    rows = stock_targets(situation)
+def _copies(columns: ClusterColumns, rows: Shorts) -> Survey:
+    """Return what is copied where a level of replicas is not asked for: all of it has to be."""
     copies = added(rows, widened(columns.replicas, rows.shape[1])).sum(axis=1)
     sizes = np.zeros(len(rows), np.int64) if columns.sizes is None else columns.sizes
     none = np.zeros(columns.brokers.count, np.int64)

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -30,7 +32,7 @@ def test_every_topic_is_in_one_block(lengths: list[int], per_block: int) -> None
     assert cuts[0] == 0
     assert cuts[-1] == len(lengths)
     assert (np.diff(cuts) > 0).all()
-    blocks = [sum(lengths[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
+    blocks = [sum(lengths[a:b]) for a, b in pairwise(cuts.tolist())]
     assert len(blocks) <= MAX_BLOCKS
     assert max(blocks) <= sum(lengths) / min(len(blocks), MAX_BLOCKS) * 2 + 2 * max(lengths)
 
