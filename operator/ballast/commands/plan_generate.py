@@ -131,6 +131,7 @@ def _planned(engine: Engine, snapshot: Path, options: PlanOptions) -> Iterator[I
             "engine", f"spark needs {' and '.join(missing)}: install ballast[spark]"
         )
     spark = import_module("ballast.commands.plan_spark")
+    assert engine is Engine.SPARK, "there are two"
     with spark.lines_from_spark(snapshot, options) as lines:
         yield lines
 

@@ -55,18 +55,3 @@ def read_options(document: Mapping[str, Any]) -> PlanOptions:
         seed=read.seed,
         start_index=read.start_index,
     )
-
-
-def options_document(options: PlanOptions) -> dict[str, Any]:
-    """Return the document that says these options."""
-    given = {
-        "strategy": options.strategy.value,
-        "brokerIds": list(options.broker_ids),
-        "replicationFactor": options.replication_factor,
-        "topics": {"include": list(options.include), "exclude": list(options.exclude)},
-        "maxReplicaMoves": options.max_replica_moves,
-        "maxBytesToMove": options.max_bytes_to_move,
-        "seed": options.seed,
-        "startIndex": options.start_index,
-    }
-    return {name: value for name, value in given.items() if value is not None}

@@ -11,7 +11,6 @@ is the same, however many executors there are and whatever blocks one of them ha
 """
 
 from collections.abc import Iterator, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from pyspark.sql import DataFrame, SparkSession
@@ -77,12 +76,7 @@ class SparkPlan:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for frame in self._kept:
             frame.unpersist()
 

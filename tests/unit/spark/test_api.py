@@ -40,18 +40,16 @@ class Served:
     """A server and a client of it."""
 
     def __init__(self, account: Path) -> None:
-        self.handler = type("Handler", (Api,), {"answers": [], "received": []})
-        self.server = HTTPServer(("127.0.0.1", 0), self.handler)
+        self._answers: Answers = []
+        self.received: list[tuple[str, str, dict[str, str], Any]] = []
+        content = {"answers": self._answers, "received": self.received}
+        self.server = HTTPServer(("127.0.0.1", 0), type("Handler", (Api,), content))
         self.waits: list[float] = []
         url = f"http://127.0.0.1:{self.server.server_port}"
         self.maps = ApiConfigMaps(url, "prod", account, self.waits.append)
 
     def answers(self, *answers: tuple[int, Any]) -> None:
-        self.handler.answers[:] = answers
-
-    @property
-    def received(self) -> list[tuple[str, str, dict[str, str], Any]]:
-        return list(self.handler.received)
+        self._answers[:] = answers
 
 
 @pytest.fixture
