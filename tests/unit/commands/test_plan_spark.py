@@ -10,6 +10,8 @@ pytest.importorskip("pyarrow")
 
 from ballast.commands import plan_spark
 from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.snapshot_blocks import Reading
+from ballast.reassign.plan_lines import PlanLine
 
 OPTIONS = PlanOptions(strategy=Strategy.REBALANCE)
 LINE = PlanLine(topic="t", partitions=(0,), origins=((1,),), targets=((2,),))
