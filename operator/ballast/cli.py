@@ -285,6 +285,9 @@ def plan_generate(
     max_replica_moves: Annotated[int | None, typer.Option()] = None,
     max_bytes_to_move: Annotated[str | None, typer.Option(metavar="QUANTITY")] = None,
     start_index: Annotated[int | None, typer.Option(help="For Stock: the first broker.")] = None,
+    objective: Annotated[
+        str, typer.Option(help="Bytes or BytesInPerSecond: what is level beside counts.")
+    ] = "Bytes",
     seed: Annotated[int, typer.Option(help="Decides between equally good plans.")] = 0,
     engine: Annotated[str, typer.Option(help="inprocess or spark.")] = "inprocess",
     format_: Annotated[str, typer.Option("--format", help="ballast or kafka.")] = "ballast",
@@ -302,6 +305,7 @@ def plan_generate(
         max_replica_moves=max_replica_moves,
         max_bytes_to_move=max_bytes_to_move,
         start_index=start_index,
+        objective=objective,
         seed=seed,
         engine=engine,
         format=format_,

@@ -15,7 +15,7 @@ from ballast.commands.plan_files import FileUnusable, load_snapshot, plan_lines,
 from ballast.model.ids import TopicPartition
 from ballast.model.quantity import parse_quantity
 from ballast.planner.errors import Infeasible, OptionsRejected, SnapshotRejected
-from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.options import Objective, PlanOptions, Strategy
 from ballast.planner.targets import plan_targets
 from ballast.reassign.kafka_json import reassignment_json
 from ballast.reassign.plan_lines import PlanLine
@@ -66,6 +66,7 @@ class GenerateOptions:
     max_bytes_to_move: str | None = None
     """A quantity: ``2Ti``."""
     start_index: int | None = None
+    objective: str = Objective.BYTES.value
     seed: int = 0
     engine: str = Engine.IN_PROCESS.value
     format: str = PlanFormat.BALLAST.value
@@ -106,6 +107,7 @@ def plan_options(options: GenerateOptions) -> PlanOptions:
         max_replica_moves=options.max_replica_moves,
         max_bytes_to_move=_quantity("maxBytesToMove", options.max_bytes_to_move),
         start_index=options.start_index,
+        objective=_choice(Objective, "objective", options.objective),
         seed=options.seed,
     )
 

@@ -121,6 +121,7 @@ def _print_explanation(console: Console, columns: ClusterColumns, found: Explana
         ("replicas", found.before.replicas, found.after.replicas),
         ("leaders", found.before.leaders, found.after.leaders),
         ("bytes", found.before.size_bytes, found.after.size_bytes),
+        ("bytes in/s", found.before.bytes_in_per_second, found.after.bytes_in_per_second),
     ):
         spreads = (found.spread(before), found.spread(after))
         ends = [f"{_amount(name, s.least)} to {_amount(name, s.most)}" for s in spreads]
@@ -130,7 +131,7 @@ def _print_explanation(console: Console, columns: ClusterColumns, found: Explana
 
 
 def _amount(name: str, amount: int) -> str:
-    return format_bytes(amount) if name == "bytes" else str(amount)
+    return format_bytes(amount) if name.startswith("bytes") else str(amount)
 
 
 def _print_brokers(console: Console, columns: ClusterColumns, found: Explanation) -> None:

@@ -20,6 +20,11 @@ def explanation_document(brokers: BrokerColumns, found: Explanation) -> dict[str
         "leaders": (found.before.leaders, found.after.leaders),
         "bytes": (found.before.size_bytes, found.after.size_bytes),
     }
+    if found.before.bytes_in_per_second.any():
+        levels["bytesInPerSecond"] = (
+            found.before.bytes_in_per_second,
+            found.after.bytes_in_per_second,
+        )
     document: dict[str, Any] = {
         "partitions": found.partitions,
         "replicaMoves": found.replica_moves,

@@ -33,6 +33,15 @@ class Strategy(StrEnum):
     """What Kafka's ``--generate`` proposes: all topics dealt anew."""
 
 
+class Objective(StrEnum):
+    """``spec.plan.generate.objective``: what is levelled beside numbers of replicas."""
+
+    BYTES = "Bytes"
+    """What the replicas take on disk."""
+    BYTES_IN_PER_SECOND = "BytesInPerSecond"
+    """What is written to the replicas."""
+
+
 _NEED_BROKERS = frozenset({Strategy.ADD_BROKERS, Strategy.REMOVE_BROKERS})
 
 
@@ -50,6 +59,7 @@ class PlanOptions:
     """Regular expressions; a topic that has one is left alone."""
     max_replica_moves: int | None = None
     max_bytes_to_move: int | None = None
+    objective: Objective = Objective.BYTES
     seed: int = 0
     """Decides between equally good plans."""
     start_index: int | None = None

@@ -9,7 +9,13 @@ from typing import Annotated, Any
 import msgspec
 
 from ballast.planner.errors import OptionsRejected
-from ballast.planner.options import MAX_REPLICATION_FACTOR, MAX_SEED, PlanOptions, Strategy
+from ballast.planner.options import (
+    MAX_REPLICATION_FACTOR,
+    MAX_SEED,
+    Objective,
+    PlanOptions,
+    Strategy,
+)
 
 _MAX_ITEMS = 10_000
 _MAX_REASON = 200
@@ -32,6 +38,7 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, rename
     topics: _Topics = msgspec.field(default_factory=_Topics)
     max_replica_moves: _Count | None = None
     max_bytes_to_move: _Count | None = None
+    objective: Objective = Objective.BYTES
     seed: Annotated[int, msgspec.Meta(ge=0, le=MAX_SEED)] = 0
     start_index: _Count | None = None
 
@@ -52,6 +59,7 @@ def read_options(document: Mapping[str, Any]) -> PlanOptions:
         exclude=read.topics.exclude,
         max_replica_moves=read.max_replica_moves,
         max_bytes_to_move=read.max_bytes_to_move,
+        objective=read.objective,
         seed=read.seed,
         start_index=read.start_index,
     )

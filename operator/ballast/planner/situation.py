@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats
+from ballast.planner.arrays import Bools, Floats, Ints
 from ballast.planner.columns import ClusterColumns
-from ballast.planner.options import PlanOptions
+from ballast.planner.options import Objective, PlanOptions
 from ballast.planner.rack_rules import RackRules
 
 
@@ -32,6 +32,13 @@ class Situation:
         else:
             capacity = brokers.capacity_bytes.astype(np.float64)
             self.weights = capacity / max(1.0, float(capacity.max(initial=1.0)))
+
+    @property
+    def amounts(self) -> Ints | None:
+        """What is to be level beside numbers of replicas, by partition; None = it is not known."""
+        if self.options.objective is Objective.BYTES_IN_PER_SECOND:
+            return self.columns.rates
+        return self.columns.sizes
 
     @property
     def usable(self) -> Bools:

@@ -34,12 +34,8 @@ class Task:
     repairs: bool
     """Whether replicas that are where they were may not stay against the rules."""
     seed: int
-
-    @property
-    def sizes(self) -> Ints | None:
-        """Bytes of one replica of each partition, where they count."""
-        sizes = self.columns.sizes
-        return sizes if sizes is not None and bool(sizes.any()) else None
+    sizes: Ints | None
+    """Bytes of one replica of each partition (or bytes per second), where they count."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

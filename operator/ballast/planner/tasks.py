@@ -182,7 +182,7 @@ def _rising_ends(takers: Bools, tally: Tally) -> tuple[Ints, Ints]:
 
 def _unchanged(situation: Situation, rules: RackRules) -> Task:
     """Return the task in which nothing may move."""
-    columns = situation.columns
+    columns, amounts = situation.columns, situation.amounts
     nothing = np.zeros(columns.replicas.shape, np.bool_)
     return Task(
         columns=columns,
@@ -199,6 +199,7 @@ def _unchanged(situation: Situation, rules: RackRules) -> Task:
         rules=rules,
         repairs=situation.options.strategy in (Strategy.REBALANCE, Strategy.REPAIR_RACKS),
         seed=situation.options.seed,
+        sizes=amounts if amounts is not None and bool(amounts.any()) else None,
     )
 
 
