@@ -117,13 +117,15 @@ class SparkPlan:
 
     def _surveys(self, blocks: DataFrame) -> list[Survey]:
         """Return what the blocks tell; once more when they name brokers that nobody told of."""
-        while True:
-            step = surveying(self._brokers, self._options)
-            found = self._collected(blocks.mapInArrow(step, SURVEYED))
-            unknown = {i for one in found if isinstance(one, list) for i in one}
-            if not unknown:
-                return found
+        found = self._looked_at(blocks)
+        unknown = {i for one in found if isinstance(one, list) for i in one}
+        if unknown:
             self._brokers = with_strangers(self._brokers, unknown)
+            found = self._looked_at(blocks)
+        return found
+
+    def _looked_at(self, blocks: DataFrame) -> list[Any]:
+        return self._collected(blocks.mapInArrow(surveying(self._brokers, self._options), SURVEYED))
 
     def _shares(self, led: Sequence[Led | None]) -> Sequence[Bands | None]:
         known = [one for one in led if one is not None]
