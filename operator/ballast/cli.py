@@ -187,6 +187,18 @@ def operator(
     watch_nodes: Annotated[
         bool, typer.Option(envvar="BALLAST_WATCH_NODES", help="Follow Nodes; needs rights on them.")
     ] = True,
+    spark_image: Annotated[
+        str, typer.Option(envvar="BALLAST_SPARK_IMAGE", help="Image of plan jobs; none without it.")
+    ] = "",
+    spark_image_pull_policy: Annotated[
+        str, typer.Option(help="Of plan jobs, as of any pod.")
+    ] = "IfNotPresent",
+    spark_image_pull_secret: Annotated[
+        list[str] | None, typer.Option(help="Name of a Secret; repeatable.")
+    ] = None,
+    spark_service_account: Annotated[
+        str, typer.Option(help="What the drivers of plan jobs run as.")
+    ] = "ballast-spark",
     lease_duration: Annotated[
         float, typer.Option(help="Seconds until another replica may take over.")
     ] = 15.0,
@@ -201,6 +213,12 @@ def operator(
             "operator",
             namespaces=tuple(namespace or ()),
             lease=(lease_duration, lease_renew_deadline, lease_retry),
+            spark={
+                "image": spark_image,
+                "image_pull_policy": spark_image_pull_policy,
+                "image_pull_secrets": tuple(spark_image_pull_secret or ()),
+                "service_account": spark_service_account,
+            },
             broker_image=broker_image,
             pod_name=pod_name,
             pod_namespace=pod_namespace,
