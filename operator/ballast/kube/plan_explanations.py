@@ -1,21 +1,13 @@
-"""What is told of a plan beside its moves: how good it is, or why there is none.
+"""What an engine has told of its plan beside its moves: how good it is, or why there is none.
 
-What an engine wrote about its plan is read back without trust: a number that is none is left out.
+It is read without trust: a number that is none is left out, and words are cut.
 """
 
 import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-import numpy as np
-
-from ballast.planner.arrays import Ints
-from ballast.planner.columns import ClusterColumns
-from ballast.planner.errors import Infeasible, OptionsRejected
-from ballast.planner.explain import Explanation
-
 MAX_TEXT: Final = 512
-MAX_NAMED: Final = 20
 _LEVELS: Final = ("replicas", "leaders", "bytes")
 _SUMS: Final = (
     *("partitions", "replicaMoves", "replicaMovesLeast", "bytesToMove", "bytesToMoveLeast"),
@@ -24,53 +16,6 @@ _SUMS: Final = (
 _MAX_COUNT: Final = 2**53
 
 Summary = Mapping[str, Any]
-
-
-def explanation_document(columns: ClusterColumns, found: Explanation) -> dict[str, Any]:
-    """Return what a plan comes to, as its index has it."""
-    levels = {
-        "replicas": (found.before.replicas, found.after.replicas),
-        "leaders": (found.before.leaders, found.after.leaders),
-        "bytes": (found.before.size_bytes, found.after.size_bytes),
-    }
-    return {
-        "partitions": found.partitions,
-        "replicaMoves": found.replica_moves,
-        "replicaMovesLeast": found.replica_moves_least,
-        "bytesToMove": found.bytes_to_move,
-        "bytesToMoveLeast": found.bytes_to_move_least,
-        "leaderChanges": found.leader_changes,
-        "rackViolations": _before_after(found.rack_violations),
-        "copysets": _before_after(found.copysets),
-        "spread": {
-            name: {"before": _level(found, before), "after": _level(found, after)}
-            for name, (before, after) in levels.items()
-        },
-        "busiestBroker": {
-            "in": _busiest(columns, found.flows.bytes_in),
-            "out": _busiest(columns, found.flows.bytes_sent),
-        },
-    }
-
-
-def infeasible_document(error: Exception) -> dict[str, Any]:
-    """Return why there is no plan, as the index has it."""
-    if isinstance(error, Infeasible):
-        return {
-            "rule": "Replicas",
-            "partitions": [str(error.topic_partition)],
-            "partitionsTotal": error.total,
-            "remedy": "bring more brokers into service, or ask for fewer replicas",
-            "message": str(error)[:MAX_TEXT],
-        }
-    option = error.option if isinstance(error, OptionsRejected) else "snapshot"
-    return {
-        "rule": option,
-        "partitions": [],
-        "partitionsTotal": 0,
-        "remedy": "start the brokers that are named, or make a new reassignment",
-        "message": str(error)[:MAX_TEXT],
-    }
 
 
 def infeasible_words(text: str) -> str:
@@ -125,22 +70,6 @@ def expected_seconds(summary: Summary, bytes_per_second: int | None) -> int | No
     if not known or not bytes_per_second:
         return None
     return -(-max(known) // bytes_per_second)
-
-
-def _before_after(pair: tuple[int, int]) -> dict[str, int]:
-    return {"before": pair[0], "after": pair[1]}
-
-
-def _level(found: Explanation, amounts: Ints) -> dict[str, int]:
-    spread = found.spread(amounts)
-    return {"least": spread.least, "most": spread.most}
-
-
-def _busiest(columns: ClusterColumns, amounts: Ints) -> dict[str, int]:
-    if not len(amounts):
-        return {}
-    place = int(np.argmax(amounts))
-    return {"brokerId": int(columns.brokers.ids[place]), "bytes": int(amounts[place])}
 
 
 def _decoded(text: str) -> Mapping[str, Any]:

@@ -6,28 +6,38 @@ million partitions is computed. Request and answer are one MessagePack value eac
 
 import asyncio
 import hashlib
+import resource
 import subprocess
 import sys
 import zlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from ballast.kube.plan_explanations import explanation_document, infeasible_document
 from ballast.planner.arrays import Shorts
 from ballast.planner.columns import ClusterColumns, moved_topics
 from ballast.planner.errors import PlannerError
 from ballast.planner.explain import explain
+from ballast.planner.explanation_document import explanation_document, infeasible_document
 from ballast.planner.options_document import read_options
 from ballast.planner.snapshot_lines import read_snapshot
 from ballast.planner.targets import plan_targets
-from ballast.reassign.errors import PlanRejected
 from ballast.reassign.plan_chunks import write_lines
 from ballast.reassign.plan_lines import MAX_PARTITIONS_PER_LINE, PlanLine
 
 OUT_OF_MEMORY: Final = "OutOfMemory"
 WORKER_FAILED: Final = "PlannerFailed"
+CGROUP: Final = Path("/sys/fs/cgroup")
+_MEMORY_FILES: Final = (
+    ("memory.max", "memory.current"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+)
+"""Of control groups version 2 and 1: the limit, and what is taken."""
+_NO_LIMIT: Final = 2**60
+_MARGIN_BYTES: Final = 64 * 1024 * 1024
+_LEAST_BYTES: Final = 256 * 1024 * 1024
 _KILLED: Final = -9
 _SHOWN_BYTES: Final = 400
 
@@ -119,7 +129,7 @@ def make_plan(request: Request) -> Answer:
         options = read_options(request.options)
         targets = plan_targets(columns, options)
         made = write_lines(_lines(columns, targets))
-    except (PlannerError, PlanRejected) as error:
+    except PlannerError as error:
         return NoPlan(infeasible=infeasible_document(error))
     return MadePlan(
         digest=made.summary.digest,
@@ -130,8 +140,28 @@ def make_plan(request: Request) -> Answer:
             MadeChunk(data=chunk.data, text_bytes=chunk.text_bytes, partitions=chunk.partitions)
             for chunk in made.chunks
         ),
-        summary=explanation_document(columns, explain(columns, targets)),
+        summary=explanation_document(columns.brokers, explain(columns, targets)),
     )
+
+
+def memory_left(cgroup: Path = CGROUP) -> int | None:
+    """Return the bytes that this container may still take; None where there is no limit."""
+    for limit, used in _MEMORY_FILES:
+        try:
+            most = (cgroup / limit).read_text().strip()
+            taken = int((cgroup / used).read_text())
+        except (OSError, ValueError):
+            continue
+        if most.isdecimal() and int(most) < _NO_LIMIT:
+            return max(0, int(most) - taken)
+    return None
+
+
+def limit_memory(left_bytes: int | None) -> None:
+    """Have this process run out of memory before its container does, and the operator with it."""
+    if left_bytes is not None:
+        most = max(_LEAST_BYTES, left_bytes - _MARGIN_BYTES)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def work(source: BinaryIO, target: BinaryIO) -> None:
@@ -156,4 +186,5 @@ def _lines(columns: ClusterColumns, targets: Shorts) -> Iterator[PlanLine]:
 
 
 if __name__ == "__main__":
+    limit_memory(memory_left())
     work(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,6 +1,7 @@
 """The process that makes plans: it answers, or it is known why it did not."""
 
 import io
+import subprocess
 import sys
 import zlib
 from pathlib import Path
@@ -15,6 +16,7 @@ from ballast.kube.plan_worker import (
     Request,
     WorkerFailed,
     make_plan,
+    memory_left,
     plan_apart,
     work,
 )
@@ -104,3 +106,44 @@ async def test_a_process_that_dies_is_told_of(
     with pytest.raises(WorkerFailed, match=message) as failed:
         await plan_apart(request())
     assert failed.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("files", "left"),
+    [
+        ({"memory.max": "1000\n", "memory.current": "300\n"}, 700),
+        ({"memory.max": "100", "memory.current": "300"}, 0),
+        ({"memory.max": "max", "memory.current": "300"}, None),
+        (
+            {"memory/memory.limit_in_bytes": "50", "memory/memory.usage_in_bytes": "20"},
+            30,
+        ),
+        (
+            {
+                "memory/memory.limit_in_bytes": "9223372036854771712",
+                "memory/memory.usage_in_bytes": "20",
+            },
+            None,
+        ),
+        ({}, None),
+    ],
+)
+def test_what_the_container_has_left(
+    files: dict[str, str], left: int | None, tmp_path: Path
+) -> None:
+    (tmp_path / "memory").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert memory_left(tmp_path) == left
+
+
+def test_it_runs_out_of_memory_before_its_container_does() -> None:
+    program = (
+        "from ballast.kube.plan_worker import limit_memory; limit_memory(300 * 2**20); "
+        "limited = bytearray(400 * 2**20)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "MemoryError"

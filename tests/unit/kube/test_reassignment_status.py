@@ -164,3 +164,16 @@ def test_a_clock_is_no_news() -> None:
 def test_a_later_epoch_fences(written: int | None, known: int | None, fenced: bool) -> None:
     status = {} if written is None else {"controllerEpoch": written}
     assert is_fenced(seen(status), known) is fenced
+
+
+def test_what_was_told_of_a_generated_plan_stays() -> None:
+    told = {"engine": "Spark", "summary": {"copysets": {"before": 1, "after": 2}}}
+    before = {"plan": {"digest": "old", **told}, "planning": {"attempt": 2}}
+    document = status_document(reported(), seen(before), epoch=1)
+    assert document["planning"] == {"attempt": 2}
+    assert document["plan"]["digest"] != "old"
+    assert {name: document["plan"][name] for name in told} == told
+    anew = replace(PLAN, details={"engine": "InProcess"})
+    document = status_document(reported(), seen(before), epoch=1, plan=anew)
+    assert document["plan"]["engine"] == "InProcess"
+    assert "summary" not in document["plan"]

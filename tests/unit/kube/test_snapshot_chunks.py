@@ -92,8 +92,9 @@ async def test_nobody_reads_what_is_no_snapshot() -> None:
     api = FakeKubernetes()
     await write_snapshot_chunks(api, ATTEMPT, packed(3))
     (document,) = api.all(CONFIG_MAPS)
-    for change in ({"binaryData": {}}, {"binaryData": {"snapshot.jsonl.gz": "?"}}):
-        api.put(CONFIG_MAPS, {**document, **change})
+    broken: tuple[dict[str, str], ...] = ({}, {"snapshot.jsonl.gz": "?"})
+    for data in broken:
+        api.put(CONFIG_MAPS, {**document, "binaryData": data})
         assert await read_snapshot_chunks(api, ATTEMPT) is None
     metadata = {**document["metadata"], "annotations": {}}
     api.put(CONFIG_MAPS, {**document, "metadata": metadata})
