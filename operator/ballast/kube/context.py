@@ -6,7 +6,7 @@ from typing import Protocol
 
 from ballast.kube.candidate_view import CandidateView, no_candidate
 from ballast.kube.metrics import OperatorMetrics
-from ballast.kube.plan_worker import PlanApart, plan_apart
+from ballast.kube.plan_worker import PlanApart, PlanWorkers
 from ballast.kube.ports import KubernetesApi
 from ballast.kube.resources import ObjectKey
 from ballast.kube.wakes import Wakes
@@ -51,5 +51,5 @@ class OperatorContext:
     """What this process's controller candidate of a BrokerSet knows. Safe in any thread."""
     spark: SparkSettings = field(default_factory=SparkSettings)
     """How plan jobs are run; without an image there are none."""
-    plan_apart: PlanApart = plan_apart
-    """Makes plans in this installation's own process."""
+    plan_apart: PlanApart = field(default_factory=PlanWorkers)
+    """Makes plans, one at a time."""

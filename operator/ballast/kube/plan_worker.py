@@ -97,6 +97,18 @@ PlanApart = Callable[[Request], Awaitable[Answer]]
 """Makes a plan without holding anybody up; raises `WorkerFailed`."""
 
 
+class PlanWorkers:
+    """Implements `PlanApart`: one plan at a time, each in a process of its own."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Semaphore(1)
+
+    async def __call__(self, request: Request) -> Answer:
+        """Make a plan once those before it are made. Raises `WorkerFailed`."""
+        async with self._turn:
+            return await plan_apart(request)
+
+
 async def plan_apart(request: Request) -> Answer:
     """Make a plan in a process of its own. Raises `WorkerFailed`."""
     # The package's own interpreter and module, with nothing of a user's in the arguments.

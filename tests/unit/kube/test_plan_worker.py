@@ -1,5 +1,6 @@
 """The process that makes plans: it answers, or it is known why it did not."""
 
+import asyncio
 import io
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from ballast.kube.plan_worker import (
     Answer,
     MadePlan,
     NoPlan,
+    PlanWorkers,
     Request,
     WorkerFailed,
     make_plan,
@@ -84,7 +86,10 @@ def test_question_and_answer_are_one_value_each() -> None:
 
 
 async def test_a_process_of_its_own_gives_the_same() -> None:
-    assert await plan_apart(request()) == make_plan(request())
+    workers = PlanWorkers()
+    async with asyncio.TaskGroup() as tasks:
+        made = [tasks.create_task(workers(request())) for _ in range(2)]
+    assert [task.result() for task in made] == [make_plan(request())] * 2
 
 
 @pytest.mark.parametrize(
