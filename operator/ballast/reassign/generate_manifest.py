@@ -15,8 +15,11 @@ MIN_DRIVER_MEMORY_BYTES = 512 * 1024 * 1024
 MAX_DEADLINE_SECONDS = 86_400
 MAX_ATTEMPTS = 10
 MAX_EXECUTORS = 100
-_OF_THE_PLANNER = ("strategy", "brokerIds", "replicationFactor", "topics", "seed")
-_KNOWN = (*_OF_THE_PLANNER, "engine", "spark")
+_OF_THE_PLANNER = (
+    *("strategy", "brokerIds", "replicationFactor", "topics", "seed"),
+    *("maxReplicaMoves", "startIndex"),
+)
+_KNOWN = (*_OF_THE_PLANNER, "maxBytesToMove", "engine", "spark")
 
 
 class Engine(StrEnum):
@@ -47,7 +50,9 @@ class PlanToGenerate:
 
     strategy: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What the planner is told: ``spec.plan.generate`` without ``engine`` and ``spark``."""
+    """What the planner is told: ``spec.plan.generate`` without ``engine`` and ``spark``, quantities
+    as numbers.
+    """
     engine: Engine = Engine.AUTO
     job: SparkJob = field(default_factory=SparkJob)
 
@@ -57,10 +62,13 @@ def read_generate(plan: Reader) -> PlanToGenerate | None:
     generate = plan.nested("generate", _KNOWN)
     strategy = generate.string("strategy", max_length=32, required=True)
     engine = generate.choice("engine", Engine.AUTO)
+    size = generate.quantity("maxBytesToMove", minimum=0)
     job = _read_job(generate)
     if strategy is None:
         return None
     options = {name: generate.raw(name) for name in _OF_THE_PLANNER if generate.has(name)}
+    if size is not None:
+        options["maxBytesToMove"] = size
     return PlanToGenerate(strategy=strategy, options=options, engine=engine, job=job)
 
 

@@ -16,7 +16,7 @@ from ballast.reassign.conditions import (
     updated,
 )
 from ballast.reassign.generate_manifest import Engine
-from ballast.reassign.generation import Basis, Planning
+from ballast.reassign.generation import AUTO_SPARK_PARTITIONS, Basis, Planning
 from ballast.reassign.manifest import parse_manifest
 from ballast.reassign.progress import Progress
 from ballast.reassign.queueing import QueuePlace
@@ -45,6 +45,9 @@ PLANS: dict[str, dict[str, Any]] = {
             "brokerIds": [1, 2],
             "replicationFactor": 3,
             "topics": {"include": ["^team-a"], "exclude": ["^__"]},
+            "maxReplicaMoves": 100,
+            "maxBytesToMove": "1Ti",
+            "startIndex": 2,
             "engine": "Spark",
             "seed": 7,
             "spark": {
@@ -260,3 +263,8 @@ def test_everything_in_the_schema_is_reported() -> None:
     assert list(complaints(json.loads(json.dumps(document)), STATUS_SCHEMA, "status")) == []
     reported = set(paths_in(document, STATUS_SCHEMA))
     assert {path for path, _ in walk(STATUS_SCHEMA)} - reported == set()
+
+
+def test_it_is_said_from_where_on_spark_is_taken() -> None:
+    engine = schema_of(REASSIGNMENTS, "spec", "plan", "generate", "engine")
+    assert f" {AUTO_SPARK_PARTITIONS} partitions" in engine["description"]

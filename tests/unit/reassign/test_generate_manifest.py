@@ -34,6 +34,13 @@ def test_the_planner_is_told_what_was_written_and_not_who_plans() -> None:
     )
 
 
+def test_limits_are_numbers_to_the_planner() -> None:
+    limits = {"strategy": "Rebalance", "maxReplicaMoves": 5, "maxBytesToMove": "2Ki"}
+    plan = parsed(limits).plan
+    assert isinstance(plan, PlanToGenerate)
+    assert plan.options == {**limits, "maxBytesToMove": 2048}
+
+
 def test_a_job_has_a_size() -> None:
     sizes = {
         "executors": 4,
@@ -60,6 +67,10 @@ def test_a_job_has_a_size() -> None:
         ({}, "spec.plan.generate.strategy"),
         ({"strategy": 1}, "spec.plan.generate.strategy"),
         ({"strategy": "Rebalance", "engine": "Flink"}, "spec.plan.generate.engine"),
+        (
+            {"strategy": "Rebalance", "maxBytesToMove": "-1"},
+            "spec.plan.generate.maxBytesToMove",
+        ),
         ({"strategy": "Rebalance", "image": "evil"}, "spec.plan.generate.image"),
         ({"strategy": "Rebalance", "spark": {"image": "x"}}, "spec.plan.generate.spark.image"),
         (
