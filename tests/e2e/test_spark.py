@@ -10,6 +10,7 @@ import pytest
 
 from tests.e2e.clients import Clients
 from tests.e2e.cluster import (
+    SPARK_IMAGE,
     CommandFailed,
     Document,
     Namespace,
@@ -21,7 +22,6 @@ from tests.e2e.cluster import (
 from tests.e2e.installation import (
     BROKER_SET,
     OPERATOR,
-    SPARK_IMAGE,
     broker_set,
     helm_install,
     installed,
