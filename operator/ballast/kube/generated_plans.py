@@ -15,6 +15,7 @@ from ballast.kube.errors import AlreadyExists, NotFound
 from ballast.kube.generation_case import Attempt
 from ballast.kube.plan_worker import MadePlan, NoPlan
 from ballast.kube.ports import KubernetesApi
+from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.resources import CONFIG_MAPS, FIELD_MANAGER
 from ballast.reassign.generation_names import (
     CHUNK_LABEL,
@@ -22,6 +23,7 @@ from ballast.reassign.generation_names import (
     PLAN_LABEL,
     REASSIGNMENT_LABEL,
     SNAPSHOT_DIGEST_ANNOTATION,
+    SNAPSHOT_LABEL,
     SUMMARY_KEY,
     plan_object,
 )
@@ -36,6 +38,7 @@ from ballast.reassign.plan_index import (
 
 _MANAGED: Final = {"app.kubernetes.io/managed-by": FIELD_MANAGER}
 _SHOWN_OF_DIGEST: Final = 63
+_MAX_DIGITS: Final = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,21 @@ async def find_index(api: KubernetesApi, attempt: Attempt) -> FoundIndex | None:
         infeasible=data.get(INFEASIBLE_KEY),
         summary=data.get(SUMMARY_KEY, ""),
     )
+
+
+async def last_attempt(api: KubernetesApi, owner: ReassignmentObject) -> int:
+    """Return the number of the last attempt that has left anything; 0 = none has.
+
+    For a status that was lost: what has a plan is not to be planned again. Raises
+    `KubernetesError`.
+    """
+    found = await api.list(
+        CONFIG_MAPS, owner.namespace, labels=f"{REASSIGNMENT_LABEL}={owner.name}"
+    )
+    labels = [one["metadata"]["labels"] for one in found if owner.owns(one)]
+    words = [of.get(label, "") for of in labels for label in (PLAN_LABEL, SNAPSHOT_LABEL)]
+    numbers = [int(word) for word in words if word.isdecimal() and len(word) <= _MAX_DIGITS]
+    return max(numbers, default=0)
 
 
 async def write_plan_chunks(

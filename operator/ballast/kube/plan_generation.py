@@ -8,7 +8,12 @@ and in the ConfigMaps how far that is. A plan that was approved is never made ag
 from dataclasses import replace
 from typing import Any, Final
 
-from ballast.kube.generated_plans import FoundIndex, delete_plan_chunks, find_index
+from ballast.kube.generated_plans import (
+    FoundIndex,
+    delete_plan_chunks,
+    find_index,
+    last_attempt,
+)
 from ballast.kube.generation_case import AT_ONCE, AttemptFailed, GenerationCase, Pending
 from ballast.kube.plan_engines import PLAN_MISSING, PlanEngines
 from ballast.kube.plan_explanations import expected_seconds, infeasible_words, read_explanation
@@ -46,7 +51,7 @@ class PlanGenerator:
 
         Raises `KubernetesError`, and `PlanNotReadable` for a plan that was approved.
         """
-        planning = planning_of(case.seen)
+        planning = await self._remembered(case)
         if case.has_begun:
             return await self._being_executed(case, planning)
         try:
@@ -61,6 +66,15 @@ class PlanGenerator:
     async def give_up(self, case: GenerationCase) -> None:
         """Take away what still works on a plan. Raises `KubernetesError`."""
         await self._engines.stop(case, planning_of(case.seen))
+
+    async def _remembered(self, case: GenerationCase) -> Planning:
+        """Return which attempt it is; where no status tells it, its objects do."""
+        planning = planning_of(case.seen)
+        if planning.attempt:
+            return planning
+        number = await last_attempt(self._api, case.seen)
+        begin_ms = self._operator.clock.wall_ms() if number else 0
+        return Planning(attempt=number, begin_ms=begin_ms)
 
     # -- attempts ------------------------------------------------------------------------------
 

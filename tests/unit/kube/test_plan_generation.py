@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ballast.kube.plan_worker import WorkerFailed
-from ballast.kube.resources import CONFIG_MAPS, Document
+from ballast.kube.resources import CONFIG_MAPS, PARTITION_REASSIGNMENTS, Document
 from ballast.model.ids import TopicPartition
 from ballast.reassign.conditions import LifecycleState
 from tests.fakes.cluster_admin import FakeCluster
@@ -262,6 +262,35 @@ async def test_a_plan_that_is_tampered_with_is_not_run() -> None:
     tender = house.tender("grow")
     await house.until(lambda house: house.seen("grow").status["planning"]["attempt"] == 2, tender)
     await house.until(awaits, tender)
+
+
+def lose_status(house: House) -> None:
+    house.api.put(PARTITION_REASSIGNMENTS, {**house.seen("grow").document, "status": {}})
+
+
+async def test_a_status_that_was_lost_leads_to_no_other_plan() -> None:
+    house = house_of_four()
+    generate(house)
+    await until(house, awaits)
+    digest = approve(house)
+    for replicas in ((1, 3), (2, 3)):
+        # The next plan would be another one.
+        house.cluster.add("new", replicas[0], *replicas)
+    lose_status(house)
+    await until(house, lambda house: house.state("grow") is LifecycleState.COMPLETED)
+    assert house.seen("grow").status["plan"]["digest"] == digest
+    assert house.planned == 1
+
+
+async def test_a_status_that_was_lost_while_it_is_executed_does_not_matter() -> None:
+    house = house_of_four(copy_rate=100.0)
+    generate(house, approval={"policy": "Automatic"}, execution={"maxConcurrentMovesPerBroker": 1})
+    tender = house.tender("grow")
+    await house.until(lambda house: "submit" in house.fuse.effects, tender)
+    lose_status(house)
+    await until(house, lambda house: house.state("grow") is LifecycleState.COMPLETED)
+    assert held(house)[4] == 4
+    assert house.planned == 1
 
 
 async def test_it_can_be_deleted_at_any_time() -> None:
