@@ -51,9 +51,9 @@ class PlanGenerator:
 
         Raises `KubernetesError`, and `PlanNotReadable` for a plan that was approved.
         """
-        planning = await self._remembered(case)
         if case.has_begun:
-            return await self._being_executed(case, planning)
+            return await self._being_executed(case, planning_of(case.seen))
+        planning = await self._remembered(case)
         try:
             if planning.attempt and not planning.reason:
                 found = await find_index(self._api, case.attempt(planning.attempt))
