@@ -72,4 +72,9 @@ LABEL org.opencontainers.image.title="ballast-spark" \
 COPY --from=java /java /opt/java
 COPY --from=spark-packages /opt/ballast /opt/ballast
 COPY --from=program /program /opt/ballast
-ENV JAVA_HOME=/opt/java PATH=/opt/java/bin:$PATH
+# What a SparkApplication runs: its main file, and what starts a driver or an executor.
+COPY operator/ballast/spark/__main__.py /opt/ballast/plan_job.py
+COPY --chmod=0755 operator/ballast/spark/entrypoint.sh /opt/ballast/spark-entrypoint
+ENV JAVA_HOME=/opt/java SPARK_HOME=/opt/ballast/lib/python3.11/site-packages/pyspark \
+    PYSPARK_PYTHON=/opt/ballast/bin/python
+ENV PATH=/opt/java/bin:$SPARK_HOME/bin:$PATH

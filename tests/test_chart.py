@@ -23,6 +23,7 @@ EVERYTHING = (
     "dashboards.enabled=true",
     "networkPolicy.enabled=true",
     "zookeeper.replicas=3",
+    "spark.enabled=true",
 )
 PRIVILEGES = ("privileged", "hostNetwork", "hostPID", "hostPath", "docker.sock")
 

@@ -29,6 +29,7 @@ WITHOUT_UNIT_TESTS = {
     "kube/context.py",
     "kube/ports.py",
     "reassign/ports.py",
+    "spark/ports.py",
     "storage/log_state.py",
     # Trees of errors without behaviour: that they are as drawn is tested below.
     "candidate/errors.py",
@@ -37,6 +38,7 @@ WITHOUT_UNIT_TESTS = {
     "kube/errors.py",
     "net/errors.py",
     "replication/errors.py",
+    "spark/errors.py",
 }
 
 

@@ -199,6 +199,18 @@ def operator(
     watch_nodes: Annotated[
         bool, typer.Option(envvar="BALLAST_WATCH_NODES", help="Follow Nodes; needs rights on them.")
     ] = True,
+    spark_image: Annotated[
+        str, typer.Option(envvar="BALLAST_SPARK_IMAGE", help="Image of plan jobs; none without it.")
+    ] = "",
+    spark_image_pull_policy: Annotated[
+        str, typer.Option(help="Of plan jobs, as of any pod.")
+    ] = "IfNotPresent",
+    spark_image_pull_secret: Annotated[
+        list[str] | None, typer.Option(help="Name of a Secret; repeatable.")
+    ] = None,
+    spark_service_account: Annotated[
+        str, typer.Option(help="What the drivers of plan jobs run as.")
+    ] = "ballast-spark",
     lease_duration: Annotated[
         float, typer.Option(help="Seconds until another replica may take over.")
     ] = 15.0,
@@ -213,6 +225,12 @@ def operator(
             "operator",
             namespaces=tuple(namespace or ()),
             lease=(lease_duration, lease_renew_deadline, lease_retry),
+            spark={
+                "image": spark_image,
+                "image_pull_policy": spark_image_pull_policy,
+                "image_pull_secrets": tuple(spark_image_pull_secret or ()),
+                "service_account": spark_service_account,
+            },
             broker_image=broker_image,
             pod_name=pod_name,
             pod_namespace=pod_namespace,
@@ -297,8 +315,11 @@ def plan_generate(
     max_replica_moves: Annotated[int | None, typer.Option()] = None,
     max_bytes_to_move: Annotated[str | None, typer.Option(metavar="QUANTITY")] = None,
     start_index: Annotated[int | None, typer.Option(help="For Stock: the first broker.")] = None,
+    objective: Annotated[
+        str, typer.Option(help="Bytes or BytesInPerSecond: what is level beside counts.")
+    ] = "Bytes",
     seed: Annotated[int, typer.Option(help="Decides between equally good plans.")] = 0,
-    engine: Annotated[str, typer.Option(help="inprocess.")] = "inprocess",
+    engine: Annotated[str, typer.Option(help="inprocess or spark.")] = "inprocess",
     format_: Annotated[str, typer.Option("--format", help="ballast or kafka.")] = "ballast",
 ) -> None:
     """Make a plan from a snapshot: 0 done, 1 infeasible, 2 invalid."""
@@ -314,6 +335,7 @@ def plan_generate(
         max_replica_moves=max_replica_moves,
         max_bytes_to_move=max_bytes_to_move,
         start_index=start_index,
+        objective=objective,
         seed=seed,
         engine=engine,
         format=format_,

@@ -62,6 +62,12 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{ include "ballast.imageName" (dict "repository" (default (printf "%s-spark" .Values.image.repository) $own.repository) "tag" (default $tag $own.tag) "digest" $own.digest) }}
 {{- end }}
 
+{{- define "ballast.sparkImage" -}}
+{{- $own := .Values.spark.image -}}
+{{- $tag := default .Chart.AppVersion .Values.image.tag -}}
+{{ include "ballast.imageName" (dict "repository" (default (printf "%s-spark" .Values.image.repository) $own.repository) "tag" (default $tag $own.tag) "digest" $own.digest) }}
+{{- end }}
+
 {{- define "ballast.watchesAll" -}}
 {{- if has "*" .Values.watchNamespaces }}true{{ end }}
 {{- end }}

@@ -36,6 +36,11 @@
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
+{{- if .Values.spark.enabled }}
+- apiGroups: [sparkoperator.k8s.io]
+  resources: [sparkapplications]
+  verbs: [get, list, create, delete]
+{{- end }}
 {{- end }}
 
 {{- define "ballast.uninstallRules" -}}

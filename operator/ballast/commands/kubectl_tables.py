@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ballast.brokersets.conditions import ConditionType as BrokerSetCondition
 from ballast.commands.kubectl_client import Document
+from ballast.commands.kubectl_explanation import explanation_lines
 from ballast.commands.kubectl_objects import Reassignment, amount, at, clean, condition, number
 from ballast.commands.kubectl_plan import BrokerRow, counts_whole_cluster
 from ballast.reassign.plan_summary import PlanSummary
@@ -103,7 +104,7 @@ def plan_lines(summary: PlanSummary, seen: Reassignment) -> list[str]:
         f"{summary.leader_changes} changes of preferred leader",
         f"digest {summary.digest}",
     ]
-    return [*lines, f"state {seen.headline}"]
+    return [*lines, *explanation_lines(seen.document), f"state {seen.headline}"]
 
 
 def plan_table(rows: Sequence[BrokerRow]) -> Table:

@@ -11,12 +11,12 @@ import yaml
 
 from ballast.model.fields import FieldError
 from ballast.reassign.errors import ManifestRejected
+from ballast.reassign.generate_manifest import PlanToGenerate
 from ballast.reassign.manifest import parse_manifest
 from ballast.reassign.plan_manifest import (
     PlanConfigMap,
     PlanFile,
     PlanSource,
-    PlanToGenerate,
     read_kafka_plan,
 )
 from ballast.reassign.spec import Assignments, ReassignmentSpec
@@ -141,7 +141,8 @@ class ManifestFile:
                 )
             case PlanToGenerate():
                 raise _rejected(
-                    "is not available yet: give the plan as assignments or as a file",
+                    "needs Kubernetes: make the plan with `ballast plan generate --format kafka` "
+                    "and give it as a file",
                     "spec.plan.generate",
                 )
             case Assignments():

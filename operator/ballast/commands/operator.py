@@ -5,8 +5,8 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Sequence
-from typing import Final, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NoReturn
 
 import uvloop
 
@@ -29,6 +29,7 @@ from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS
 from ballast.net.admin import AdminClient
 from ballast.net.cluster_connections import AdminOptions, parse_bootstrap_servers
 from ballast.net.logs import log_to
+from ballast.reassign.spark_application import SparkSettings
 from ballast.zk.client import ClientFactory
 from ballast.zk.kazoo_client import KazooZooKeeperClient
 
@@ -43,15 +44,21 @@ _ADMIN_OPTIONS = AdminOptions(
 
 
 def main(
-    *, namespaces: Sequence[str], lease: tuple[float, float, float], **settings: object
+    *,
+    namespaces: Sequence[str],
+    lease: tuple[float, float, float],
+    spark: Mapping[str, Any] | None = None,
+    **settings: object,
 ) -> int:
     """Run the operator: 0 after a stop, 1 after a failure, 2 when it is not configured.
 
-    ``lease`` is duration, renew deadline and retry in seconds, ``settings`` the other fields of
-    `OperatorOptions`. It ends at once with 3 when the Lease is lost.
+    ``lease`` is duration, renew deadline and retry in seconds, ``spark`` the fields of
+    `SparkSettings`, ``settings`` the other fields of `OperatorOptions`. It ends at once with 3 when
+    the Lease is lost.
     """
     try:
-        options = options_of(namespaces, lease, settings)
+        jobs = SparkSettings(**(spark or {}))
+        options = options_of(namespaces, lease, {**settings, "spark": jobs})
     except ValueError as error:
         print(f"ballast operator: {error}", file=sys.stderr)
         return EXIT_BAD_CONFIGURATION

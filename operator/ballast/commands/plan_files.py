@@ -30,7 +30,17 @@ class FileUnusable(Exception):
 
 def load_snapshot(path: Path) -> ClusterColumns:
     """Return the cluster in a file. Raises `SnapshotRejected` and `FileUnusable`."""
-    return read_snapshot(_pieces(path))
+    return read_snapshot(read_pieces(path))
+
+
+def read_pieces(path: Path) -> Iterator[bytes]:
+    """Yield a file in pieces. Raises `FileUnusable`."""
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE_BYTES):
+                yield piece
+    except OSError as error:
+        raise FileUnusable(f"{path} cannot be read: {error}") from error
 
 
 def plan_lines(columns: ClusterColumns, targets: Shorts) -> Iterator[PlanLine]:
@@ -81,12 +91,3 @@ def _write(file: BinaryIO, pieces: Iterable[bytes], *, compress: bool) -> None:
     with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
         for piece in pieces:
             packed.write(piece)
-
-
-def _pieces(path: Path) -> Iterator[bytes]:
-    try:
-        with path.open("rb") as file:
-            while piece := file.read(_PIECE_BYTES):
-                yield piece
-    except OSError as error:
-        raise FileUnusable(f"{path} cannot be read: {error}") from error

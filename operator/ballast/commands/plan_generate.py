@@ -3,8 +3,11 @@
 import hashlib
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -12,17 +15,21 @@ from ballast.commands.plan_files import FileUnusable, load_snapshot, plan_lines,
 from ballast.model.ids import TopicPartition
 from ballast.model.quantity import parse_quantity
 from ballast.planner.errors import Infeasible, OptionsRejected, SnapshotRejected
-from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.options import Objective, PlanOptions, Strategy
 from ballast.planner.targets import plan_targets
 from ballast.reassign.kafka_json import reassignment_json
 from ballast.reassign.plan_lines import PlanLine
 from ballast.reassign.plan_summary import PlanSummarizer
+from ballast.spark.errors import PlanJobFailed
 
 EXIT_DONE = 0
 EXIT_INFEASIBLE = 1
 EXIT_INVALID = 2
 
+EXIT_FAILED = 3
+
 _MAX_DIGITS = 10
+_NEEDED_BY_SPARK = ("pyspark", "pyarrow", "pandas")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -39,6 +46,8 @@ class Engine(StrEnum):
     """``--engine``: what computes the plan."""
 
     IN_PROCESS = "inprocess"
+    SPARK = "spark"
+    """PySpark on this machine: the same plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +66,7 @@ class GenerateOptions:
     max_bytes_to_move: str | None = None
     """A quantity: ``2Ti``."""
     start_index: int | None = None
+    objective: str = Objective.BYTES.value
     seed: int = 0
     engine: str = Engine.IN_PROCESS.value
     format: str = PlanFormat.BALLAST.value
@@ -65,7 +75,7 @@ class GenerateOptions:
 def main(**options: Any) -> int:
     """Run the command with the fields of `GenerateOptions`.
 
-    Returns 0, 1 when no plan does what is asked, 2 when the input is wrong.
+    Returns 0, 1 when no plan does what is asked, 2 when the input is wrong, 3 when Spark fails.
     """
     return generate(GenerateOptions(**options), sys.stdout, sys.stderr)
 
@@ -80,6 +90,9 @@ def generate(options: GenerateOptions, out: TextIO, errors: TextIO) -> int:
     except (OptionsRejected, SnapshotRejected, FileUnusable) as error:
         errors.write(f"{error}\n")
         return EXIT_INVALID
+    except PlanJobFailed as error:
+        errors.write(f"{error}\n")
+        return EXIT_FAILED
     return EXIT_DONE
 
 
@@ -94,21 +107,45 @@ def plan_options(options: GenerateOptions) -> PlanOptions:
         max_replica_moves=options.max_replica_moves,
         max_bytes_to_move=_quantity("maxBytesToMove", options.max_bytes_to_move),
         start_index=options.start_index,
+        objective=_choice(Objective, "objective", options.objective),
         seed=options.seed,
     )
 
 
 def _generate(options: GenerateOptions, out: TextIO) -> None:
-    _choice(Engine, "engine", options.engine)
+    engine = _choice(Engine, "engine", options.engine)
     written_as = _choice(PlanFormat, "format", options.format)
     asked = plan_options(options)
-    columns = load_snapshot(options.snapshot)
-    targets = plan_targets(columns, asked)
+    with _planned(engine, options.snapshot, asked) as planned:
+        _write(options, planned, written_as, out)
+
+
+@contextmanager
+def _planned(engine: Engine, snapshot: Path, options: PlanOptions) -> Iterator[Iterator[PlanLine]]:
+    """Give the lines of the plan."""
+    if engine is Engine.IN_PROCESS:
+        columns = load_snapshot(snapshot)
+        yield plan_lines(columns, plan_targets(columns, options))
+        return
+    missing = [name for name in _NEEDED_BY_SPARK if find_spec(name) is None]
+    if missing:
+        raise OptionsRejected(
+            "engine", f"spark needs {' and '.join(missing)}: install ballast[spark]"
+        )
+    spark = import_module("ballast.commands.plan_spark")
+    assert engine is Engine.SPARK, "there are two"
+    with spark.lines_from_spark(snapshot, options) as lines:
+        yield lines
+
+
+def _write(
+    options: GenerateOptions, planned: Iterator[PlanLine], written_as: PlanFormat, out: TextIO
+) -> None:
     summarizer = PlanSummarizer()
     digest = hashlib.sha256()
 
     def lines() -> Iterator[PlanLine]:
-        for line in plan_lines(columns, targets):
+        for line in planned:
             summarizer.add(line)
             digest.update(line.encode() + b"\n")
             yield line

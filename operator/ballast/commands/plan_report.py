@@ -44,7 +44,7 @@ def report(columns: ClusterColumns, found: Explanation) -> str:
 
 
 def _facts(found: Explanation) -> Iterator[str]:
-    rows = (
+    rows: list[tuple[str, ...]] = [
         ("Partitions that change", str(found.partitions), ""),
         ("Replicas copied", str(found.replica_moves), f"least {found.replica_moves_least}"),
         (
@@ -54,8 +54,9 @@ def _facts(found: Explanation) -> Iterator[str]:
         ),
         ("Other preferred leaders", str(found.leader_changes), ""),
         ("Against the rule of racks", *map(str, reversed(found.rack_violations))),
-        ("Sets of brokers with a partition", *map(str, reversed(found.copysets))),
-    )
+    ]
+    if found.copysets is not None:
+        rows.append(("Sets of brokers with a partition", *map(str, reversed(found.copysets))))
     yield "<table><tr><th><th>after<th>least, or before"
     for name, value, beside in rows:
         yield f"<tr><td>{escape(name)}<td>{value}<td>{beside}"

@@ -112,13 +112,16 @@ def _print_explanation(console: Console, columns: ClusterColumns, found: Explana
     )
     console.print(
         f"against the rule of racks: {found.rack_violations[0]} before, {found.rack_violations[1]} "
-        f"after; sets of brokers that hold a partition: {found.copysets[0]}, {found.copysets[1]}"
+        "after"
     )
+    if found.copysets is not None:
+        console.print("sets of brokers that hold a partition: {}, {}".format(*found.copysets))
     levels = Table("per broker in service", "before", "after", "deviation before", "after")
     for name, before, after in (
         ("replicas", found.before.replicas, found.after.replicas),
         ("leaders", found.before.leaders, found.after.leaders),
         ("bytes", found.before.size_bytes, found.after.size_bytes),
+        ("bytes in/s", found.before.bytes_in_per_second, found.after.bytes_in_per_second),
     ):
         spreads = (found.spread(before), found.spread(after))
         ends = [f"{_amount(name, s.least)} to {_amount(name, s.most)}" for s in spreads]
@@ -128,7 +131,7 @@ def _print_explanation(console: Console, columns: ClusterColumns, found: Explana
 
 
 def _amount(name: str, amount: int) -> str:
-    return format_bytes(amount) if name == "bytes" else str(amount)
+    return format_bytes(amount) if name.startswith("bytes") else str(amount)
 
 
 def _print_brokers(console: Console, columns: ClusterColumns, found: Explanation) -> None:

@@ -54,10 +54,14 @@ async def create_reassignment(
     spec: BrokerSetSpec,
     step: CreateReassignment,
 ) -> None:
-    """Plan the reassignment of a step and create it.
+    """Plan the reassignment of a step and create it; a share for new brokers is planned there.
 
     Raises `PlanInfeasible`, `ClusterUnavailable` and `KubernetesError`.
     """
+    if step.purpose is Purpose.REBALANCE:
+        share = {"strategy": "AddBrokers", "brokerIds": list(step.broker_ids)}
+        await _create(operator.api, spec, reassignment_document(spec, step, {"generate": share}))
+        return
     if reader.admin is None:
         raise PlanInfeasible("no broker answers")
     plan = await _plan(reader.admin, step)
@@ -89,8 +93,6 @@ async def _plan(admin: ClosableAdmin, step: CreateReassignment) -> Plan:
     pending |= await admin.list_reassignments()
     current = {tp: seen.replicas for tp, seen in view.partitions.items()}
     wanted = frozenset(step.broker_ids)
-    if step.purpose is not Purpose.DRAIN:
-        raise PlanInfeasible("a share for new brokers is not planned by the operator itself")
     try:
         moved = {tp: assignment.target_replicas for tp, assignment in pending.items()}
         snapshot = snapshot_of(view, wanted | step.excluded, moved)

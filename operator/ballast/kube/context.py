@@ -1,15 +1,17 @@
 """What a tender of one object is given: the ways to the API, to clusters, to other tenders."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from ballast.kube.candidate_view import CandidateView, no_candidate
 from ballast.kube.metrics import OperatorMetrics
+from ballast.kube.plan_worker import PlanApart, PlanWorkers
 from ballast.kube.ports import KubernetesApi
 from ballast.kube.resources import ObjectKey
 from ballast.kube.wakes import Wakes
 from ballast.reassign.ports import Clock, ClusterAdmin, RequestError
+from ballast.reassign.spark_application import SparkSettings
 
 
 class ClosableAdmin(ClusterAdmin, Protocol):
@@ -47,3 +49,7 @@ class OperatorContext:
     """The cluster's DNS domain: cluster.local."""
     candidate_of: Callable[[ObjectKey], CandidateView] = no_candidate
     """What this process's controller candidate of a BrokerSet knows. Safe in any thread."""
+    spark: SparkSettings = field(default_factory=SparkSettings)
+    """How plan jobs are run; without an image there are none."""
+    plan_apart: PlanApart = field(default_factory=PlanWorkers)
+    """Makes plans, one at a time."""

@@ -33,6 +33,7 @@ def large_plan_status(plan: LoadedPlan, summary: PlanSummary) -> dict[str, Any]:
             "replicaMoves": summary.replica_moves,
             "leaderChanges": summary.leader_changes,
             "objects": [stored.to_document() for stored in plan.objects[:_MAX_OBJECTS]],
+            **plan.details,
         },
         "progress": {"summary": f"0/{summary.partitions} (0%)"},
     }

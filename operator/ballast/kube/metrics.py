@@ -26,6 +26,7 @@ from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, ObjectK
 
 MAX_OBJECTS: Final = 1_000
 BUCKETS_S: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0)
+PLAN_BUCKETS_S: Final = (1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3600.0)
 
 Status = Mapping[str, Any]
 
@@ -44,6 +45,16 @@ class OperatorMetrics:
         self._durations: dict[str, list[int]] = {}
         """By kind: how many looks fell in each bucket; the last one has no upper bound."""
         self._seconds: Counter[str] = Counter()
+        self._plans: dict[tuple[str, str], tuple[list[int], float]] = {}
+        """By engine and result: how many plans fell in each bucket, and the sum of seconds."""
+
+    def planned(self, engine: str, result: str, duration_s: float) -> None:
+        """Count an attempt to make a plan; ``result`` is ``ok`` or why it has failed."""
+        with self._lock:
+            empty = [0] * (len(PLAN_BUCKETS_S) + 1)
+            buckets, seconds = self._plans.setdefault((engine, result), (empty, 0.0))
+            buckets[bisect_left(PLAN_BUCKETS_S, duration_s)] += 1
+            self._plans[engine, result] = (buckets, seconds + duration_s)
 
     def saw(self, key: ObjectKey, status: Status) -> None:
         """Show an object's status from now on; it must not be changed afterwards."""
@@ -70,8 +81,10 @@ class OperatorMetrics:
             results = dict(self._results)
             durations = {kind: list(buckets) for kind, buckets in self._durations.items()}
             seconds = dict(self._seconds)
+            plans = {key: (list(counts), sum_s) for key, (counts, sum_s) in self._plans.items()}
         yield _reconciliations(results)
         yield _reconciliation_durations(durations, seconds)
+        yield _plan_durations(plans)
         yield _resources(statuses)
         yield from _reassignments(dict(_of_kind(statuses, PARTITION_REASSIGNMENTS)))
         yield from _broker_sets(dict(_of_kind(statuses, BROKER_SETS)))
@@ -115,6 +128,19 @@ def _reconciliation_durations(
         family.add_metric(
             [kind], list(zip(bounds, accumulate(buckets), strict=True)), seconds[kind]
         )
+    return family
+
+
+def _plan_durations(plans: Mapping[tuple[str, str], tuple[list[int], float]]) -> Metric:
+    family = HistogramMetricFamily(
+        "ballast_plan_generation_duration_seconds",
+        "Length of attempts to make a plan, from the snapshot to the stored plan.",
+        labels=["engine", "result"],
+    )
+    bounds = [*map(str, PLAN_BUCKETS_S), "+Inf"]
+    for labels, (buckets, seconds) in sorted(plans.items()):
+        counts = list(zip(bounds, accumulate(buckets), strict=True))
+        family.add_metric(list(labels), counts, seconds)
     return family
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from ballast.kube.lease import LeaseTiming
+from ballast.reassign.spark_application import SparkSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,8 @@ class OperatorOptions:
     http_port: int = 8080
     is_watching_nodes: bool = True
     """Whether changes of Nodes are followed, which needs rights on the whole cluster."""
+    spark: SparkSettings = field(default_factory=SparkSettings)
+    """How plan jobs are run."""
     lease: LeaseTiming = field(default_factory=LeaseTiming)
 
     @property

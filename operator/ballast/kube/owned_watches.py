@@ -13,6 +13,7 @@ from ballast.kube.resources import (
     BROKER_SETS,
     CONFIG_MAPS,
     NODES,
+    PARTITION_REASSIGNMENTS,
     PERSISTENT_VOLUME_CLAIMS,
     PODS,
     STATEFUL_SETS,
@@ -20,6 +21,7 @@ from ballast.kube.resources import (
     Resource,
 )
 from ballast.kube.wakes import Wakes
+from ballast.reassign.generation_names import REASSIGNMENT_LABEL
 
 LABEL: Final = "ballast.dev/broker-set"
 OWNED: Final = (PODS, STATEFUL_SETS, PERSISTENT_VOLUME_CLAIMS)
@@ -71,6 +73,9 @@ class OwnedWatches:
         broker_set = metadata.get("labels", {}).get(LABEL)
         if broker_set:
             self._wakes.wake(ObjectKey(BROKER_SETS.plural, namespace, broker_set))
+        reassignment = metadata.get("labels", {}).get(REASSIGNMENT_LABEL)
+        if reassignment:
+            self._wakes.wake(ObjectKey(PARTITION_REASSIGNMENTS.plural, namespace, reassignment))
         if is_plan:
             for key in self._reassignments(namespace, metadata["name"]):
                 self._wakes.wake(key)

@@ -8,8 +8,9 @@ counted, one chunk in memory at a time.
 import asyncio
 import base64
 import binascii
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from ballast.kube.errors import NotFound
 from ballast.kube.ports import KubernetesApi
@@ -51,6 +52,8 @@ class LoadedPlan:
     """The ConfigMaps it was read from."""
     version: str = ""
     """``metadata.resourceVersion`` of the ConfigMap that the spec names."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What ``status.plan`` tells of a plan that was generated."""
 
 
 class PlanLoader:
@@ -59,15 +62,16 @@ class PlanLoader:
     def __init__(self, api: KubernetesApi, clock: Clock) -> None:
         self._api = api
         self._clock = clock
-        self._uid = ""
+        self._of: tuple[str, PlanConfigMap] | None = None
+        """Whose plan it is, and where."""
         self._read_at = 0.0
         self._plan: LoadedPlan | None = None
 
     async def load(self, seen: ReassignmentObject, source: PlanConfigMap) -> LoadedPlan:
         """Return the plan. Raises `PlanNotReadable` and `KubernetesError`."""
         now = self._clock.now()
-        if seen.uid != self._uid:
-            self._uid, self._plan = seen.uid, None
+        if (seen.uid, source) != self._of:
+            self._of, self._plan = (seen.uid, source), None
         if self._plan is None or now - self._read_at >= PLAN_SECONDS:
             self._plan = await load_plan(self._api, seen.namespace, source, self._plan)
             self._read_at = now

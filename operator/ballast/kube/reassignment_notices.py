@@ -58,6 +58,7 @@ def notices(before: Conditions, after: Conditions) -> tuple[Notice, ...]:
     accepted = after.get(ConditionType.ACCEPTED)
     if _became(before, accepted, ConditionStatus.TRUE):
         found.append(Notice(reason="Accepted", message=_said(after, ConditionType.PLANNED)))
+    found.extend(_not_planned(before, after))
     found.extend(_entered(before, after))
     found.extend(_troubled(before, after))
     stalled = after.get(ConditionType.STALLED)
@@ -82,6 +83,16 @@ def _entered(before: Conditions, after: Conditions) -> list[Notice]:
     if reason == "Started":
         message = _said(after, ConditionType.PLANNED)
     return [Notice(reason=reason, message=message, is_warning=is_warning)]
+
+
+def _not_planned(before: Conditions, after: Conditions) -> list[Notice]:
+    """Return what an attempt to make a plan has failed of; once for several of one kind."""
+    old, new = before.get(ConditionType.PLANNED), after.get(ConditionType.PLANNED)
+    if new is None or new.status is not ConditionStatus.FALSE:
+        return []
+    if old is not None and old.status is new.status and old.reason == new.reason:
+        return []
+    return [Notice(reason=new.reason, message=new.message, is_warning=True)]
 
 
 def _troubled(before: Conditions, after: Conditions) -> list[Notice]:

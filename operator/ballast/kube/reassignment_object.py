@@ -154,6 +154,11 @@ class ReassignmentObject:
             is_paused=self.spec.get("desiredState") == "Paused",
         )
 
+    def owns(self, document: Document) -> bool:
+        """Whether an object was made for this one, and not for another of its name."""
+        owners = document["metadata"].get("ownerReferences") or ()
+        return any(owner.get("uid") == self.uid for owner in owners)
+
     def owner_reference(self) -> dict[str, Any]:
         """Return the reference that lets what is made for it go with it."""
         return {

@@ -129,6 +129,15 @@ class ConfigMapStore:
         )
         await self._remove([part.name for part in old.parts] if old else [])
 
+    async def discard(self) -> None:
+        """Delete the document, its index first: nothing was changed that it describes."""
+        index = await self._read_index()
+        if index is None:
+            return
+        await self._delete(self._index_name)
+        await self._remove([part.name for part in index.parts])
+        self._index, self._is_read = None, False
+
     @property
     def _index_name(self) -> str:
         return f"{self._owner.name}-state"

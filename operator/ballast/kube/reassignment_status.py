@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ballast.kube.plan_source import LoadedPlan
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.reassignment_state import StoredObject
 from ballast.model.conditions import ConditionStatus, Finding
@@ -21,6 +22,9 @@ MAX_STATUS_BYTES: Final = 8 * 1024
 _MAX_OBJECTS: Final = 16
 _TRUE, _FALSE, _UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
 
+_OF_GENERATED: Final = ("engine", "basedOn", "sparkApplicationName", "summary")
+"""What ``status.plan`` tells of a plan that was generated."""
+
 _KEPT: Final = ("plan", "progress", "batch", "throttle", "rollback", "startTime", "completionTime")
 
 StatusDocument = dict[str, Any]
@@ -31,14 +35,15 @@ def status_document(
     seen: ReassignmentObject,
     *,
     epoch: int | None,
-    plan_objects: Sequence[StoredObject] = (),
+    plan: LoadedPlan | None = None,
     state_objects: Sequence[StoredObject] = (),
     place: QueuePlace | None = None,
 ) -> StatusDocument:
     """Return what a visit came to as the resource has it, under 8 KB.
 
-    ``place`` is that in the queue where the visit could not know it; ``plan_objects`` hold the plan
-    that was given, ``state_objects`` what is needed to bring everything back.
+    ``place`` is that in the queue where the visit could not know it; ``plan`` says what
+    holds the plan, and tells of one that was generated (what was told of it before, when it does
+    not); ``state_objects`` hold what is needed to bring everything back.
     """
     document: StatusDocument = status.to_document()
     if status.conditions[ConditionType.PROGRESSING].reason == UNAVAILABLE:
@@ -48,8 +53,14 @@ def status_document(
         document["controllerEpoch"] = epoch
     if place is not None:
         document["queue"] = place.to_document()
-    if plan_objects and "plan" in document:
-        document["plan"]["objects"] = _objects(plan_objects)
+    if "planning" in seen.status:
+        document["planning"] = seen.status["planning"]
+    if "plan" in document:
+        before: Mapping[str, Any] = seen.status.get("plan") or {}
+        told = {name: before[name] for name in _OF_GENERATED if name in before}
+        document["plan"] = {**document["plan"], **((plan and plan.details) or told)}
+        if plan is not None and plan.objects:
+            document["plan"]["objects"] = _objects(plan.objects)
     if state_objects and "rollback" in document:
         document["rollback"]["objects"] = _objects(state_objects)
     return _bounded(document)
@@ -83,14 +94,6 @@ def refused(reason: str, message: str) -> dict[ConditionType, Finding]:
         ConditionType.SUCCEEDED: Finding(
             status=_FALSE, reason=LifecycleState.INVALID.value, message=message
         ),
-    }
-
-
-def infeasible(message: str) -> dict[ConditionType, Finding]:
-    """Return the findings when no plan can be made of the spec."""
-    return {
-        **refused("Infeasible", message),
-        ConditionType.PLANNED: Finding(status=_FALSE, reason="Infeasible", message=message),
     }
 
 

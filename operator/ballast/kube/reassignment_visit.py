@@ -78,7 +78,7 @@ async def visit(work: ReassignmentWork, case: Case) -> float:
             visited.status,
             seen,
             epoch=case.epoch,
-            plan_objects=case.plan.objects,
+            plan=case.plan,
             state_objects=work.state_objects,
             place=MY_TURN if claims and is_queued else None,
         ),

@@ -49,6 +49,21 @@ class ReassignmentWork:
         """The ConfigMaps that hold what is remembered."""
         return () if self._store is None else self._store.objects
 
+    @property
+    def admin(self) -> ClosableAdmin:
+        """The cluster, once `reconciler` has found it."""
+        assert self._admin is not None, "there is a reconciler"
+        return self._admin
+
+    async def discard(self) -> None:
+        """Forget, here and where it is stored, what was remembered of a move that has not begun.
+
+        Raises `KubernetesError`.
+        """
+        if self._store is not None:
+            await self._store.discard()
+        self.forget()
+
     async def see(self) -> ReassignmentObject:
         """Read the object. Raises `NotFound` when it is gone, and other `KubernetesError`."""
         document = await self.operator.api.get(

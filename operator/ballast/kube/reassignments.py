@@ -13,11 +13,13 @@ from ballast.kube import deletion
 from ballast.kube.clusters import ClusterAddress, find_cluster
 from ballast.kube.context import OperatorContext
 from ballast.kube.errors import KubernetesError, NotFound
+from ballast.kube.generation_case import GenerationCase
 from ballast.kube.large_plans import large_plan_findings, large_plan_status
+from ballast.kube.plan_generation import PlanGenerator
 from ballast.kube.plan_source import LoadedPlan, PlanLoader, PlanNotReadable
+from ballast.kube.planning_status import given_up, pending_status, planning_of
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.reassignment_status import (
-    infeasible,
     is_fenced,
     refused,
     stalled,
@@ -28,11 +30,14 @@ from ballast.kube.reassignment_visit import AT_ONCE, CALM_SECONDS, Case, visit
 from ballast.kube.reassignment_work import ReassignmentWork
 from ballast.kube.resources import PARTITION_REASSIGNMENTS, ObjectKey
 from ballast.model.conditions import ConditionStatus, Finding
+from ballast.planner.errors import OptionsRejected
+from ballast.planner.options_document import read_options
 from ballast.reassign.conditions import ConditionType, LifecycleState
 from ballast.reassign.errors import ManifestRejected, MemoryRejected
+from ballast.reassign.generate_manifest import PlanToGenerate
 from ballast.reassign.manifest import Manifest, parse_manifest
 from ballast.reassign.memory import Memory
-from ballast.reassign.plan_manifest import PlanConfigMap, PlanFile, PlanToGenerate
+from ballast.reassign.plan_manifest import PlanConfigMap, PlanFile
 from ballast.reassign.plan_summary import PlanSummary
 from ballast.reassign.spec import Assignments, DesiredState, Settings
 
@@ -75,6 +80,7 @@ class Tender:
         self._failures = 0
         self._fenced_since: float | None = None
         self._plans = PlanLoader(operator.api, operator.clock)
+        self._generator = PlanGenerator(self._work)
 
     async def close(self) -> None:
         """Close what is open."""
@@ -118,10 +124,15 @@ class Tender:
             return await self._rest(seen)
         try:
             manifest = parse_manifest(seen.manifest_document())
-            if isinstance(manifest.plan, PlanToGenerate | PlanFile):
-                return await self._refuse(seen, infeasible(_NOT_GENERATED))
+            if isinstance(manifest.plan, PlanFile):
+                return await self._refuse(seen, refused("PlanUnreadable", _NO_FILES))
+            if isinstance(manifest.plan, PlanToGenerate):
+                read_options(manifest.plan.options)
         except ManifestRejected as error:
             return await self._refuse(seen, refused("PlanUnreadable", str(error)))
+        except OptionsRejected as error:
+            message = f"spec.plan.generate: {error}"
+            return await self._refuse(seen, refused("PlanUnreadable", message))
         try:
             return await self._tend(seen, manifest)
         except PlanNotReadable as error:
@@ -139,17 +150,18 @@ class Tender:
                 operator.api, seen.namespace, name, operator.cluster_domain
             )
             reconciler = await self._work.reconciler(seen, cluster)
-        except NotFound:
-            message = f"spec.brokerSetRef.name: there is no BrokerSet {name}"
+        except (NotFound, ValueError) as error:
+            message = f"BrokerSet {name}: {error}"
+            if isinstance(error, NotFound):
+                message = f"spec.brokerSetRef.name: there is no BrokerSet {name}"
             found = waiting(seen, "BrokerSetNotFound", message, accepted=False)
-            return await self._say(seen, found, MISSING_SECONDS)
-        except ValueError as error:
-            found = waiting(seen, "BrokerSetNotFound", f"BrokerSet {name}: {error}", accepted=False)
             return await self._say(seen, found, MISSING_SECONDS)
         if self._is_fenced(seen, cluster):
             return 1.0
         memory = await reconciler.recall()
-        plan = await self._load(seen, manifest, memory)
+        plan = await self._plan(seen, manifest, cluster, memory)
+        if not isinstance(plan, LoadedPlan):
+            return plan
         if plan.summary is not None:
             return await self._show(seen, manifest.settings, plan, plan.summary)
         if memory is not None and plan.assignments.targets != memory.plan.targets:
@@ -165,6 +177,38 @@ class Tender:
             plan=plan,
         )
         return await visit(self._work, case)
+
+    async def _plan(
+        self,
+        seen: ReassignmentObject,
+        manifest: Manifest,
+        cluster: ClusterAddress,
+        memory: Memory | None,
+    ) -> LoadedPlan | float:
+        """Return the plan; or when to look again, for one that is still being made."""
+        generate = manifest.plan
+        if not isinstance(generate, PlanToGenerate):
+            return await self._load(seen, manifest, memory)
+        case = GenerationCase(
+            seen=seen,
+            generate=generate,
+            settings=manifest.settings,
+            cluster=cluster,
+            memory=memory,
+        )
+        end = _ENDS.get(manifest.settings.desired_state)
+        if end is not None and memory is None:
+            await self._generator.give_up(case)
+            return await self._say(seen, given_up(end), AT_ONCE)
+        made = await self._generator.look(case)
+        if isinstance(made, LoadedPlan):
+            return made
+        status = pending_status(seen, made, cluster.epoch)
+        now_ms = self._operator.clock.wall_ms()
+        document = with_findings(seen, made.findings, now_ms, status=status)
+        # Which attempt it is must be known before anything is made for it.
+        await self._work.report(seen, document, urgent=made.planning != planning_of(seen))
+        return made.delay_s
 
     async def _load(
         self, seen: ReassignmentObject, manifest: Manifest, memory: Memory | None
@@ -250,10 +294,11 @@ class Tender:
 _READING = Finding(status=ConditionStatus.UNKNOWN, reason="Reading")
 """A large plan takes seconds to be read: that is to be seen."""
 _PLANNING = Finding(status=ConditionStatus.UNKNOWN, reason=LifecycleState.PLANNING.value)
-_NOT_GENERATED = (
-    "spec.plan.generate: is not available yet: make the plan with `ballast plan` and give it as "
-    "assignments or configMapRef"
-)
+_NO_FILES = "spec.plan.file: is for the command line: give the plan in a ConfigMap"
+_ENDS = {
+    DesiredState.CANCELLED: LifecycleState.CANCELLED,
+    DesiredState.ROLLED_BACK: LifecycleState.ROLLED_BACK,
+}
 _CHANGED = (
     "the plan in spec.plan.configMapRef is not the one that was stored: put it back, or cancel, "
     "roll back or delete this reassignment"

@@ -66,3 +66,10 @@ NETWORK_POLICIES: Final = Resource(
     group="networking.k8s.io", version="v1", plural="networkpolicies", kind="NetworkPolicy"
 )
 LEASES: Final = Resource(group="coordination.k8s.io", version="v1", plural="leases", kind="Lease")
+SPARK_APPLICATIONS: Final = Resource(
+    group="sparkoperator.k8s.io",
+    version="v1beta2",
+    plural="sparkapplications",
+    kind="SparkApplication",
+)
+"""Kubeflow's; Apache's operator has a kind of the same name in another group."""

@@ -119,6 +119,7 @@ class Tending:
             namespace=self.options.pod_namespace,
             broker_image=self.options.broker_image,
             cluster_domain=self.options.cluster_domain,
+            spark=self.options.spark,
         )
 
 

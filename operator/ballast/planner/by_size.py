@@ -20,14 +20,20 @@ def share_out(sizes: Ints, places: Ints, needs: Floats) -> Ints:
     """Return who gets each of some replicas, largest first.
 
     ``places`` is how many each may get, ``needs`` how many bytes it lacks: the largest go to who
-    lacks the most for each of its places. Requires as many places as replicas, or more.
+    lacks the most for each of its places, of those that lack so much; where nobody does, to who
+    lacks the most. Requires as many places as replicas, or more.
     """
     chosen = np.empty(len(sizes), np.int64)
     left, needs = places.copy(), needs.astype(np.float64)
     done = 0
     while done < len(sizes):
         takers = np.flatnonzero(left > 0)
-        wanted = needs[takers] / left[takers]
+        fits = needs[takers] >= sizes[done]
+        if fits.any():
+            takers = takers[fits]
+            wanted = needs[takers] / left[takers]
+        else:
+            wanted = needs[takers]
         order = np.argsort(-wanted, kind="stable")
         most = wanted[order[0]]
         several = int((wanted >= _NEAR * most).sum()) if most > 0 else len(takers)

@@ -22,6 +22,11 @@ class OptionsRejected(PlannerError):
         super().__init__(f"{option}: {reason}")
         self.option = option
         """Which one, by its name in a manifest."""
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        """Return how to make it anew: it may be raised in another process than hears of it."""
+        return type(self), (self.option, self.reason)
 
 
 class Infeasible(PlannerError):
@@ -32,5 +37,10 @@ class Infeasible(PlannerError):
         super().__init__(f"{topic_partition}: {reason}{others}")
         self.topic_partition = topic_partition
         """The first of them."""
+        self.reason = reason
         self.total = total
         """How many partitions it is true of."""
+
+    def __reduce__(self) -> tuple[type, tuple[TopicPartition, str, int]]:
+        """Return how to make it anew: it may be raised in another process than hears of it."""
+        return type(self), (self.topic_partition, self.reason, self.total)

@@ -71,8 +71,10 @@ class Explanation:
     bytes_to_move_least: int
     rack_violations: tuple[int, int]
     """Replicas that share a rack though they need not: before, after."""
-    copysets: tuple[int, int]
-    """Different sets of brokers that hold a partition: losing one set loses data."""
+    copysets: tuple[int, int] | None
+    """Different sets of brokers that hold a partition: losing one set loses data. None = of a plan
+    in blocks that is not counted.
+    """
     several_moves: int
     """Partitions of which more than one replica is copied."""
     before: BrokerLoads
@@ -102,8 +104,11 @@ class Explanation:
         return -(-int(weighing.max(initial=0)) // max_concurrent_moves_per_broker)
 
 
-def explain(columns: ClusterColumns, targets: Shorts) -> Explanation:
-    """Return what the plan from a cluster as it is to ``targets`` comes to."""
+def explain(columns: ClusterColumns, targets: Shorts, *, has_details: bool = True) -> Explanation:
+    """Return what the plan from a cluster as it is to ``targets`` comes to.
+
+    Without details, who copies to whom and the sets of brokers are left out.
+    """
     width = max(columns.replicas.shape[1], targets.shape[1])
     origins, rows = widened(columns.replicas, width), widened(targets, width)
     sizes = np.zeros(len(rows), np.int64) if columns.sizes is None else columns.sizes
@@ -119,11 +124,11 @@ def explain(columns: ClusterColumns, targets: Shorts) -> Explanation:
         bytes_to_move=int((copied * sizes).sum()),
         bytes_to_move_least=int(np.maximum(after.size_bytes - before.size_bytes, 0).sum()),
         rack_violations=(_violations(columns, origins), _violations(columns, rows)),
-        copysets=(_copysets(origins), _copysets(rows)),
+        copysets=(_copysets(origins), _copysets(rows)) if has_details else None,
         several_moves=int((copied > 1).sum()),
         before=before,
         after=after,
-        flows=_flows(columns, origins, rows, new),
+        flows=_flows(columns, origins, rows, new, has_matrix=has_details),
         in_service=~columns.brokers.cordoned,
     )
 
@@ -139,7 +144,9 @@ def _loads(columns: ClusterColumns, rows: Shorts, sizes: Ints) -> BrokerLoads:
     )
 
 
-def _flows(columns: ClusterColumns, origins: Shorts, rows: Shorts, new: Bools) -> Flows:
+def _flows(
+    columns: ClusterColumns, origins: Shorts, rows: Shorts, new: Bools, *, has_matrix: bool
+) -> Flows:
     count = columns.brokers.count
     lines, places = np.nonzero(new)
     ends = rows[lines, places].astype(np.int64)
@@ -151,7 +158,7 @@ def _flows(columns: ClusterColumns, origins: Shorts, rows: Shorts, new: Bools) -
     known = np.zeros(len(lines), np.int64) if columns.sizes is None else amounts
     gone = added(origins, rows)
     matrix = None
-    if count <= _MAX_TABLED_BROKERS:
+    if has_matrix and count <= _MAX_TABLED_BROKERS:
         matrix = summed(sources * count + ends, amounts, count * count).reshape(count, count)
     return Flows(
         replicas_in=counted(ends, count),

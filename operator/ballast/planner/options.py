@@ -1,6 +1,5 @@
 """What is asked of a plan: the strategy, and what it may touch."""
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -9,6 +8,7 @@ import numpy as np
 from ballast.planner.arrays import Bools
 from ballast.planner.columns import BrokerColumns, ClusterColumns
 from ballast.planner.errors import OptionsRejected
+from ballast.planner.patterns import compiled
 
 MAX_REPLICATION_FACTOR = 32
 MAX_SEED = 2**31 - 1
@@ -33,6 +33,15 @@ class Strategy(StrEnum):
     """What Kafka's ``--generate`` proposes: all topics dealt anew."""
 
 
+class Objective(StrEnum):
+    """``spec.plan.generate.objective``: what is levelled beside numbers of replicas."""
+
+    BYTES = "Bytes"
+    """What the replicas take on disk."""
+    BYTES_IN_PER_SECOND = "BytesInPerSecond"
+    """What is written to the replicas."""
+
+
 _NEED_BROKERS = frozenset({Strategy.ADD_BROKERS, Strategy.REMOVE_BROKERS})
 
 
@@ -50,6 +59,7 @@ class PlanOptions:
     """Regular expressions; a topic that has one is left alone."""
     max_replica_moves: int | None = None
     max_bytes_to_move: int | None = None
+    objective: Objective = Objective.BYTES
     seed: int = 0
     """Decides between equally good plans."""
     start_index: int | None = None
@@ -82,12 +92,12 @@ class PlanOptions:
             if limit is not None and limit < 0:
                 raise OptionsRejected(name, "must not be negative")
         for name, patterns in (("include", self.include), ("exclude", self.exclude)):
-            _compiled(f"topics.{name}", patterns)
+            compiled(f"topics.{name}", patterns)
 
     def movable(self, columns: ClusterColumns) -> Bools:
         """Return which partitions the plan may touch."""
-        include = _compiled("topics.include", self.include)
-        exclude = _compiled("topics.exclude", self.exclude)
+        include = compiled("topics.include", self.include)
+        exclude = compiled("topics.exclude", self.exclude)
         chosen = np.fromiter(
             (
                 (not include or any(pattern.search(topic) for pattern in include))
@@ -108,15 +118,3 @@ class PlanOptions:
                 raise OptionsRejected("brokerIds", f"broker {broker_id} is not in the snapshot")
             chosen[index] = True
         return chosen
-
-
-def _compiled(option: str, patterns: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    compiled = []
-    for pattern in patterns:
-        try:
-            compiled.append(re.compile(pattern))
-        except re.error as error:
-            raise OptionsRejected(
-                option, f"{pattern!r} is no regular expression: {error}"
-            ) from error
-    return tuple(compiled)

@@ -14,12 +14,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from ballast.model.ids import TopicPartition
+from ballast.planner.aims import Aims, aims_of
 from ballast.planner.arrays import Bools, Ints, Shorts, counted
-from ballast.planner.bands import Bands, bands, level
+from ballast.planner.bands import Bands
 from ballast.planner.cutting import added
 from ballast.planner.deal import Vacancies, deal
 from ballast.planner.errors import Infeasible
-from ballast.planner.limits import byte_limits, bytes_of, count_limits
+from ballast.planner.limits import bytes_of
 from ballast.planner.movers import Holdings, pick_surplus
 from ballast.planner.rack_rules import RackRules
 from ballast.planner.settle import MAX_ARCS, Settling, settle
@@ -34,43 +36,41 @@ _BEYOND = 10**9
 """What a replica costs on a broker that has as many as it may have: more than any level."""
 
 
-def rearrange(task: Task) -> Shorts:
-    """Return the replicas of every partition. Raises `Infeasible` when some can have no place."""
-    _check_room(task)
+def rearrange(task: Task, aims: Aims | None = None) -> Shorts:
+    """Return the replicas of every partition; without ``aims``, as for a whole cluster.
+
+    Raises `Infeasible` when some can have no place.
+    """
+    lack = lack_of_room(task)
+    if lack is not None:
+        raise Infeasible(*lack)
+    if aims is None:
+        aims = aims_of(task)
     rows = task.rows.copy()
-    have = counted(rows, len(task.low))
-    band = bands(count_limits(task), have, int(task.factors.sum()))
-    rows[_movers(task, rows, band)] = -1
-    _place(task, rows, task.vacant | (task.pickable & (rows < 0)), band)
-    _improve(task, rows, band)
+    rows[_movers(task, rows, aims)] = -1
+    _place(task, rows, task.vacant | (task.pickable & (rows < 0)), aims)
+    _improve(task, rows, aims)
     return rows
 
 
-def _movers(task: Task, rows: Shorts, band: Bands) -> Bools:
+def _movers(task: Task, rows: Shorts, aims: Aims) -> Bools:
     """Return the replicas that give way, beside those that have no place already."""
+    band = aims.band
     have = counted(rows, len(task.low))
     surplus = np.maximum(have - band.target, 0)
     holdings = Holdings(
         rows=rows, pickable=task.pickable, factors=task.factors, topics=task.columns.topic_of
     )
     wanting = task.takers & (have < band.target)
-    if task.sizes is None:
+    if task.sizes is None or aims.byte_target is None:
         return pick_surplus(holdings, surplus, wanting, task.rules, task.seed)
-    loads = _loads(task, task.sizes)
+    held = bytes_of(task.rows, task.sizes, len(task.low))
+    loads = Loads(sizes=task.sizes, held=held, target=aims.byte_target)
     picked = pick_sized(holdings, loads, surplus, task.takers, task.rules)
     # What could not be picked by size is picked anyhow.
     rest = replace(holdings, rows=np.where(picked, -1, rows), pickable=task.pickable & ~picked)
     still = np.maximum(counted(rest.rows, len(have)) - band.target, 0)
     return picked | pick_surplus(rest, still, wanting, task.rules, task.seed)
-
-
-def _loads(task: Task, sizes: Ints) -> Loads:
-    limits = byte_limits(task, sizes)
-    return Loads(
-        sizes=sizes,
-        held=bytes_of(task.rows, sizes, len(task.low)),
-        target=level(limits, int((sizes * task.factors).sum())),
-    )
 
 
 def fewest_moves(task: Task, band: Bands) -> int:
@@ -88,36 +88,38 @@ def moves(rows: Shorts, origins: Shorts) -> int:
     return int(added(rows, origins).sum())
 
 
-def _check_room(task: Task) -> None:
-    """Raise `Infeasible` when there are fewer brokers for a partition than replicas of it."""
+def lack_of_room(task: Task) -> tuple[TopicPartition, str, int] | None:
+    """Return for which partitions there are fewer brokers than replicas; None = for none.
+
+    The first of them, the reason, and their number.
+    """
     lacking = task.vacant.sum(axis=1)
     lines = np.flatnonzero(lacking)
     if not len(lines):
-        return
+        return None
     staying = task.rows[lines]
     taken = ((staying >= 0) & task.takers[staying]).sum(axis=1)
     free = int(task.takers.sum()) - taken
     short = np.flatnonzero(free < lacking[lines])
-    if len(short):
-        line = int(lines[short[0]])
-        factor = int(task.factors[line])
-        most = factor - int(lacking[line]) + int(free[short[0]])
-        reason = (
-            f"has {factor} replicas, and only {most} brokers stay that may hold one: fewer brokers "
-            "may go, or the replication factor must be lowered first"
-        )
-        raise Infeasible(task.columns.partition(line), reason, len(short))
-
-
-def _place(task: Task, rows: Shorts, vacant: Bools, band: Bands) -> None:
-    """Fill what is vacant: by the rules; else as it was; else against the rules about racks."""
-    needs = None
-    if task.sizes is not None:
-        loads = _loads(task, task.sizes)
-        needs = loads.target - bytes_of(rows, task.sizes, len(task.low))
-    vacancies = Vacancies(
-        rows=rows, vacant=vacant, factors=task.factors, sizes=task.sizes, needs=needs
+    if not len(short):
+        return None
+    line = int(lines[short[0]])
+    factor = int(task.factors[line])
+    most = factor - int(lacking[line]) + int(free[short[0]])
+    reason = (
+        f"has {factor} replicas, and only {most} brokers stay that may hold one: fewer brokers "
+        "may go, or the replication factor must be lowered first"
     )
+    return task.columns.partition(line), reason, len(short)
+
+
+def _place(task: Task, rows: Shorts, vacant: Bools, aims: Aims) -> None:
+    """Fill what is vacant: by the rules; else as it was; else against the rules about racks."""
+    band, sizes, needs = aims.band, None, None
+    if task.sizes is not None and aims.byte_target is not None:
+        sizes = task.sizes
+        needs = aims.byte_target - bytes_of(rows, sizes, len(task.low))
+    vacancies = Vacancies(rows=rows, vacant=vacant, factors=task.factors, sizes=sizes, needs=needs)
     unplaced = deal(vacancies, _want(task, rows, band), task.takers, task.rules, task.seed)
     unplaced = _put_back(task, rows, unplaced)
     if not len(unplaced):
@@ -151,14 +153,15 @@ def _put_back(task: Task, rows: Shorts, unplaced: Ints) -> Ints:
     return np.asarray(unplaced[~back])
 
 
-def _improve(task: Task, rows: Shorts, band: Bands) -> None:
+def _improve(task: Task, rows: Shorts, aims: Aims) -> None:
     """Look exactly at what is not known to be the best."""
+    band = aims.band
     lines = np.flatnonzero(task.vacant.any(axis=1) | task.pickable.any(axis=1))
     options = int(task.takers.sum()) + rows.shape[1]
     if _is_best(task, rows, band):
         return
     if len(lines) * options <= MAX_ARCS:
-        _settle(task, rows, lines, task.takers, band)
+        _settle(task, rows, lines, task.takers, aims)
         return
     for number in range(_MAX_MENDINGS):
         held = counted(rows, len(task.low))
@@ -170,7 +173,7 @@ def _improve(task: Task, rows: Shorts, band: Bands) -> None:
         some = np.concatenate([touching, lines[~np.isin(lines, touching)]])
         some = np.roll(some[: 4 * MAX_ARCS], -number * 50)
         some = some[: MAX_ARCS // (int(brokers.sum()) + rows.shape[1])]
-        _settle(task, rows, some, brokers, band)
+        _settle(task, rows, some, brokers, aims)
 
 
 def _some_brokers(task: Task, outside: Bools, number: int) -> Bools:
@@ -194,7 +197,7 @@ def _is_best(task: Task, rows: Shorts, band: Bands) -> bool:
     return not task.rules.excess(rows[changed], task.factors[changed], weights, free[changed]).any()
 
 
-def _settle(task: Task, rows: Shorts, lines: Ints, takers: Bools, band: Bands) -> None:
+def _settle(task: Task, rows: Shorts, lines: Ints, takers: Bools, aims: Aims) -> None:
     some = rows[lines]
     held = counted(rows, len(task.low))
 
@@ -202,8 +205,8 @@ def _settle(task: Task, rows: Shorts, lines: Ints, takers: Bools, band: Bands) -
 
     def marginal(numbers: Ints) -> Ints:
         # The squares of the counts, by weight, come to least where all are level.
-        beyond = np.maximum(numbers - np.maximum(task.high, band.high), 0)
-        return np.asarray((2 * numbers - 1) * scale + beyond * _BEYOND)
+        beyond = np.maximum(numbers - np.maximum(aims.most, aims.band.high), 0)
+        return np.asarray((2 * (numbers - aims.origin) - 1) * scale + beyond * _BEYOND)
 
     settling = Settling(
         rows=some,

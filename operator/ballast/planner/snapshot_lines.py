@@ -37,6 +37,12 @@ class Head(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     brokers: Annotated[list[BrokerEntry], msgspec.Meta(max_length=100_000)]
 
 
+class _Skimmed(msgspec.Struct, gc=False):
+    topic: str
+    replicas: list[msgspec.Raw]
+
+
+_SKIMMED = msgspec.json.Decoder(_Skimmed)
 _HEAD = msgspec.json.Decoder(Head)
 _TOPIC = msgspec.json.Decoder(TopicEntry)
 
@@ -46,14 +52,34 @@ def read_snapshot(pieces: Iterable[bytes]) -> ClusterColumns:
 
     Raises `SnapshotRejected` naming the line and the field.
     """
+    brokers, lines = open_snapshot(pieces)
+    return collect(brokers, enumerate(lines, start=2))
+
+
+def open_snapshot(pieces: Iterable[bytes]) -> tuple[list[BrokerEntry], Iterator[bytes]]:
+    """Return the brokers of a snapshot, and its other lines, the first of which is line 2.
+
+    Raises `SnapshotRejected`.
+    """
     lines = _lines(_unzipped(pieces))
     head = _decode(_HEAD, next(lines, b""), 1)
     if head.format != SNAPSHOT_FORMAT:
         raise SnapshotRejected(f"line 1: format is {head.format[:40]!r}, not {SNAPSHOT_FORMAT}")
-    collector = SnapshotCollector(head.brokers)
-    for number, line in enumerate(lines, start=2):
+    return head.brokers, lines
+
+
+def collect(brokers: Sequence[BrokerEntry], lines: Iterable[tuple[int, bytes]]) -> ClusterColumns:
+    """Return the cluster of brokers and numbered lines of topics. Raises `SnapshotRejected`."""
+    collector = SnapshotCollector(brokers)
+    for number, line in lines:
         collector.add(_decode(_TOPIC, line, number), f"line {number}")
     return collector.columns()
+
+
+def skim(line: bytes, number: int) -> tuple[str, int]:
+    """Return the topic of a line, and how many partitions it has. Raises `SnapshotRejected`."""
+    read = _decode(_SKIMMED, line, number)
+    return read.topic, len(read.replicas)
 
 
 def write_snapshot(brokers: Sequence[BrokerEntry], topics: Iterable[TopicEntry]) -> Iterator[bytes]:

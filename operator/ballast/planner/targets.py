@@ -1,28 +1,69 @@
 """From a snapshot and options to a plan: where every replica is to be, and who comes first.
 
 Pure: the same cluster, options and seed give the same plan, in whatever order the cluster was
-written down.
+written down. A large cluster is planned block by block (`ballast.planner.steps`); here one after
+the other, and what else does it at the same time comes to the same plan.
 """
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Ints, Shorts, counted
-from ballast.planner.bands import Bands, Limits, bands
-from ballast.planner.columns import ClusterColumns, widened
+from ballast.planner.arrays import Shorts
+from ballast.planner.blocks import (
+    PARTITIONS_PER_BLOCK,
+    block_of,
+    cut_topics,
+    without_partitions,
+)
+from ballast.planner.columns import NOWHERE, ClusterColumns, widened
 from ballast.planner.cutting import cut
-from ballast.planner.leaders import Leading, even_leaders
+from ballast.planner.leaders import even_leaders
+from ballast.planner.leading import leading_of, share_out_leaders
 from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.quotas import share_out_work
 from ballast.planner.rearrange import rearrange
 from ballast.planner.situation import Situation
+from ballast.planner.steps import lead, place
 from ballast.planner.stock import stock_targets
+from ballast.planner.survey import situation_of, survey
 from ballast.planner.tasks import task_of
 
 
-def plan_targets(columns: ClusterColumns, options: PlanOptions) -> Shorts:
+def plan_targets(
+    columns: ClusterColumns,
+    options: PlanOptions,
+    *,
+    partitions_per_block: int = PARTITIONS_PER_BLOCK,
+) -> Shorts:
     """Return the replicas that every partition shall have, as `ClusterColumns.replicas`.
 
     Raises `OptionsRejected` and `Infeasible`.
     """
+    cuts = cut_topics(np.diff(columns.topic_starts), partitions_per_block)
+    if len(cuts) <= 2:
+        return plan_whole(columns, options)
+    blocks = [
+        block_of(columns, first, last)
+        for first, last in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
+    ]
+    surveys = [survey(block, options) for block in blocks]
+    quotas = share_out_work(columns.brokers, options, surveys)
+    placed, led = [], []
+    for block, quota in zip(blocks, quotas, strict=True):
+        rows, led_rows = place(block, options, quota)
+        placed.append(rows)
+        if led_rows is not None:
+            led.append(led_rows)
+    if led:
+        situation = situation_of(without_partitions(columns.brokers), options)
+        for block, rows, band in zip(
+            blocks, placed, share_out_leaders(situation, led), strict=True
+        ):
+            lead(block, options, rows, band)
+    return _joined(placed)
+
+
+def plan_whole(columns: ClusterColumns, options: PlanOptions) -> Shorts:
+    """Return the plan of a cluster that is one block."""
     situation = Situation(columns, options)
     if options.strategy is Strategy.STOCK:
         everyone = np.ones(columns.partitions, np.bool_)
@@ -31,51 +72,16 @@ def plan_targets(columns: ClusterColumns, options: PlanOptions) -> Shorts:
     if options.strategy is not Strategy.PREFERRED_LEADERS:
         task = task_of(situation)
         rows = cut(columns, rearrange(task), np.asarray(task.vacant.any(axis=1)), options)
-    even_leaders(_leading(situation, rows))
+    even_leaders(leading_of(situation, rows))
     return rows
 
 
-def _leading(situation: Situation, rows: Shorts) -> Leading:
-    """Return who may come first where, and how many each broker is to lead."""
-    columns, strategy = situation.columns, situation.options.strategy
-    origins = widened(columns.replicas, rows.shape[1])
-    taking = situation.in_service.copy()
-    if strategy is Strategy.ADD_BROKERS:
-        # Whatever changes anyway may get another first replica, so that all are level.
-        changeable = (rows != origins).any(axis=1)
-    elif strategy in (Strategy.REBALANCE, Strategy.PREFERRED_LEADERS):
-        if situation.options.broker_ids:
-            taking &= situation.chosen
-        changeable = situation.movable
-    else:
-        # A leader that stays, stays; where it goes, whoever leads least of those that are there.
-        changeable = rows[:, 0] != origins[:, 0]
-    led = counted(rows[:, 0], columns.brokers.count)
-    band = _leader_bands(situation, rows, changeable, taking, led)
-    return Leading(
-        rows=rows,
-        changeable=changeable,
-        takers=taking,
-        target=band.target,
-        low=band.low,
-        high=band.high,
-        seed=situation.options.seed,
-    )
-
-
-def _leader_bands(
-    situation: Situation, rows: Shorts, changeable: Bools, taking: Bools, led: Ints
-) -> Bands:
-    count = len(led)
-    open_rows = rows[changeable]
-    led_anyway = led - counted(open_rows[:, 0], count)
-    most = led_anyway + counted(open_rows, count)
-    limits = Limits(
-        weights=situation.weights,
-        low=led_anyway,
-        high=np.where(taking, most, led),
-        racks=np.zeros(count, np.int64),
-        rack_low=np.zeros(1, np.int64),
-        rack_high=np.full(1, len(rows)),
-    )
-    return bands(limits, led, len(rows))
+def _joined(tables: list[Shorts]) -> Shorts:
+    width = max(table.shape[1] for table in tables)
+    joined = np.full((sum(map(len, tables)), width), NOWHERE, np.int32)
+    first = 0
+    while tables:
+        table = tables.pop(0)
+        joined[first : first + len(table)] = widened(table, width)
+        first += len(table)
+    return joined

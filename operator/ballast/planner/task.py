@@ -34,9 +34,20 @@ class Task:
     repairs: bool
     """Whether replicas that are where they were may not stay against the rules."""
     seed: int
+    sizes: Ints | None
+    """Bytes of one replica of each partition (or bytes per second), where they count."""
 
-    @property
-    def sizes(self) -> Ints | None:
-        """Bytes of one replica of each partition, where they count."""
-        sizes = self.columns.sizes
-        return sizes if sizes is not None and bool(sizes.any()) else None
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tally:
+    """What is counted of some partitions; those of others may be added."""
+
+    partitions: int
+    by_factor: Ints
+    """Partitions with 0, 1, … replicas."""
+    held: Ints
+    """Replicas on each broker."""
+    open: Ints
+    """Of those, what may be asked to give way for a level."""
+    kept: Ints
+    """Of those, what has a place in the task."""

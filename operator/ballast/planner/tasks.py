@@ -21,15 +21,50 @@ from ballast.planner.errors import OptionsRejected
 from ballast.planner.options import Strategy
 from ballast.planner.rack_rules import RackRules
 from ballast.planner.situation import Situation
-from ballast.planner.task import Task
+from ballast.planner.task import Tally, Task
 
 _SLICES = 64
 """Replicas are dropped in so many goes, so that each sees what the others have left."""
 
 
 def task_of(situation: Situation) -> Task:
-    """Return the task of a strategy that moves replicas."""
-    return _TASKS[situation.options.strategy](situation)
+    """Return the task of a strategy that moves replicas, for a cluster that is planned whole."""
+    task = shape_of(situation)
+    low, high = ends_of(situation, tally_of(situation, task))
+    return replace(task, low=low, high=high)
+
+
+def shape_of(situation: Situation) -> Task:
+    """Return the task without its ends: what of it some partitions tell without the others."""
+    return _SHAPES[situation.options.strategy](situation)
+
+
+def ends_of(situation: Situation, tally: Tally) -> tuple[Ints, Ints]:
+    """Return how many replicas each broker holds at least and at most.
+
+    Of the situation only brokers and options count; ``tally`` is that of all partitions.
+    """
+    return _ENDS[situation.options.strategy](situation, tally)
+
+
+def tally_of(situation: Situation, shape: Task) -> Tally:
+    """Return the tally of the partitions of a situation."""
+    columns = situation.columns
+    brokers = columns.brokers.count
+    return Tally(
+        partitions=columns.partitions,
+        by_factor=counted(situation.factors, situation.max_factor + 1),
+        held=columns.replica_counts,
+        open=counted(columns.replicas[situation.on(_givers(situation))], brokers),
+        kept=counted(shape.rows, brokers),
+    )
+
+
+def _givers(situation: Situation) -> Bools:
+    """Return the brokers that a level may be sought for by taking from them."""
+    if situation.options.strategy is Strategy.ADD_BROKERS:
+        return situation.in_service & ~situation.chosen
+    return situation.usable
 
 
 def _add_brokers(situation: Situation) -> Task:
@@ -38,19 +73,21 @@ def _add_brokers(situation: Situation) -> Task:
     if len(closed):
         broker_id = int(columns.brokers.ids[closed[0]])
         raise OptionsRejected("brokerIds", f"broker {broker_id} is cordoned: it can get nothing")
-    giving = situation.in_service & ~new
-    rules = situation.rules(situation.in_service)
-    have = columns.replica_counts
-    stuck = have - counted(columns.replicas[situation.on(giving)], len(have))
-    everyone = _free_limits(situation, rules, np.where(giving, stuck, have), have)
-    fair = np.ceil(level(everyone, int(have.sum())) - 1e-9).astype(np.int64)
     return replace(
-        _unchanged(situation, rules),
-        pickable=situation.on(giving),
+        _unchanged(situation, situation.rules(situation.in_service)),
+        pickable=situation.on(_givers(situation)),
         takers=new,
-        low=np.where(giving, stuck, have),
-        high=np.where(new, np.maximum(have, fair), have),
     )
+
+
+def _add_brokers_ends(situation: Situation, tally: Tally) -> tuple[Ints, Ints]:
+    giving = _givers(situation)
+    have = tally.held
+    stuck = have - tally.open
+    everyone = _free_limits(situation, np.where(giving, stuck, have), tally)
+    fair = np.ceil(level(everyone, int(have.sum())) - 1e-9).astype(np.int64)
+    high = np.where(situation.chosen, np.maximum(have, fair), have)
+    return np.where(giving, stuck, have), high
 
 
 def _remove_brokers(situation: Situation) -> Task:
@@ -59,45 +96,48 @@ def _remove_brokers(situation: Situation) -> Task:
     return _rising(situation, situation.on(leaving), leaving, takers)
 
 
+def _remove_brokers_ends(situation: Situation, tally: Tally) -> tuple[Ints, Ints]:
+    return _rising_ends(situation.in_service & ~situation.chosen, tally)
+
+
 def _repair_racks(situation: Situation) -> Task:
     nobody = np.zeros(situation.columns.brokers.count, np.bool_)
     return _rising(situation, _against_the_rules(situation), nobody, situation.usable)
 
 
+def _usable_ends(situation: Situation, tally: Tally) -> tuple[Ints, Ints]:
+    return _rising_ends(situation.usable, tally)
+
+
 def _rebalance(situation: Situation) -> Task:
     columns = situation.columns
     used = situation.usable
-    rules = situation.rules(situation.in_service)
-    have = columns.replica_counts
-    pickable = situation.on(used)
-    stuck = have - counted(columns.replicas[pickable], len(have))
     vacant = _against_the_rules(situation)
-    limits = _free_limits(situation, rules, stuck, have)
     return replace(
-        _unchanged(situation, rules),
+        _unchanged(situation, situation.rules(situation.in_service)),
         rows=_without(columns.replicas, vacant),
         vacant=vacant,
-        pickable=pickable & ~vacant,
+        pickable=situation.on(used) & ~vacant,
         takers=used,
-        low=np.where(used, limits.low, have),
-        high=np.where(used, limits.high, have),
     )
+
+
+def _rebalance_ends(situation: Situation, tally: Tally) -> tuple[Ints, Ints]:
+    have, used = tally.held, situation.usable
+    limits = _free_limits(situation, have - tally.open, tally)
+    return np.where(used, limits.low, have), np.where(used, limits.high, have)
 
 
 def _set_replication_factor(situation: Situation) -> Task:
     factor = situation.options.replication_factor
     assert factor is not None, "the options demand it for this strategy"
-    rules = situation.rules(
-        situation.in_service, max(factor, int(situation.factors.max(initial=1)))
-    )
+    rules = situation.rules(situation.in_service)
     rows = widened(situation.columns.replicas, factor).copy()
     factors = np.where(situation.movable, factor, situation.factors).astype(np.int32)
     _drop(situation, rows, factors, rules)
     lacking = factors - (rows >= 0).sum(axis=1)
     empty = rows < 0
     vacant = empty & (np.cumsum(empty, axis=1) <= lacking[:, None])
-    have = counted(rows, situation.columns.brokers.count)
-    used = situation.usable
     return replace(
         _unchanged(situation, rules),
         origins=widened(situation.columns.replicas, rows.shape[1]),
@@ -105,39 +145,44 @@ def _set_replication_factor(situation: Situation) -> Task:
         factors=factors,
         vacant=vacant,
         pickable=np.zeros(rows.shape, np.bool_),
-        takers=used,
-        low=have,
-        high=np.where(used, len(rows), have),
+        takers=situation.usable,
     )
 
 
-_TASKS: Mapping[Strategy, Callable[[Situation], Task]] = {
+_SHAPES: Mapping[Strategy, Callable[[Situation], Task]] = {
     Strategy.ADD_BROKERS: _add_brokers,
     Strategy.REMOVE_BROKERS: _remove_brokers,
     Strategy.REBALANCE: _rebalance,
     Strategy.SET_REPLICATION_FACTOR: _set_replication_factor,
     Strategy.REPAIR_RACKS: _repair_racks,
 }
+_ENDS: Mapping[Strategy, Callable[[Situation, Tally], tuple[Ints, Ints]]] = {
+    Strategy.ADD_BROKERS: _add_brokers_ends,
+    Strategy.REMOVE_BROKERS: _remove_brokers_ends,
+    Strategy.REBALANCE: _rebalance_ends,
+    Strategy.SET_REPLICATION_FACTOR: _usable_ends,
+    Strategy.REPAIR_RACKS: _usable_ends,
+}
 
 
 def _rising(situation: Situation, vacant: Bools, leaving: Bools, takers: Bools) -> Task:
     """Return the task to place what is vacant, while nothing else moves."""
-    columns = situation.columns
-    have = columns.replica_counts - counted(columns.replicas[vacant], len(leaving))
     return replace(
         _unchanged(situation, situation.rules(situation.in_service & ~leaving)),
-        rows=_without(columns.replicas, vacant),
+        rows=_without(situation.columns.replicas, vacant),
         vacant=vacant,
         takers=takers,
         keepers=~leaving,
-        low=have,
-        high=np.where(takers, columns.partitions, have),
     )
+
+
+def _rising_ends(takers: Bools, tally: Tally) -> tuple[Ints, Ints]:
+    return tally.kept, np.where(takers, tally.partitions, tally.kept)
 
 
 def _unchanged(situation: Situation, rules: RackRules) -> Task:
     """Return the task in which nothing may move."""
-    columns = situation.columns
+    columns, amounts = situation.columns, situation.amounts
     nothing = np.zeros(columns.replicas.shape, np.bool_)
     return Task(
         columns=columns,
@@ -154,6 +199,7 @@ def _unchanged(situation: Situation, rules: RackRules) -> Task:
         rules=rules,
         repairs=situation.options.strategy in (Strategy.REBALANCE, Strategy.REPAIR_RACKS),
         seed=situation.options.seed,
+        sizes=amounts if amounts is not None and bool(amounts.any()) else None,
     )
 
 
@@ -161,12 +207,12 @@ def _without(rows: Shorts, vacant: Bools) -> Shorts:
     return np.where(vacant, NOWHERE, rows).astype(np.int32)
 
 
-def _free_limits(situation: Situation, rules: RackRules, low: Ints, have: Ints) -> Limits:
+def _free_limits(situation: Situation, low: Ints, tally: Tally) -> Limits:
     """Return the limits of a level that all brokers in service may be brought to."""
-    in_service = situation.in_service
+    in_service, have = situation.in_service, tally.held
     has_racks = situation.has_racks
-    high = np.where(in_service, np.maximum(situation.columns.partitions, low), have)
-    by_factor = counted(situation.factors, len(rules.floors))
+    rules = situation.rules(in_service)
+    high = np.where(in_service, np.maximum(tally.partitions, low), have)
     none = np.zeros(1, np.int64)
     racks = rules.racks if has_racks else np.zeros(len(have), np.int64)
 
@@ -174,13 +220,14 @@ def _free_limits(situation: Situation, rules: RackRules, low: Ints, have: Ints) 
         return np.bincount(racks, amounts, minlength=rules.count).astype(np.int64)
 
     low = np.where(in_service, low, have)
+    rack_low, rack_high = tally.by_factor @ rules.floors, tally.by_factor @ rules.tops
     return Limits(
         weights=situation.weights,
         low=low,
         high=high,
         racks=racks,
-        rack_low=np.minimum(by_factor @ rules.floors, by_rack(high)) if has_racks else none,
-        rack_high=np.maximum(by_factor @ rules.tops, by_rack(low)) if has_racks else none + 2**62,
+        rack_low=np.minimum(rack_low, by_rack(high)) if has_racks else none,
+        rack_high=np.maximum(rack_high, by_rack(low)) if has_racks else none + 2**62,
     )
 
 

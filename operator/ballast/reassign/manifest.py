@@ -5,6 +5,7 @@ manifest serves on Kubernetes and on the command line; each refuses the plans th
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ballast.model.fields import Errors, Reader
@@ -120,13 +121,17 @@ def _read_settings(spec: Reader) -> Settings:
 
 
 def _read_approval(spec: Reader) -> Approval:
+    """Read who approves: whoever lets a plan be made wants to see it first, if nothing is said."""
+    plan = spec.raw("plan")
+    is_made = isinstance(plan, Mapping) and "generate" in plan
+    usual = ApprovalPolicy.MANUAL if is_made else ApprovalPolicy.AUTOMATIC
     approval = spec.nested("approval", ("policy", "planDigest", "limits"))
     digest = approval.string("planDigest") if approval.has("planDigest") else None
     if digest is not None and not _DIGEST.fullmatch(digest):
         approval.refuse("planDigest", "must be sha256: and 64 lower case hexadecimal digits")
     limits = approval.nested("limits", ("maxBytesToMove", "maxReplicaMoves"))
     return Approval(
-        policy=approval.choice("policy", ApprovalPolicy.AUTOMATIC),
+        policy=approval.choice("policy", usual),
         plan_digest=digest,
         max_bytes_to_move=limits.quantity("maxBytesToMove", minimum=0),
         max_replica_moves=(

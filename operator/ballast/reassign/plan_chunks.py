@@ -106,7 +106,7 @@ class PlanWriter:
         self._text_bytes = 0
         self._partitions = 0
         self._chunks: list[Chunk] = []
-        self._open = _OpenChunk(max_chunk_bytes)
+        self._open = OpenChunk(max_chunk_bytes)
 
     def add(self, line: PlanLine) -> None:
         """Add the next line. Raises `PlanRejected`."""
@@ -136,10 +136,10 @@ class PlanWriter:
         if len(self._chunks) == MAX_CHUNKS:
             raise PlanRejected(f"the plan is too large: over {MAX_CHUNKS} chunks")
         self._chunks.append(self._open.close())
-        self._open = _OpenChunk(self._max_chunk_bytes)
+        self._open = OpenChunk(self._max_chunk_bytes)
 
 
-class _OpenChunk:
+class OpenChunk:
     """A chunk that still grows. Its lines are compressed block by block."""
 
     def __init__(self, max_bytes: int) -> None:

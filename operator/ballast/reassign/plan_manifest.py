@@ -10,6 +10,7 @@ from ballast.model.fields import MAX_INT, Errors, FieldError, Reader, join, show
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import InvalidTopicName, check_topic_name
 from ballast.reassign.errors import ManifestRejected, ReassignmentFileRejected
+from ballast.reassign.generate_manifest import PlanToGenerate, read_generate
 from ballast.reassign.kafka_json import (
     ANY_LOG_DIR,
     ProposedPartition,
@@ -42,13 +43,6 @@ class PlanConfigMap:
     """Where in the ConfigMap; None = its only entry."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanToGenerate:
-    """A plan that is still to be made."""
-
-    strategy: str
-
-
 PlanSource = Assignments | PlanFile | PlanConfigMap | PlanToGenerate
 
 
@@ -69,9 +63,7 @@ def read_plan(spec: Reader) -> PlanSource | None:
         case "configMapRef":
             return _read_config_map_ref(plan)
         case "generate":
-            strategy = plan.raw("generate")
-            name = strategy.get("strategy") if isinstance(strategy, dict) else None
-            return PlanToGenerate(strategy=show(name))
+            return read_generate(plan)
         case _:
             return _read_assignments(plan)
 

@@ -132,7 +132,7 @@ def test_the_examples_that_say_so_run_without_kubernetes(name: str) -> None:
     ("plan", "reason"),
     [
         ("configMapRef: {name: p}", "spec.plan.configMapRef: needs Kubernetes"),
-        ("generate: {strategy: Rebalance}", "spec.plan.generate: is not available yet"),
+        ("generate: {strategy: Rebalance}", "spec.plan.generate: needs Kubernetes"),
     ],
 )
 def test_plans_that_are_not_at_hand_are_refused(tmp_path: Path, plan: str, reason: str) -> None:

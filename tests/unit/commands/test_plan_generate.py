@@ -1,13 +1,17 @@
 import hashlib
 import io
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ballast.commands import plan_generate as module
 from ballast.commands.plan_generate import (
     EXIT_DONE,
+    EXIT_FAILED,
     EXIT_INFEASIBLE,
     EXIT_INVALID,
     GenerateOptions,
@@ -15,9 +19,11 @@ from ballast.commands.plan_generate import (
     main,
     plan_options,
 )
-from ballast.planner.options import Strategy
+from ballast.planner.options import PlanOptions, Strategy
 from ballast.reassign.kafka_json import check_executable, parse_reassignment_json
 from ballast.reassign.plan import Plan
+from ballast.reassign.plan_lines import PlanLine
+from ballast.spark.errors import PlanJobFailed
 
 SNAPSHOT = """\
 {"format":"ballast-snapshot/v1","brokers":[{"id":1},{"id":2},{"id":3}]}
@@ -94,7 +100,7 @@ def test_what_cannot_be_done(snapshot: Path) -> None:
     ("more", "message"),
     [
         ({"strategy": "Shuffle"}, "strategy: 'Shuffle' is none of AddBrokers, RemoveBrokers"),
-        ({"engine": "spark"}, "engine: 'spark' is none of inprocess"),
+        ({"engine": "flink"}, "engine: 'flink' is none of inprocess, spark"),
         ({"format": "xml"}, "format: 'xml' is none of ballast, kafka"),
         ({"broker_ids": "3,x"}, "brokerIds: 'x' is no broker id"),
         ({"broker_ids": "3,"}, "brokerIds: '' is no broker id"),
@@ -140,3 +146,42 @@ def test_the_command(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None
     out = snapshot.with_name("plan")
     assert main(snapshot=snapshot, out=out, strategy="Rebalance") == EXIT_DONE
     assert capsys.readouterr().out.startswith("sha256:")
+
+
+def test_without_spark_it_is_said_what_is_missing(
+    snapshot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "pyarrow" else name)
+    code, _, errors = run(snapshot, engine="spark")
+    assert code == EXIT_INVALID
+    assert errors == "engine: spark needs pyarrow: install ballast[spark]\n"
+
+
+class Elsewhere:
+    """What makes plans on Spark, with lines that are there already, or a failure."""
+
+    def __init__(self, lines: list[PlanLine] | None) -> None:
+        self.lines = lines
+
+    @contextmanager
+    def lines_from_spark(self, _path: Path, _options: PlanOptions) -> Iterator[Iterator[PlanLine]]:
+        if self.lines is None:
+            raise PlanJobFailed("Spark: no Java")
+        yield iter(self.lines)
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_what_spark_plans_is_written(
+    snapshot: Path, monkeypatch: pytest.MonkeyPatch, *, works: bool
+) -> None:
+    line = PlanLine(topic="t", partitions=(0,), origins=((1, 2),), targets=((3, 2),))
+    monkeypatch.setattr(module, "find_spec", lambda name: name)
+    monkeypatch.setattr(module, "import_module", lambda _: Elsewhere([line] if works else None))
+    code, said, errors = run(snapshot, engine="Spark")
+    if works:
+        assert code == EXIT_DONE
+        text = snapshot.with_name("plan").read_bytes()
+        assert text == line.encode() + b"\n"
+        assert said.startswith(f"sha256:{hashlib.sha256(text).hexdigest()}")
+    else:
+        assert (code, errors) == (EXIT_FAILED, "Spark: no Java\n")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ballast.kube.plan_explanations import read_explanation
 from ballast.kube.reassignment_state import StoredObject
 from ballast.model.conditions import ConditionStatus, Finding
 from ballast.reassign.conditions import (
@@ -14,6 +15,8 @@ from ballast.reassign.conditions import (
     LifecycleState,
     updated,
 )
+from ballast.reassign.generate_manifest import Engine
+from ballast.reassign.generation import AUTO_SPARK_PARTITIONS, Basis, Planning
 from ballast.reassign.manifest import parse_manifest
 from ballast.reassign.progress import Progress
 from ballast.reassign.queueing import QueuePlace
@@ -42,9 +45,18 @@ PLANS: dict[str, dict[str, Any]] = {
             "brokerIds": [1, 2],
             "replicationFactor": 3,
             "topics": {"include": ["^team-a"], "exclude": ["^__"]},
+            "maxReplicaMoves": 100,
+            "maxBytesToMove": "1Ti",
+            "startIndex": 2,
             "engine": "Spark",
             "seed": 7,
-            "spark": {"executors": 4, "driverMemory": "4Gi", "deadlineSeconds": 600},
+            "spark": {
+                "executors": 4,
+                "driverMemory": "4Gi",
+                "executorMemory": "8Gi",
+                "deadlineSeconds": 600,
+                "maxAttempts": 2,
+            },
         }
     },
 }
@@ -196,12 +208,63 @@ def test_a_first_status_is_in_the_schema() -> None:
     assert list(complaints(status.to_document(), STATUS_SCHEMA)) == []
 
 
+def generated() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what ``status.plan`` has of a generated plan, and ``status.planning``."""
+    basis = Basis(
+        snapshot_digest=DIGEST, partitions=8, cluster_id="c", controller_epoch=3, time_ms=1000
+    )
+    planning = Planning(
+        attempt=2,
+        begin_ms=1000,
+        engine=Engine.SPARK,
+        job="grow-1",
+        job_begin_ms=2000,
+        failures=1,
+        reason="ImagePull",
+        message="no",
+        failed_ms=3000,
+        circumstances="1 image",
+        basis=basis,
+    )
+    counts = {"before": 2, "after": 1}
+    level = {"before": {"least": 0, "most": 2}, "after": {"least": 1, "most": 1}}
+    busiest = {"brokerId": 1, "bytes": 5}
+    summary = {
+        "partitions": 1,
+        "replicaMoves": 1,
+        "replicaMovesLeast": 1,
+        "bytesToMove": 5,
+        "bytesToMoveLeast": 5,
+        "leaderChanges": 1,
+        "rackViolations": counts,
+        "copysets": counts,
+        "spread": {"replicas": level, "leaders": level, "bytes": level},
+        "busiestBroker": {"in": busiest, "out": busiest},
+    }
+    details = {
+        "engine": "Spark",
+        "sparkApplicationName": "grow-1",
+        "basedOn": basis.to_document(),
+        "summary": {**read_explanation(json.dumps(summary)), "expectedSeconds": 7},
+    }
+    return details, planning.to_document()
+
+
 def test_everything_in_the_schema_is_reported() -> None:
-    """The operator adds the ConfigMaps and the controller's epoch, which the core does not know."""
+    """The operator adds ConfigMaps, the controller's epoch, and what a generated plan is like."""
     document: dict[str, Any] = whole_status().to_document()
     stored = StoredObject(name="move-state", digest=DIGEST).to_document()
     document["controllerEpoch"] = 17
     for part in ("plan", "rollback"):
         document[part] = {**document[part], "objects": [stored]}
+    details, planning = generated()
+    document["plan"] |= details
+    document["planning"] = planning
+    assert list(complaints(json.loads(json.dumps(document)), STATUS_SCHEMA, "status")) == []
     reported = set(paths_in(document, STATUS_SCHEMA))
     assert {path for path, _ in walk(STATUS_SCHEMA)} - reported == set()
+
+
+def test_it_is_said_from_where_on_spark_is_taken() -> None:
+    engine = schema_of(REASSIGNMENTS, "spec", "plan", "generate", "engine")
+    assert f" {AUTO_SPARK_PARTITIONS} partitions" in engine["description"]

@@ -10,9 +10,16 @@ import pytest
 
 from ballast.brokersets.conditions import ConditionType as BrokerSetCondition
 from ballast.brokersets.rolling import STUCK_REASONS
+from ballast.kube.plan_worker import WORKER_FAILED
 from ballast.reassign.acceptance import BELOW_MIN_ISR, UNKNOWN_BROKER, UNKNOWN_TOPIC
 from ballast.reassign.conditions import FINAL_STATUS, LifecycleState
 from ballast.reassign.conditions import ConditionType as ReassignmentCondition
+from ballast.reassign.spark_application import (
+    DRIVER_FAILED,
+    IMAGE_PULL,
+    OUT_OF_MEMORY,
+    SUBMISSION_FAILED,
+)
 from tests.unit.crds.schemas import ROOT
 
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
@@ -24,7 +31,8 @@ SOURCES = {
     "PartitionReassignment": [
         *("model/conditions.py", "reassign/acceptance.py", "reassign/conditions.py"),
         *("reassign/decide.py", "reassign/report.py", "kube/deletion.py", "kube/large_plans.py"),
-        *("kube/reassignment_status.py", "kube/reassignments.py"),
+        *("kube/reassignment_status.py", "kube/reassignments.py", "kube/planning_status.py"),
+        *("kube/plan_engines.py", "kube/plan_generation.py", "reassign/generation.py"),
     ],
     "BrokerSet": [
         *("model/conditions.py", "brokersets/availability.py", "brokersets/conditions.py"),
@@ -43,6 +51,8 @@ NOT_REASONS = {
     "Paused",  # as Completed
     "PartitionNotVisible",  # of one partition, in status.failures
 }
+JOBS = {DRIVER_FAILED, IMAGE_PULL, OUT_OF_MEMORY, SUBMISSION_FAILED, WORKER_FAILED}
+"""Why no plan was made: `job_state` and `plan_apart`, whose modules have other words too."""
 ZOOKEEPER = {"Connected", "Connecting", "SessionLost"}
 """Reasons that are the members of an enumeration elsewhere: `ZooKeeperState`."""
 
@@ -99,7 +109,7 @@ def test_every_reason_has_its_line(kind: str) -> None:
 @pytest.mark.parametrize("kind", SOURCES)
 def test_no_line_is_about_what_nobody_says(kind: str) -> None:
     explained = {reason for name in conditions(kind) for _, reason in rows(kind, name)}
-    said = reasons(kind) | set(conditions(kind)) | ZOOKEEPER | {"Completed", "Paused"}
+    said = reasons(kind) | set(conditions(kind)) | JOBS | ZOOKEEPER | {"Completed", "Paused"}
     assert explained - said == set()
 
 
@@ -117,6 +127,10 @@ def test_every_state_is_explained() -> None:
         (FINAL_STATUS[state].value if state in FINAL_STATUS else "Unknown", state.value)
         for state in LifecycleState
     ]
+
+
+def test_every_failure_of_a_job_is_explained() -> None:
+    assert {("False", reason) for reason in JOBS} <= set(rows("PartitionReassignment", "Planned"))
 
 
 def test_every_refusal_is_explained() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ballast.kube.context import ClosableAdmin, OperatorContext
 from ballast.kube.metrics import OperatorMetrics
+from ballast.kube.plan_worker import Answer, Request, WorkerFailed, make_plan
 from ballast.kube.ports import PatchType
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.reassignments import Tender
@@ -22,6 +23,7 @@ from ballast.kube.resources import (
 from ballast.kube.wakes import Wakes
 from ballast.model.conditions import timestamp
 from ballast.reassign.conditions import LifecycleState
+from ballast.reassign.spark_application import SparkSettings
 from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster, Fuse, Killed
 from tests.fakes.kubernetes import FakeKubernetes
 from tests.unit.reassign.house import ORIGINS, TARGETS
@@ -145,6 +147,11 @@ class House:
         self.bootstraps: list[str] = []
         self.events: Callable[[House], None] = lambda _: None
         self.states: list[str] = []
+        self.spark = SparkSettings()
+        self.planned = 0
+        """How many plans were computed."""
+        self.worker_failures: list[WorkerFailed] = []
+        """What befalls the next plans."""
         self.turned_at: int | None = None
         """How many effects there had been when the user first intervened."""
         self.put_broker_set()
@@ -165,7 +172,16 @@ class House:
             namespace="ballast",
             broker_image="ballast:dev",
             cluster_domain="cluster.local",
+            spark=self.spark,
+            plan_apart=self._plan_apart,
         )
+
+    async def _plan_apart(self, request: Request) -> Answer:
+        """Make a plan here: a process of its own is for `test_plan_worker`."""
+        self.planned += 1
+        if self.worker_failures:
+            raise self.worker_failures.pop(0)
+        return make_plan(request)
 
     def _admin_for(self, bootstrap: str) -> ClosableAdmin:
         if bootstrap == "nowhere":

@@ -12,8 +12,10 @@ from ballast.kube.plan_source import load_plan
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.resources import CONFIG_MAPS
 from ballast.model.ids import TopicPartition
+from ballast.reassign.generate_manifest import PlanToGenerate
 from ballast.reassign.manifest import parse_manifest
 from ballast.reassign.plan_manifest import PlanConfigMap
+from ballast.reassign.spec import ApprovalPolicy
 from tests.unit.kube.broker_set_house import KEY, NAMESPACE, House
 
 DRAIN = CreateReassignment(
@@ -60,6 +62,22 @@ async def test_a_plan_stands_in_its_object() -> None:
     assert manifest.broker_set == "prod"
     await create(house)
     assert len(house.reassignments()) == 1
+
+
+async def test_a_share_for_new_brokers_is_to_be_planned_and_approved() -> None:
+    house = await house_of_four()
+    share = CreateReassignment(
+        name="prod-rebalance-3",
+        purpose=Purpose.REBALANCE,
+        broker_ids=(3,),
+        excluded=frozenset(),
+    )
+    await create(house, share)
+    (made,) = house.reassignments()
+    assert made["spec"]["plan"] == {"generate": {"strategy": "AddBrokers", "brokerIds": [3]}}
+    manifest = parse_manifest(ReassignmentObject(document=made).manifest_document())
+    assert isinstance(manifest.plan, PlanToGenerate)
+    assert manifest.settings.approval.policy is ApprovalPolicy.MANUAL
 
 
 async def test_what_moves_already_is_left_for_later() -> None:

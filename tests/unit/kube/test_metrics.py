@@ -109,3 +109,17 @@ def test_the_whole_process() -> None:
     assert f'ballast_build_info{{version="{version("ballast")}"}} 1.0' in lines
     assert any(line.startswith("process_resident_memory_bytes ") for line in lines)
     assert 'ballast_reconciliations_total{kind="BrokerSet",result="ok"} 1.0' in lines
+
+
+def test_plans() -> None:
+    metrics = OperatorMetrics()
+    metrics.planned("InProcess", "ok", 0.5)
+    metrics.planned("InProcess", "ok", 20.0)
+    metrics.planned("Spark", "ImagePull", 5000.0)
+    name = "ballast_plan_generation_duration_seconds"
+    lines = [line for line in shown(metrics) if line.startswith(name)]
+    assert f'{name}_bucket{{engine="InProcess",le="1.0",result="ok"}} 1.0' in lines
+    assert f'{name}_bucket{{engine="InProcess",le="30.0",result="ok"}} 2.0' in lines
+    assert f'{name}_sum{{engine="InProcess",result="ok"}} 20.5' in lines
+    assert f'{name}_bucket{{engine="Spark",le="3600.0",result="ImagePull"}} 0.0' in lines
+    assert f'{name}_count{{engine="Spark",result="ImagePull"}} 1.0' in lines

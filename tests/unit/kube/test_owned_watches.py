@@ -104,6 +104,13 @@ async def test_a_plan_wakes_the_reassignments_that_name_it() -> None:
         assert not await house.is_woken(ONE)
 
 
+async def test_what_was_made_for_a_reassignment_wakes_it() -> None:
+    house = House()
+    async with house.watching():
+        house.api.put(CONFIG_MAPS, part("p-1-plan", **{"ballast.dev/reassignment": "move"}))
+        assert await house.is_woken(MOVE)
+
+
 async def test_only_metadata_is_asked_for_and_labels_are_the_servers_matter() -> None:
     house = House()
     async with house.watching():

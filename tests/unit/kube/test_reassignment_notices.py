@@ -14,11 +14,12 @@ def conditions(
     accepted: ConditionStatus = TRUE,
     progressing: str = "Moving",
     stalled: ConditionStatus = FALSE,
+    planned: tuple[ConditionStatus, str, str] = (TRUE, "PlanStored", "sha256:1"),
     message: str = "",
 ) -> Conditions:
     found = {
         ConditionType.ACCEPTED: (accepted, "Valid", ""),
-        ConditionType.PLANNED: (TRUE, "PlanStored", "sha256:1"),
+        ConditionType.PLANNED: planned,
         ConditionType.PROGRESSING: (TRUE, progressing, "why"),
         ConditionType.STALLED: (stalled, "DeletionBlocked", "what to do"),
         ConditionType.SUCCEEDED: (UNKNOWN, state, message),
@@ -83,6 +84,16 @@ def conditions(
             [Notice(reason="Rejected", message="spec.plan: no", is_warning=True)],
         ),
         (conditions(), {}, []),
+        (
+            conditions("Planning", planned=(UNKNOWN, "Generating", "")),
+            conditions("Planning", planned=(FALSE, "ImagePull", "no such image")),
+            [Notice(reason="ImagePull", message="no such image", is_warning=True)],
+        ),
+        (
+            conditions("Planning", planned=(FALSE, "ImagePull", "again at 1")),
+            conditions("Planning", planned=(FALSE, "ImagePull", "again at 2")),
+            [],
+        ),
     ],
 )
 def test_each_turn_is_told_once(before: Conditions, after: Conditions, told: list[Notice]) -> None:

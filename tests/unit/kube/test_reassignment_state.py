@@ -275,3 +275,16 @@ async def test_parts_that_are_gone_for_good_are_reported() -> None:
     await api.delete(CONFIG_MAPS, NAMESPACE, part)
     with pytest.raises(MemoryRejected, match="are not there"):
         await store_in(api).load()
+
+
+async def test_what_is_discarded_is_gone_and_another_may_be_saved() -> None:
+    for document in (SMALL, large(1)):
+        api = await saved(document)
+        store = store_in(api)
+        await store.load()
+        await store.discard()
+        assert api.all(CONFIG_MAPS) == []
+        assert await store_in(api).load() is None
+        await store.discard()
+        await store.save(SMALL)
+        assert await store_in(api).load() == SMALL

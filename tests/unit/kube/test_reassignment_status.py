@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from ballast.kube.plan_source import LoadedPlan
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.reassignment_state import StoredObject
 from ballast.kube.reassignment_status import (
     MAX_STATUS_BYTES,
-    infeasible,
     is_fenced,
     refused,
     stalled,
@@ -20,6 +20,7 @@ from ballast.kube.reassignment_status import (
 from ballast.model.conditions import ConditionStatus, Finding
 from ballast.reassign.conditions import ConditionType
 from ballast.reassign.report import Moment, report, unavailable
+from ballast.reassign.spec import Assignments
 from ballast.reassign.status import Failure, Status
 from ballast.reassign.steps import SubmitBatch
 from ballast.reassign.world import MY_TURN
@@ -27,6 +28,7 @@ from tests.unit.reassign.worlds import memory, world
 
 NOW_MS = 1_700_000_200_000
 OBJECTS = tuple(StoredObject(name=f"p-{n}", digest="sha256:" + "0" * 64) for n in range(40))
+PLAN = LoadedPlan(assignments=Assignments(targets={}), objects=OBJECTS)
 
 
 def seen(status: Any = None, generation: int = 3) -> ReassignmentObject:
@@ -55,7 +57,7 @@ def test_kubernetes_adds_objects_epoch_and_place() -> None:
         reported(),
         seen(),
         epoch=4,
-        plan_objects=OBJECTS,
+        plan=PLAN,
         state_objects=OBJECTS[:1],
         place=MY_TURN,
     )
@@ -75,7 +77,7 @@ def test_a_status_stays_under_8_kb() -> None:
             for kind, condition in reported().conditions.items()
         },
     )
-    document = status_document(long, seen(), epoch=1, plan_objects=OBJECTS, state_objects=OBJECTS)
+    document = status_document(long, seen(), epoch=1, plan=PLAN, state_objects=OBJECTS)
     assert len(json.dumps(document)) < MAX_STATUS_BYTES
 
 
@@ -127,10 +129,6 @@ def test_a_condition_keeps_its_time_when_the_status_below_it_is_new() -> None:
             {"Accepted": "False PlanUnreadable", "Succeeded": "False Invalid"},
         ),
         (
-            infeasible("no"),
-            {"Accepted": "False Infeasible", "Planned": "False Infeasible"},
-        ),
-        (
             waiting(seen(), "BrokerSetNotFound", "no", accepted=False),
             {"Accepted": "False BrokerSetNotFound", "Succeeded": "Unknown Pending"},
         ),
@@ -166,3 +164,16 @@ def test_a_clock_is_no_news() -> None:
 def test_a_later_epoch_fences(written: int | None, known: int | None, fenced: bool) -> None:
     status = {} if written is None else {"controllerEpoch": written}
     assert is_fenced(seen(status), known) is fenced
+
+
+def test_what_was_told_of_a_generated_plan_stays() -> None:
+    told = {"engine": "Spark", "summary": {"copysets": {"before": 1, "after": 2}}}
+    before = {"plan": {"digest": "old", **told}, "planning": {"attempt": 2}}
+    document = status_document(reported(), seen(before), epoch=1)
+    assert document["planning"] == {"attempt": 2}
+    assert document["plan"]["digest"] != "old"
+    assert {name: document["plan"][name] for name in told} == told
+    anew = replace(PLAN, details={"engine": "InProcess"})
+    document = status_document(reported(), seen(before), epoch=1, plan=anew)
+    assert document["plan"]["engine"] == "InProcess"
+    assert "summary" not in document["plan"]

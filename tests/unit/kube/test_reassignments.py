@@ -160,12 +160,18 @@ async def test_limits_of_automatic_approval() -> None:
         ({"plan": {"assignments": []}}, "PlanUnreadable", "spec.plan.assignments: must have 1 to"),
         ({"plan": {}}, "PlanUnreadable", "spec.plan: must have exactly one of"),
         ({"plan": None}, "PlanUnreadable", "spec.plan: is required"),
-        ({"plan": {"file": "/etc/passwd"}}, "Infeasible", "spec.plan.generate: is not available"),
+        ({"plan": {"file": "/etc/passwd"}}, "PlanUnreadable", "spec.plan.file: is for the command"),
         (
-            {"plan": {"generate": {"strategy": "Rebalance"}}},
-            "Infeasible",
-            "spec.plan.generate: is not available yet: make the plan with `ballast plan`",
+            {"plan": {"generate": {"strategy": "Rebalance", "topics": {"include": ["("]}}}},
+            "PlanUnreadable",
+            "spec.plan.generate: topics.include: '(' is no regular expression",
         ),
+        (
+            {"plan": {"generate": {"strategy": "Improve"}}},
+            "PlanUnreadable",
+            "spec.plan.generate: ",
+        ),
+        ({"plan": {"generate": {}}}, "PlanUnreadable", "spec.plan.generate.strategy: is required"),
         (
             {"execution": {"throttle": {"rate": "; rm -rf /"}}},
             "PlanUnreadable",

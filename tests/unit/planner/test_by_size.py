@@ -10,6 +10,8 @@ from ballast.planner.by_size import pick_by_mean, pick_largest, pick_smallest, s
         pytest.param([9, 5, 4, 1], [2, 2], [10, 9], [0, 1, 1, 0], id="level"),
         pytest.param([9, 1, 1], [1, 2], [9, 2], [0, 1, 1], id="large to who lacks most by place"),
         pytest.param([5, 5, 1, 1], [2, 2], [10, 0], [0, 0, 1, 1], id="one lacks nothing"),
+        pytest.param([6, 1, 1], [1, 2], [2, 3], [1, 0, 1], id="if none fits"),
+        pytest.param([6, 2, 1], [1, 3], [2, 7], [1, 0, 1], id="not to who lacks little"),
         pytest.param([3, 2, 1], [3, 0], [0, 50], [0, 0, 0], id="no places"),
         pytest.param([], [1], [5], [], id="nothing"),
     ],

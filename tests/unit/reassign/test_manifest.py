@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from ballast.model.fields import MAX_ERRORS, FieldError
 from ballast.model.ids import TopicPartition
 from ballast.reassign.errors import ManifestRejected
+from ballast.reassign.generate_manifest import PlanToGenerate
 from ballast.reassign.manifest import parse_manifest
-from ballast.reassign.plan_manifest import PlanConfigMap, PlanFile, PlanToGenerate
+from ballast.reassign.plan_manifest import PlanConfigMap, PlanFile
 from ballast.reassign.spec import (
     ApprovalPolicy,
     Assignments,
@@ -96,7 +97,10 @@ def test_what_matters_on_kubernetes_is_read() -> None:
         ({"file": "p.json"}, PlanFile(path="p.json")),
         ({"configMapRef": {"name": "p"}}, PlanConfigMap(name="p")),
         ({"configMapRef": {"name": "p", "key": "k"}}, PlanConfigMap(name="p", key="k")),
-        ({"generate": {"strategy": "Rebalance"}}, PlanToGenerate(strategy="Rebalance")),
+        (
+            {"generate": {"strategy": "Rebalance"}},
+            PlanToGenerate(strategy="Rebalance", options={"strategy": "Rebalance"}),
+        ),
     ],
 )
 def test_a_plan_may_be_elsewhere(plan: dict[str, Any], source: object) -> None:

@@ -1,0 +1,213 @@
+"""The steps of an attempt: the snapshot, and the engine that makes a plan of it.
+
+Each step is durable before the next. An attempt whose step raises `AttemptFailed` has ended.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from ballast.brokersets.errors import InvalidBrokerSet
+from ballast.brokersets.reading import read_broker_set
+from ballast.kube.errors import NotFound
+from ballast.kube.generated_plans import find_index, write_plan_chunks
+from ballast.kube.generation_case import AT_ONCE, AttemptFailed, GenerationCase, Pending
+from ballast.kube.plan_worker import Request, WorkerFailed
+from ballast.kube.planning_status import put_off, under_way
+from ballast.kube.reassignment_work import ReassignmentWork
+from ballast.kube.resources import BROKER_SETS
+from ballast.kube.snapshot_chunks import (
+    SnapshotTooLarge,
+    pack,
+    read_snapshot_chunks,
+    write_snapshot_chunks,
+)
+from ballast.kube.spark_applications import KubeflowSpark, SparkEngine
+from ballast.net.cluster_snapshot import ClusterSnapshot, take_snapshot
+from ballast.planner.snapshot_lines import write_snapshot
+from ballast.reassign.generate_manifest import Engine
+from ballast.reassign.generation import Basis, EngineChoice, Planning, engine_of
+from ballast.reassign.ports import ClusterUnavailable
+from ballast.reassign.spark_application import (
+    DRIVER_FAILED,
+    IMAGE_PULL,
+    JobPhase,
+    JobRequest,
+    JobState,
+)
+
+POLL_SECONDS: Final = 3.0
+"""Between two looks at a job, whose index wakes us, or at what keeps a snapshot back."""
+PLAN_MISSING: Final = "PlanMissing"
+DEADLINE_EXCEEDED: Final = "DeadlineExceeded"
+SPARK_UNAVAILABLE: Final = "SparkUnavailable"
+SNAPSHOT_TOO_LARGE: Final = "SnapshotTooLarge"
+SNAPSHOT_MISSING: Final = "SnapshotMissing"
+CLUSTER_UNAVAILABLE: Final = "ControllerUnavailable"
+REASSIGNMENTS_PENDING: Final = "ReassignmentsPending"
+_STORED: Final = "the plan is stored"
+_NO_SPARK: Final = (
+    "there is no Spark: the chart's spark.enabled is false, or SparkApplications of "
+    "sparkoperator.k8s.io are not served, or the operator has no right to make them"
+)
+
+
+class PlanEngines:
+    """Carries one reassignment's attempt on, step by step."""
+
+    def __init__(self, work: ReassignmentWork) -> None:
+        self._work = work
+        self._operator = work.operator
+        self._api = work.operator.api
+        self._spark: SparkEngine = KubeflowSpark(work.operator.api, work.operator.spark)
+
+    async def carry_on(self, case: GenerationCase, planning: Planning) -> Pending:
+        """Take the attempt's next step. Raises `AttemptFailed` and `KubernetesError`."""
+        if planning.basis is None:
+            return await self._snapshot(case, planning)
+        if planning.engine is not Engine.SPARK:
+            return await self._in_process(case, planning, planning.basis)
+        if not planning.job:
+            return await self._submit(case, planning)
+        return await self._look_at_job(case, planning)
+
+    async def stop(self, case: GenerationCase, planning: Planning) -> None:
+        """Take away what still works on a plan. Raises `KubernetesError`."""
+        if planning.job:
+            await self._spark.remove(case.seen.namespace, planning.job)
+
+    # -- the snapshot --------------------------------------------------------------------------
+
+    async def _snapshot(self, case: GenerationCase, planning: Planning) -> Pending:
+        """Take a snapshot of the cluster at rest: what moves is neither here nor there."""
+        admin = self._work.admin
+        try:
+            pending = await admin.list_reassignments()
+            if pending:
+                why = f"{len(pending)} partitions are being reassigned: waiting for their end"
+                return _put_off(planning, REASSIGNMENTS_PENDING, why)
+            taken = await take_snapshot(admin, await self._cordoned(case))
+            packed = await asyncio.to_thread(pack, write_snapshot(taken.brokers, taken.topics()))
+        except ClusterUnavailable as error:
+            return _put_off(planning, CLUSTER_UNAVAILABLE, str(error))
+        except SnapshotTooLarge as error:
+            raise AttemptFailed(SNAPSHOT_TOO_LARGE, str(error)) from error
+        attempt = case.attempt(planning.attempt)
+        await write_snapshot_chunks(self._api, attempt, packed)
+        return await self._choose_engine(case, planning, taken, packed.digest)
+
+    async def _cordoned(self, case: GenerationCase) -> Callable[[int], bool]:
+        """Return who is to get nothing: brokers that the set is about to give up."""
+        try:
+            document = await self._api.get(BROKER_SETS, case.seen.namespace, case.seen.broker_set)
+            return read_broker_set(document).is_cordoned
+        except (NotFound, InvalidBrokerSet):
+            return lambda _: False
+
+    async def _choose_engine(
+        self, case: GenerationCase, planning: Planning, taken: ClusterSnapshot, digest: str
+    ) -> Pending:
+        asked = case.generate.engine
+        may_be_spark = asked is not Engine.IN_PROCESS
+        has_spark = may_be_spark and await self._spark.is_served(case.seen.namespace)
+        engine = engine_of(
+            EngineChoice(asked=asked, partitions=taken.partitions, has_spark=has_spark)
+        )
+        if engine is None:
+            raise AttemptFailed(SPARK_UNAVAILABLE, _NO_SPARK)
+        basis = Basis(
+            snapshot_digest=digest,
+            partitions=taken.partitions,
+            cluster_id=taken.cluster_id,
+            controller_epoch=case.cluster.epoch,
+            time_ms=self._operator.clock.wall_ms(),
+        )
+        what = f"{engine} plans for {taken.partitions} partitions"
+        if taken.silent_brokers:
+            what += f"; sizes on brokers {', '.join(map(str, taken.silent_brokers))} are not known"
+        return Pending(
+            findings=under_way(what),
+            planning=replace(planning, basis=basis, engine=engine),
+            delay_s=AT_ONCE,
+        )
+
+    # -- in process ----------------------------------------------------------------------------
+
+    async def _in_process(self, case: GenerationCase, planning: Planning, basis: Basis) -> Pending:
+        attempt = case.attempt(planning.attempt)
+        packed = await read_snapshot_chunks(self._api, attempt)
+        if packed is None or packed.digest != basis.snapshot_digest:
+            message = "the ConfigMaps of the snapshot are gone, or are not those that were written"
+            raise AttemptFailed(SNAPSHOT_MISSING, message)
+        try:
+            request = Request(options=case.generate.options, chunks=packed.chunks)
+            made = await self._operator.plan_apart(request)
+        except WorkerFailed as error:
+            raise AttemptFailed(error.reason, str(error)) from error
+        await write_plan_chunks(self._api, attempt, made, packed.digest)
+        return Pending(findings=under_way(_STORED), planning=planning, delay_s=AT_ONCE)
+
+    # -- by Spark ------------------------------------------------------------------------------
+
+    async def _submit(self, case: GenerationCase, planning: Planning) -> Pending:
+        attempt = case.attempt(planning.attempt)
+        request = JobRequest(
+            plan=attempt.plan,
+            namespace=case.seen.namespace,
+            reassignment=case.seen.name,
+            uid=case.seen.uid,
+            attempt=attempt.number,
+            options=case.generate.options,
+            job=case.generate.job,
+        )
+        refused = await self._spark.submit(request, case.seen)
+        if refused is not None:
+            raise AttemptFailed(refused.reason, refused.message)
+        return Pending(
+            findings=under_way(f"SparkApplication {attempt.plan} is to make the plan"),
+            planning=replace(
+                planning, job=attempt.plan, job_begin_ms=self._operator.clock.wall_ms()
+            ),
+            delay_s=POLL_SECONDS,
+        )
+
+    async def _look_at_job(self, case: GenerationCase, planning: Planning) -> Pending:
+        namespace, job = case.seen.namespace, planning.job
+        state = await self._spark.look(namespace, job)
+        # The index is looked for after the job: of one that has ended, it is there or it never is.
+        if await find_index(self._api, case.attempt(planning.attempt)) is not None:
+            return Pending(findings=under_way(_STORED), planning=planning, delay_s=AT_ONCE)
+        if state is None:
+            message = f"SparkApplication {job} was deleted before there was a plan"
+            raise AttemptFailed(DRIVER_FAILED, message)
+        if state.phase is JobPhase.SUCCEEDED:
+            message = f"SparkApplication {job} has ended well, and there is no plan of it"
+            raise AttemptFailed(PLAN_MISSING, message)
+        if state.phase is JobPhase.FAILED:
+            if state.reason == IMAGE_PULL:
+                # Its pod would go on trying for ever.
+                await self._spark.remove(namespace, job)
+            raise AttemptFailed(state.reason, state.message)
+        await self._hold_to_deadline(case, planning, state)
+        return Pending(
+            findings=under_way(
+                f"SparkApplication {job} is {state.phase.name.lower()}: {state.message}"
+            ),
+            planning=planning,
+            delay_s=POLL_SECONDS,
+        )
+
+    async def _hold_to_deadline(
+        self, case: GenerationCase, planning: Planning, state: JobState
+    ) -> None:
+        deadline_s = case.generate.job.deadline_seconds
+        if self._operator.clock.wall_ms() - planning.job_begin_ms <= deadline_s * 1000:
+            return
+        await self._spark.remove(case.seen.namespace, planning.job)
+        message = f"the job has not ended within {deadline_s} s: {state.message}"
+        raise AttemptFailed(DEADLINE_EXCEEDED, message)
+
+
+def _put_off(planning: Planning, reason: str, why: str) -> Pending:
+    return Pending(findings=put_off(reason, why), planning=planning, delay_s=POLL_SECONDS)

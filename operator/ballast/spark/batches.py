@@ -1,0 +1,174 @@
+"""What is done with each block, between Arrow batches: the steps of `ballast.planner.steps`.
+
+Every function here makes one for ``DataFrame.mapInArrow``. A block that is refused tells it in its
+row, so that the driver raises what this process found. Between two steps columns are packed by
+pickle: what these processes of one job have written for one another.
+"""
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ballast.planner.arrays import Shorts
+from ballast.planner.bands import Bands
+from ballast.planner.columns import ClusterColumns, moved_topics
+from ballast.planner.errors import PlannerError
+from ballast.planner.explain import explain
+from ballast.planner.options import PlanOptions
+from ballast.planner.quotas import Quota
+from ballast.planner.snapshot_blocks import block_columns, strangers
+from ballast.planner.snapshot_entries import BrokerEntry
+from ballast.planner.steps import lead, place
+from ballast.planner.survey import survey
+from ballast.planner.targets import plan_whole
+from ballast.reassign.plan_lines import MAX_PARTITIONS_PER_LINE, PlanLine
+
+Batches = Iterator[pa.RecordBatch]
+Step = Callable[[Batches], Batches]
+Brokers = Sequence[BrokerEntry]
+
+BLOCKS = "block int, text binary"
+SURVEYED = "block int, found binary"
+PLACED = "block int, text binary, width int, rows binary, found binary"
+PLANNED = "block int, lines binary, found binary"
+"""Rows with lines of the plan, in order, and one with what they come to (and who is not known)."""
+
+_PIECE_BYTES = 1024 * 1024
+
+
+def packed(value: object) -> bytes:
+    """Return a value as bytes."""
+    return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def unpacked(data: bytes) -> Any:
+    """Return what `packed` was given. Raises what a block was refused with."""
+    value = pickle.loads(data)  # noqa: S301 - of this very job
+    if isinstance(value, PlannerError):
+        raise value
+    return value
+
+
+def surveying(brokers: Brokers, options: PlanOptions) -> Step:
+    """Return the step that looks at blocks: a survey, or the ids of brokers nobody told of."""
+
+    def of_block(text: bytes) -> object:
+        block = block_columns(brokers, text)
+        return strangers(brokers, block) or survey(block, options)
+
+    def step(batches: Batches) -> Batches:
+        for row in _rows(batches):
+            yield _batch(block=row["block"], found=packed(_tried(of_block, row["text"])))
+
+    return step
+
+
+def placing(brokers: Brokers, options: PlanOptions, quotas: Sequence[Quota]) -> Step:
+    """Return the step that finds places; the rows go on, and who leads is told."""
+
+    def step(batches: Batches) -> Batches:
+        for row in _rows(batches):
+            block, text = row["block"], row["text"]
+            found = _tried(place, block_columns(brokers, text), options, quotas[block])
+            rows, led = (None, found) if isinstance(found, PlannerError) else found
+            table = np.zeros((0, 1), np.int32) if rows is None else rows
+            yield _batch(
+                block=block,
+                text=text,
+                width=table.shape[1],
+                rows=np.ascontiguousarray(table).tobytes(),
+                found=packed(led),
+            )
+
+    return step
+
+
+def leading(brokers: Brokers, options: PlanOptions, bands: Sequence[Bands | None]) -> Step:
+    """Return the step that brings others to the first places, and writes down what has changed."""
+
+    def step(batches: Batches) -> Batches:
+        for row in _rows(batches):
+            columns = block_columns(brokers, row["text"])
+            rows = np.frombuffer(row["rows"], np.int32).reshape(-1, row["width"]).copy()
+            band = bands[row["block"]]
+            if band is not None:
+                lead(columns, options, rows, band)
+            yield from _planned(brokers, row["block"], columns, rows, has_details=False)
+
+    return step
+
+
+def planning(brokers: Brokers, options: PlanOptions) -> Step:
+    """Return the step that plans a cluster that is one block."""
+
+    def step(batches: Batches) -> Batches:
+        for row in _rows(batches):
+            columns = block_columns(brokers, row["text"])
+            found = _tried(plan_whole, columns, options)
+            if isinstance(found, PlannerError):
+                yield _batch(block=row["block"], lines=None, found=packed(found))
+            else:
+                yield from _planned(brokers, row["block"], columns, found, has_details=True)
+
+    return step
+
+
+def _planned(
+    brokers: Brokers, block: int, columns: ClusterColumns, rows: Shorts, *, has_details: bool
+) -> Batches:
+    for piece in _pieces(_lines(columns, rows)):
+        yield _batch(block=block, lines=piece, found=None)
+    unknown = strangers(brokers, columns)
+    told = explain(columns, rows, has_details=has_details)
+    yield _batch(block=block, lines=None, found=packed((unknown, told)))
+
+
+def _lines(columns: ClusterColumns, rows: Shorts) -> Iterator[bytes]:
+    for topic, partitions, origins, ends in moved_topics(
+        columns, rows, rows_at_once=MAX_PARTITIONS_PER_LINE
+    ):
+        line = PlanLine(
+            topic=topic, partitions=tuple(partitions), origins=tuple(origins), targets=tuple(ends)
+        )
+        yield line.encode() + b"\n"
+
+
+def _pieces(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines together, so that there are few rows and none is large."""
+    some: list[bytes] = []
+    size = 0
+    for line in lines:
+        some.append(line)
+        size += len(line)
+        if size >= _PIECE_BYTES:
+            yield b"".join(some)
+            some, size = [], 0
+    if some:
+        yield b"".join(some)
+
+
+def _tried(step: Callable[..., object], *given: object) -> Any:
+    """Return what a step returns, or what it refuses with."""
+    try:
+        return step(*given)
+    except PlannerError as error:
+        return error
+
+
+def _rows(batches: Batches) -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        for number in range(batch.num_rows):
+            yield batch.slice(number, 1).to_pylist()[0]
+
+
+def _batch(**columns: object) -> pa.RecordBatch:
+    """Return a batch of one row; numbers are of 32 bits, all else is bytes."""
+    return pa.RecordBatch.from_pydict(
+        {
+            name: pa.array([value], pa.int32() if name in ("block", "width") else pa.binary())
+            for name, value in columns.items()
+        }
+    )

@@ -1,0 +1,66 @@
+"""The Spark session: the only place that makes one."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+import ballast
+from ballast.spark.errors import PlanJobFailed
+
+_SOURCE_ROOT = str(Path(ballast.__path__[0]).parent)
+
+
+@contextmanager
+def local_session(cores: str = "*") -> Iterator[SparkSession]:
+    """Give a session of this machine alone, on so many of its cores; it ends with the block.
+
+    It listens on the loopback address only, and shows no page.
+    """
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = (
+        _builder()
+        .master(f"local[{cores}]")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.memory", "1g")
+        # What computes is the Python beside: the same as here, with the same program.
+        .config("spark.executorEnv.PYTHONPATH", _SOURCE_ROOT)
+    )
+    with _running(builder) as session:
+        yield session
+
+
+@contextmanager
+def submitted_session() -> Iterator[SparkSession]:
+    """Give the session that spark-submit has set up; it ends with the block."""
+    with _running(_builder()) as session:
+        yield session
+
+
+def _builder() -> SparkSession.Builder:
+    return (
+        SparkSession.builder.appName("ballast-plan")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "64")
+    )
+
+
+@contextmanager
+def _running(builder: SparkSession.Builder) -> Iterator[SparkSession]:
+    """Give the session. Raises `PlanJobFailed` for whatever Spark fails with."""
+    try:
+        session = builder.getOrCreate()
+        try:
+            session.sparkContext.setLogLevel("ERROR")
+            yield session
+        finally:
+            session.stop()
+    except (PySparkException, Py4JError) as error:
+        raise PlanJobFailed(f"Spark: {error}") from error

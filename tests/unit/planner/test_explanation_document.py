@@ -1,0 +1,46 @@
+import numpy as np
+
+from ballast.model.ids import TopicPartition
+from ballast.planner.errors import Infeasible, OptionsRejected
+from ballast.planner.explain import explain
+from ballast.planner.explanation_document import explanation_document, infeasible_document
+from tests.unit.planner.made import made
+
+CLUSTER = made({4: "a", 5: "b"}, {"t": [[4], [4]]}, sizes={"t": [10, 30]})
+ROWS = np.array([[0], [1]], np.int32)
+
+
+def test_what_a_plan_comes_to() -> None:
+    assert explanation_document(CLUSTER.brokers, explain(CLUSTER, ROWS)) == {
+        "partitions": 1,
+        "replicaMoves": 1,
+        "replicaMovesLeast": 1,
+        "bytesToMove": 30,
+        "bytesToMoveLeast": 30,
+        "leaderChanges": 1,
+        "rackViolations": {"before": 0, "after": 0},
+        "copysets": {"before": 1, "after": 2},
+        "spread": {
+            "replicas": {"before": {"least": 0, "most": 2}, "after": {"least": 1, "most": 1}},
+            "leaders": {"before": {"least": 0, "most": 2}, "after": {"least": 1, "most": 1}},
+            "bytes": {"before": {"least": 0, "most": 40}, "after": {"least": 10, "most": 30}},
+        },
+        "busiestBroker": {
+            "in": {"brokerId": 5, "bytes": 30},
+            "out": {"brokerId": 4, "bytes": 30},
+        },
+    }
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    found = explain(CLUSTER, ROWS, has_details=False)
+    assert "copysets" not in explanation_document(CLUSTER.brokers, found)
+
+
+def test_why_there_is_no_plan() -> None:
+    document = infeasible_document(Infeasible(TopicPartition("t", 3), "has no place", 9))
+    assert document["partitions"] == ["t-3"]
+    assert document["partitionsTotal"] == 9
+    assert document["rule"] == "Replicas"
+    assert "t-3: has no place (and 8 other partitions)" in document["message"]
+    assert infeasible_document(OptionsRejected("seed", "is wrong"))["rule"] == "seed"

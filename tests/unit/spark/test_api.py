@@ -1,0 +1,120 @@
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ballast.spark.api import ApiConfigMaps
+from ballast.spark.errors import ApiRefused
+
+Answers = list[tuple[int, Any]]
+
+
+class Api(BaseHTTPRequestHandler):
+    """Answers from a list; the last one again and again."""
+
+    answers: Answers
+    received: list[tuple[str, str, dict[str, str], Any]]
+
+    def handle_one(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        body = json.loads(self.rfile.read(length)) if length else None
+        self.received.append((self.command, self.path, dict(self.headers), body))
+        status, answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_POST = handle_one  # noqa: N815 - the names that are looked for
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Served:
+    """A server and a client of it."""
+
+    def __init__(self, account: Path) -> None:
+        self._answers: Answers = []
+        self.received: list[tuple[str, str, dict[str, str], Any]] = []
+        content = {"answers": self._answers, "received": self.received}
+        self.server = HTTPServer(("127.0.0.1", 0), type("Handler", (Api,), content))
+        self.waits: list[float] = []
+        url = f"http://127.0.0.1:{self.server.server_port}"
+        self.maps = ApiConfigMaps(url, "prod", account, self.waits.append)
+
+    def answers(self, *answers: tuple[int, Any]) -> None:
+        self._answers[:] = answers
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    (tmp_path / "token").write_text("secret\n")
+    served = Served(tmp_path)
+    thread = threading.Thread(target=served.server.serve_forever, args=(0.01,))
+    thread.start()
+    yield served
+    served.server.shutdown()
+    thread.join()
+    served.server.server_close()
+
+
+def test_one_is_read_with_the_token_of_the_account(served: Served) -> None:
+    served.answers((200, {"metadata": {"name": "a"}}))
+    assert served.maps.get("a") == {"metadata": {"name": "a"}}
+    method, path, headers, _ = served.received[0]
+    assert (method, path) == ("GET", "/api/v1/namespaces/prod/configmaps/a")
+    assert headers["Authorization"] == "Bearer secret"
+
+
+def test_one_that_is_not_there(served: Served) -> None:
+    served.answers((404, {"message": "not found"}))
+    assert served.maps.get("a") is None
+
+
+def test_a_list_is_read_page_by_page_and_only_its_metadata(served: Served) -> None:
+    served.answers(
+        (200, {"metadata": {"continue": "k"}, "items": [{"metadata": {"name": "a"}}]}),
+        (200, {"metadata": {}, "items": [{"metadata": {"name": "b"}}]}),
+    )
+    found = served.maps.find({"x": "1", "y": "2"})
+    assert [one["metadata"]["name"] for one in found] == ["a", "b"]
+    paths = [path for _, path, _, _ in served.received]
+    assert "labelSelector=x%3D1%2Cy%3D2" in paths[0]
+    assert paths[1].endswith("continue=k")
+    assert "PartialObjectMetadataList" in served.received[0][2]["Accept"]
+
+
+@pytest.mark.parametrize(("status", "created"), [(201, True), (409, False)])
+def test_one_is_created_once(served: Served, status: int, created: bool) -> None:
+    served.answers((status, {}))
+    assert served.maps.create({"metadata": {"name": "a"}, "data": {"k": "v"}}) is created
+    assert served.received[0][3] == {"metadata": {"name": "a"}, "data": {"k": "v"}}
+
+
+def test_what_may_pass_is_asked_again(served: Served) -> None:
+    served.answers((503, b"busy"), (429, {}), (200, {"metadata": {}}))
+    assert served.maps.get("a") == {"metadata": {}}
+    assert served.waits == [1.0, 2.0]
+
+
+def test_who_does_not_answer_is_given_up(served: Served) -> None:
+    served.answers((500, {"message": "no"}))
+    with pytest.raises(ApiRefused, match="does not answer GET"):
+        served.maps.get("a")
+    assert len(served.received) == 5
+
+
+def test_a_refusal_says_why(served: Served) -> None:
+    served.answers((403, {"message": "configmaps is forbidden"}))
+    with pytest.raises(ApiRefused, match="create ConfigMap a: 403 configmaps is forbidden"):
+        served.maps.create({"metadata": {"name": "a"}})
+    with pytest.raises(ApiRefused, match="list ConfigMaps: 403"):
+        list(served.maps.find({"x": "1"}))
+    with pytest.raises(ApiRefused, match="read ConfigMap a: 403"):
+        served.maps.get("a")

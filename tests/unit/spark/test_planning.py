@@ -1,0 +1,107 @@
+"""The job on a real Spark, on two cores: one session for all of it."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+
+import pytest
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+pytest.importorskip("pandas")
+
+from pyspark.sql import SparkSession
+
+from ballast.planner.errors import Infeasible, SnapshotRejected
+from ballast.planner.explain import explain
+from ballast.planner.explanation_document import explanation_document
+from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.snapshot_lines import read_snapshot
+from ballast.planner.targets import plan_targets
+from ballast.reassign.plan_index import PlanIndex
+from ballast.spark.job import run
+from ballast.spark.planning import SparkPlan
+from ballast.spark.session import local_session
+from tests.fakes.config_maps import FakeConfigMaps
+from tests.unit.spark.plan_texts import plan_text
+from tests.unit.spark.snapshots import WORK, chunked, snapshot_text
+
+BLOCK = 150
+ADD = PlanOptions(strategy=Strategy.ADD_BROKERS, broker_ids=(6, 7, 8))
+LEVEL = PlanOptions(strategy=Strategy.REBALANCE)
+
+pytestmark = [
+    pytest.mark.xdist_group("spark"),
+    # pyspark's own: of sockets that its gateway leaves to the collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.timeout(400),
+]
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[SparkSession]:
+    with local_session("2") as session:
+        yield session
+
+
+def pieces(text: bytes) -> Callable[[], Iterator[bytes]]:
+    return lambda: iter([text])
+
+
+@pytest.mark.parametrize(
+    ("options", "stranger", "tasks"),
+    [(ADD, None, (1, 2, 4)), (LEVEL, 77, (3,))],
+    ids=["brokers-added", "with-a-broker-not-told-of"],
+)
+def test_the_plan_is_that_of_one_process(
+    session: SparkSession, options: PlanOptions, stranger: int | None, tasks: tuple[int, ...]
+) -> None:
+    """Whatever blocks are computed together, and in whatever order the topics came."""
+    text = snapshot_text(stranger=stranger)
+    columns = read_snapshot([text])
+    targets = plan_targets(columns, options, partitions_per_block=BLOCK)
+    expected = plan_text(columns, targets)
+    told = explanation_document(columns.brokers, explain(columns, targets, has_details=False))
+    for number in tasks:
+        with SparkPlan(
+            session, pieces(text), options, partitions_per_block=BLOCK, tasks=number
+        ) as plan:
+            assert b"".join(line + b"\n" for line in plan.lines()) == expected
+            assert explanation_document(plan.brokers, plan.explanation) == told
+
+
+def test_a_small_cluster_is_one_block(session: SparkSession) -> None:
+    text = snapshot_text(topics=3, stranger=77)
+    columns = read_snapshot([text])
+    expected = plan_text(columns, plan_targets(columns, LEVEL))
+    with SparkPlan(session, pieces(text), LEVEL) as plan:
+        assert b"".join(line + b"\n" for line in plan.lines()) == expected
+        assert plan.brokers.ids.tolist() == [*range(9), 77]
+        assert plan.explanation.copysets is not None
+
+
+def test_what_is_refused_is_raised(session: SparkSession) -> None:
+    away = PlanOptions(strategy=Strategy.REMOVE_BROKERS, broker_ids=tuple(range(7)))
+    with pytest.raises(Infeasible, match="has 3 replicas, and only 2 brokers stay") as caught:
+        SparkPlan(session, pieces(snapshot_text()), away, partitions_per_block=BLOCK)
+    assert caught.value.total == 600
+    wrong = snapshot_text().replace(b"[0,4,", b"[4,4,", 1)
+    with pytest.raises(SnapshotRejected, match="names a broker twice"):
+        SparkPlan(session, pieces(wrong), ADD, partitions_per_block=BLOCK)
+
+
+def test_the_whole_job_between_config_maps(session: SparkSession) -> None:
+    maps, text = FakeConfigMaps(), snapshot_text()
+    chunked(maps, text)
+    asked = json.dumps({"strategy": "AddBrokers", "brokerIds": [6, 7, 8]})
+    said = run(maps, WORK, asked, nullcontext(session), partitions_per_block=BLOCK)
+    index = PlanIndex.decode(maps.documents["move-1-plan"]["data"]["index.json"])
+    columns = read_snapshot([text])
+    targets = plan_targets(columns, ADD, partitions_per_block=BLOCK)
+    digest = hashlib.sha256(plan_text(columns, targets)).hexdigest()
+    assert index.digest == f"sha256:{digest}"
+    assert said.startswith(index.digest)
+    summary = json.loads(maps.documents["move-1-plan"]["data"]["summary"])
+    assert summary["replicaMoves"] == index.replica_moves == summary["replicaMovesLeast"] == 600
