@@ -7,7 +7,7 @@ without a throttle.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker, Endpoint
@@ -27,13 +27,10 @@ from ballast.reassign.throttles import (
     WILDCARD,
     split_list,
 )
+from tests.fakes.fuse import Fuse
 from tests.fakes.replica_log_dirs import FakeLogDirs
 
 _STEP_SECONDS = 0.25
-
-
-class Killed(BaseException):
-    """The process under test dies here."""
 
 
 class FakeClock:
@@ -53,24 +50,6 @@ class FakeClock:
         self.seconds += seconds
         if self.cluster is not None:
             self.cluster.live(seconds)
-
-
-@dataclass
-class Fuse:
-    """Kills the process at its n-th effect: before it happens, or just after."""
-
-    at: int | None = None
-    after: bool = False
-    effects: list[str] = field(default_factory=list)
-
-    def before_effect(self, name: str) -> None:
-        self.effects.append(name)
-        if self.at == len(self.effects) and not self.after:
-            raise Killed(name)
-
-    def after_effect(self) -> None:
-        if self.at == len(self.effects) and self.after:
-            raise Killed(self.effects[-1])
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.fakes.cluster_admin import Fuse
+from tests.fakes.fuse import Fuse
 
 
 class FakeStore:

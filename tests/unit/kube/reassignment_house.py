@@ -24,7 +24,8 @@ from ballast.kube.wakes import Wakes
 from ballast.model.conditions import timestamp
 from ballast.reassign.conditions import LifecycleState
 from ballast.reassign.spark_application import SparkSettings
-from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster, Fuse, Killed
+from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster
+from tests.fakes.fuse import Fuse, Killed
 from tests.fakes.kubernetes import FakeKubernetes
 from tests.unit.reassign.house import ORIGINS, TARGETS
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ballast.kube.resources import PARTITION_REASSIGNMENTS, Resource
-from tests.fakes.cluster_admin import Killed
+from tests.fakes.fuse import Killed
 from tests.fakes.kubernetes import FakeKubernetes
 from tests.unit.kube.broker_set_house import House
 from tests.unit.kube.test_broker_sets import CONNECTED, finish

@@ -9,7 +9,7 @@ from ballast.kube.plan_worker import MadePlan, NoPlan, Request, make_plan
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.resources import CONFIG_MAPS
 from ballast.reassign.plan_manifest import PlanConfigMap
-from tests.fakes.cluster_admin import Fuse, Killed
+from tests.fakes.fuse import Fuse, Killed
 from tests.fakes.kubernetes import FakeKubernetes
 from tests.unit.kube.reassignment_house import FusedKubernetes
 

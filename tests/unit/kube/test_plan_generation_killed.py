@@ -1,7 +1,8 @@
 """Whoever is killed at any write while a plan is made, the same plan is made and carried out."""
 
 from ballast.reassign.conditions import LifecycleState
-from tests.fakes.cluster_admin import FakeCluster, Fuse
+from tests.fakes.cluster_admin import FakeCluster
+from tests.fakes.fuse import Fuse
 from tests.unit.kube.reassignment_house import House
 from tests.unit.kube.test_plan_generation import ADD, P, held, stored
 

@@ -17,7 +17,7 @@ from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.reassignment_state import INLINE_BYTES, PART_BYTES, ConfigMapStore
 from ballast.kube.resources import CONFIG_MAPS, PARTITION_REASSIGNMENTS, Document, Resource
 from ballast.reassign.errors import MemoryRejected
-from tests.fakes.cluster_admin import Fuse, Killed
+from tests.fakes.fuse import Fuse, Killed
 from tests.fakes.kubernetes import FakeKubernetes
 from tests.unit.kube.reassignment_house import NAMESPACE, FusedKubernetes
 

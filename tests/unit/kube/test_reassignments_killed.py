@@ -8,7 +8,7 @@ import pytest
 from ballast.kube.resources import CONFIG_MAPS
 from ballast.reassign.conditions import LifecycleState
 from ballast.reassign.throttles import FOLLOWER_RATE, LEADER_REPLICAS
-from tests.fakes.cluster_admin import Fuse
+from tests.fakes.fuse import Fuse
 from tests.unit.kube.reassignment_house import House, assignments, has_ended, is_gone
 from tests.unit.reassign.house import T0, T1, TARGETS, assert_nothing_pending
 

@@ -16,13 +16,8 @@ from ballast.reassign.spec import (
     Settings,
 )
 from ballast.reassign.status import Status
-from tests.fakes.cluster_admin import (
-    FakeAdmin,
-    FakeClock,
-    FakeCluster,
-    Fuse,
-    Killed,
-)
+from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster
+from tests.fakes.fuse import Fuse, Killed
 from tests.fakes.state_store import FakeStore
 
 _MAX_VISITS = 3000

@@ -12,9 +12,7 @@ from ballast.reassign.throttles import (
     FOLLOWER_RATE,
     LEADER_REPLICAS,
 )
-from tests.fakes.cluster_admin import (
-    Fuse,
-)
+from tests.fakes.fuse import Fuse
 from tests.unit.reassign.house import (
     House,
     always,
