@@ -46,14 +46,15 @@ def write(cluster: RunningCluster) -> None:
 
 
 def asked(ask: Callable[[AdminClient], Answer], cluster: RunningCluster) -> Answer:
-    """Ask again and again while the group has no coordinator."""
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2})
+    """Ask again and again while the group has no coordinator, with a client that remembers none."""
     deadline = time.monotonic() + TIMEOUT_S
     while True:
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2})
         try:
             return ask(admin)
         except confluent_kafka.KafkaException:
             assert time.monotonic() < deadline, "no coordinator answers"
+            time.sleep(0.2)
 
 
 def coordinator(cluster: RunningCluster, group: str) -> int:

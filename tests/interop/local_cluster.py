@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.interop.ports import port_range
 
 ROOT = Path(__file__).parent.parent.parent
-START_TIMEOUT_S = 90
+START_TIMEOUT_S = 180
 
 
 @dataclass(frozen=True)
