@@ -10,9 +10,10 @@ from tests.e2e.cluster import Namespace, condition, eventually, state
 from tests.e2e.installation import reassignment
 
 PARTITIONS = 4
-PARTITION_BYTES = 4 * 1024 * 1024
+PARTITION_BYTES = 16 * 1024 * 1024
 SLOW = "64Ki"
-"""Bytes per second: a move lasts four minutes unless it is hurried."""
+"""Bytes per second. A move lasts three minutes unless it is hurried: a fetch brings up to 1 MiB of
+each partition, and is forgotten after the eleven seconds over which Kafka measures."""
 FAST = "100Mi"
 END_TIMEOUT_S = 180.0
 FINAL = {"Completed", "Cancelled", "RolledBack", "Failed", "Invalid"}

@@ -28,10 +28,10 @@ from tests.e2e.installation import (
     reassignment,
 )
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1500)]
 
 NAME = "rights"
-STEP_S = 120.0
+STEP_S = 240.0
 WAKE_S = 4.0
 """A tender that was refused something waits for up to a minute, unless it is woken."""
 EVENT_AGAIN_S = 65.0
