@@ -1,7 +1,7 @@
 """Plans that a Spark job makes, with Kubeflow's Spark operator; its failures and what follows them.
 
-It needs that operator on the cluster, watching all namespaces (its chart's ``spark.jobNamespaces`` is
-``[""]``); without it the tests are skipped.
+It needs that operator on the cluster, watching all namespaces: its chart's ``spark.jobNamespaces``
+is ``[""]``. Without it the tests are skipped.
 """
 
 import json
