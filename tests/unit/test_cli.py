@@ -27,6 +27,8 @@ OPTIONS = {
     "operator": [
         *("--broker-image", "--pod-name", "--pod-namespace", "--pod-ip", "--namespace"),
         *("--cluster-domain", "--http-port", "--watch-nodes", "--no-watch-nodes"),
+        *("--spark-image", "--spark-image-pull-policy", "--spark-image-pull-secret"),
+        *("--spark-service-account",),
         *("--lease-duration", "--lease-renew-deadline", "--lease-retry"),
     ],
     "demo": ["--dir", "--base-port"],
@@ -184,6 +186,7 @@ def test_the_operator_takes_its_options_from_words_and_environment(
         "POD_IP": "10.0.0.1",
         "BALLAST_BROKER_IMAGE": "ballast:dev",
         "BALLAST_WATCH_NODES": "false",
+        "BALLAST_SPARK_IMAGE": "spark:1",
     }.items():
         monkeypatch.setenv(name, value)
     words = "--namespace a --namespace b --http-port 8081 --lease-retry 1 --pod-name mine"
@@ -192,6 +195,12 @@ def test_the_operator_takes_its_options_from_words_and_environment(
         {
             "namespaces": ("a", "b"),
             "lease": (15.0, 10.0, 1.0),
+            "spark": {
+                "image": "spark:1",
+                "image_pull_policy": "IfNotPresent",
+                "image_pull_secrets": (),
+                "service_account": "ballast-spark",
+            },
             "broker_image": "ballast:dev",
             "pod_name": "mine",
             "pod_namespace": "ops",
