@@ -37,7 +37,7 @@ OPTIONS = {
     "plan generate": [
         *("--snapshot", "--strategy", "--out", "--broker-ids", "--replication-factor"),
         *("--include", "--exclude", "--max-replica-moves", "--max-bytes-to-move"),
-        *("--start-index", "--seed", "--engine", "--format"),
+        *("--start-index", "--objective", "--seed", "--engine", "--format"),
     ],
     "plan snapshot": ["--bootstrap-server", "--out"],
     "plan show": ["--snapshot", "--throttle", "--max-concurrent-moves-per-broker", "--html"],
@@ -261,6 +261,7 @@ def test_a_plan_is_asked_for_with_all_its_options(
     assert run(*words.split())[0] == 7
     more = "--include a --include b --exclude c --max-replica-moves 1 --max-bytes-to-move 2Ki"
     others = "--replication-factor 3 --start-index 4 --seed 5 --engine e --format kafka"
+    others += " --objective BytesInPerSecond"
     assert run(*words.split(), *more.split(), *others.split())[0] == 7
     defaults = {
         "snapshot": Path("s"),
@@ -273,6 +274,7 @@ def test_a_plan_is_asked_for_with_all_its_options(
         "max_replica_moves": None,
         "max_bytes_to_move": None,
         "start_index": None,
+        "objective": "Bytes",
         "seed": 0,
         "engine": "inprocess",
         "format": "ballast",
@@ -287,6 +289,7 @@ def test_a_plan_is_asked_for_with_all_its_options(
             "max_bytes_to_move": "2Ki",
             "replication_factor": 3,
             "start_index": 4,
+            "objective": "BytesInPerSecond",
             "seed": 5,
             "engine": "e",
             "format": "kafka",
