@@ -21,6 +21,7 @@ OPTIONS = {
         *("--bootstrap-server", "--execute", "--verify", "--cancel", "--list", "--generate"),
         *("--reassignment-json-file", "--throttle", "--additional", "--preserve-throttles"),
         *("--timeout", "--replica-alter-log-dirs-throttle"),
+        *("--topics-to-move-json-file", "--broker-list", "--disable-rack-aware"),
     ],
     "broker": ["--override", "--pod"],
     "controller": ["--override"],
@@ -165,13 +166,16 @@ def test_reassign_passes_its_options_on(called: Callable[[str], list[dict[str, A
             "verify": False,
             "cancel": False,
             "list_active": False,
-            "generate": False,
+            "generate_": False,
             "reassignment_json_file": Path("p.json"),
             "throttle": 5,
             "log_dirs_throttle": None,
             "additional": True,
             "preserve_throttles": True,
             "timeout_ms": 10000,
+            "topics_to_move_json_file": None,
+            "broker_list": None,
+            "disable_rack_aware": False,
         }
     ]
 

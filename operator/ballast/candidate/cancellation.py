@@ -10,7 +10,9 @@ import asyncio
 def end_if_cancelled() -> None:
     """Raise `asyncio.CancelledError` if the running task was asked to end.
 
-    To be called by whoever goes on after the errors of a task group.
+    To be called by whoever goes on after the errors of a task group whose body ends by an
+    exception only: where the body returns before a member fails, Python counts a cancellation that
+    nobody asked for.
     """
     task = asyncio.current_task()
     if task is not None and task.cancelling():

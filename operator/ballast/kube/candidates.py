@@ -30,6 +30,10 @@ MakeCandidate = Callable[[CandidateSpec, Callable[[int], bool]], Candidate]
 """From what is asked for and "is this broker cordoned?"."""
 
 
+class _Exchanged(Exception):
+    """The BrokerSet has changed, so that this candidate has to go."""
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Seat:
     """One BrokerSet, as far as its candidate goes."""
@@ -144,16 +148,17 @@ class Candidates:
         try:
             seat.candidate = self._make(seat.spec, seat.is_cordoned)
             async with asyncio.TaskGroup() as tasks:
-                running = tasks.create_task(seat.candidate.run())
+                tasks.create_task(seat.candidate.run())
                 await seat.changed.wait()
-                running.cancel()
-        except Exception:
-            log.exception("the candidate failed and is started again")
+                raise _Exchanged
+        except Exception as error:
             end_if_cancelled()
+            if isinstance(error, ExceptionGroup) and error.split(_Exchanged)[1] is None:
+                return True
+            log.exception("the candidate failed and is started again")
             return False
         finally:
             seat.candidate = None
-        return True
 
     async def _pause(self, seat: Seat, seconds: float) -> None:
         """Wait; not longer than until the BrokerSet changes."""

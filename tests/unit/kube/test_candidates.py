@@ -38,6 +38,7 @@ class IdleCandidate(Candidate):
         self.is_cordoned = is_cordoned
         self.state = "made"
         self.failing = asyncio.Event()
+        self.fails_to_leave = False
 
     async def run(self) -> None:
         self.state = "running"
@@ -47,6 +48,8 @@ class IdleCandidate(Candidate):
             raise OSError("cannot listen")
         except asyncio.CancelledError:
             self.state = "ended"
+            if self.fails_to_leave:
+                raise OSError("cannot close") from None
             raise
 
 
@@ -146,6 +149,17 @@ async def test_one_that_fails_as_all_are_stopped_is_not_started_again(turns: int
         for _ in range(turns):
             await asyncio.sleep(0)
     assert len(house.made) == 1
+
+
+async def test_one_that_fails_as_it_is_exchanged_is_followed_by_another() -> None:
+    house = House()
+    house.put()
+    async with house.running():
+        house.made[0].fails_to_leave = True
+        house.put(config={"num.partitions": "6"})
+        await house.settle()
+        assert house.states == ["ended", "running"]
+        assert house.made[1].spec.num_partitions == 6
 
 
 async def test_none_where_none_can_be() -> None:
