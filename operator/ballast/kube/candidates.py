@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NoReturn
 
 from ballast.candidate.cancellation import end_if_cancelled
 from ballast.candidate.candidate import Candidate
@@ -50,6 +50,11 @@ class Seat:
     def is_cordoned(self, broker_id: int) -> bool:
         """Whether a broker gets no new replicas, as things are now."""
         return self.cordons.covers(broker_id)
+
+    async def until_exchanged(self) -> NoReturn:
+        """Raise `_Exchanged` when the candidate has to go."""
+        await self.changed.wait()
+        raise _Exchanged
 
     @property
     def epoch(self) -> int | None:
@@ -149,8 +154,7 @@ class Candidates:
             seat.candidate = self._make(seat.spec, seat.is_cordoned)
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(seat.candidate.run())
-                await seat.changed.wait()
-                raise _Exchanged
+                await seat.until_exchanged()
         except Exception as error:
             end_if_cancelled()
             if isinstance(error, ExceptionGroup) and error.split(_Exchanged)[1] is None:
