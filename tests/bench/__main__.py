@@ -11,7 +11,8 @@ import json
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Collection
+import traceback
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -33,6 +34,7 @@ CATCH_UP_BYTES = 384 * MIB
 
 Measure = Callable[[], float]
 Figure = dict[str, object]
+Measurement = Callable[[], dict[str, Figure]]
 
 THROUGH_BROKERS = (*SIZES, "fetch_1m", "catch_up")
 """They share one cluster."""
@@ -47,6 +49,7 @@ ALONE: dict[str, Callable[[Path], Figure]] = {
     "restart_2000": operations.measure_restart,
     "purgatory_1000000": lambda _: wheel.measure(),
 }
+FIRST_ALONE = "leaders_1000"
 IDLE = "idle_rss_mb"
 NAMES = (*THROUGH_BROKERS, *ALONE, IDLE)
 
@@ -136,7 +139,7 @@ def measure_idle(folder: Path) -> Figure:
 
 
 def report(figures: dict[str, Figure]) -> None:
-    """Print the figures, and put them into the file."""
+    """Print the figures."""
     table = Table(title="Ballast beside floors of the same run (medians)")
     for heading in ("measurement", "Ballast", "floor", "unit", "ratio"):
         table.add_column(heading, justify="left" if heading == "measurement" else "right")
@@ -149,35 +152,45 @@ def report(figures: dict[str, Figure]) -> None:
     if IDLE in figures:
         growth = figures[IDLE]["growth_per_1000_partitions"]
         Console().print(f"An idle broker grows by {growth} MB per 1,000 idle partitions.")
-    REPORT.parent.mkdir(exist_ok=True)
-    REPORT.write_text(json.dumps(figures, indent=2) + "\n")
 
 
-def measure(names: Collection[str]) -> dict[str, Figure]:
-    """Return the figures of what is named."""
-    figures: dict[str, Figure] = {}
-    with tempfile.TemporaryDirectory(prefix="ballast-bench-") as name:
-        folder = Path(name)
-        if {*names} & {*THROUGH_BROKERS}:
-            figures |= Bench(folder).brokers(names)
-        for alone in [name for name in ALONE if name in names]:
-            figures[alone] = ALONE[alone](folder)
-        if IDLE in names:
-            figures[IDLE] = measure_idle(folder)
-    return figures
+def steps(folder: Path, names: Collection[str]) -> Iterator[tuple[str, Measurement]]:
+    """Yield what is to be measured, by name, in the order of the table."""
+    if {*names} & {*THROUGH_BROKERS}:
+        yield "through brokers", partial(Bench(folder).brokers, names)
+    for name in dict.fromkeys((FIRST_ALONE, IDLE, *ALONE)):
+        if name in names:
+            yield name, partial(_alone, folder, name)
+
+
+def _alone(folder: Path, name: str) -> dict[str, Figure]:
+    return {name: measure_idle(folder) if name == IDLE else ALONE[name](folder)}
 
 
 def main(names: Collection[str]) -> int:
-    """Measure what is named, or everything; 2 for a name that is none."""
+    """Measure what is named, or everything; 1 when something failed, 2 for a name that is none.
+
+    Each figure is in the file as soon as it is known, and what fails is left out.
+    """
     unknown = sorted({*names} - {*NAMES})
     if unknown:
         print(f"no such measurement: {', '.join(unknown)}; there are: {', '.join(NAMES)}")
         return 2
-    figures = measure(names or NAMES)
-    if names and REPORT.exists():
-        figures = {**json.loads(REPORT.read_text()), **figures}
+    figures: dict[str, Figure] = json.loads(REPORT.read_text()) if names and REPORT.exists() else {}
+    failed = []
+    REPORT.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="ballast-bench-") as folder:
+        for name, measurement in steps(Path(folder), names or NAMES):
+            try:
+                figures |= measurement()
+            except Exception:  # noqa: BLE001 - whatever it is, the others are measured
+                traceback.print_exc()
+                failed.append(name)
+            REPORT.write_text(json.dumps(figures, indent=2) + "\n")
     report(figures)
-    return 0
+    if failed:
+        print(f"not measured: {', '.join(failed)}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
