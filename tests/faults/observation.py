@@ -17,6 +17,9 @@ from ballast.reassign.throttles import (
     LEADER_REPLICAS,
 )
 
+OFFSETS_PARTITIONS = 50
+"""Of the topic of groups, which is made when a client first asks for a coordinator."""
+
 Answer = TypeVar("Answer")
 Throttles = Mapping[str, Mapping[str, str]]
 """What is set, by topic or ``broker-N``."""
@@ -92,7 +95,8 @@ def is_in_sync(cluster: Cluster, partitions: int) -> bool:
     leaders = sum(gauge(text, "ballast_broker_leader_count") for text in brokers)
     missing = sum(gauge(text, "ballast_broker_under_replicated_partitions") for text in brokers)
     ready = all(is_ready(cluster, name) for name in names(cluster, "broker"))
-    return ready and leaders == partitions and missing == 0
+    led = leaders in (partitions, partitions + OFFSETS_PARTITIONS)
+    return ready and led and missing == 0
 
 
 def is_ready(cluster: Cluster, name: str) -> bool:
