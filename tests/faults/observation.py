@@ -3,22 +3,21 @@
 import asyncio
 import time
 import urllib.request
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from ballast.model.ids import TopicPartition
+from ballast.model.topics import OFFSETS_TOPIC
 from ballast.net.admin import AdminClient
 from ballast.net.cluster_connections import parse_bootstrap_servers
-from ballast.reassign.ports import ClusterView
+from ballast.reassign.ports import ClusterUnavailable, ClusterView
 from ballast.reassign.throttles import (
     FOLLOWER_RATE,
     FOLLOWER_REPLICAS,
     LEADER_RATE,
     LEADER_REPLICAS,
 )
-
-OFFSETS_PARTITIONS = 50
-"""Of the topic of groups, which is made when a client first asks for a coordinator."""
 
 Answer = TypeVar("Answer")
 Throttles = Mapping[str, Mapping[str, str]]
@@ -89,14 +88,26 @@ def active_controller(cluster: Cluster) -> str:
 def is_in_sync(cluster: Cluster, partitions: int) -> bool:
     """Whether all partitions are led, by registered brokers, with every replica in sync.
 
-    Replicas that a move adds do not count until they are complete.
+    ``partitions`` are the topics' own; the topic of groups, which is made when a client first asks
+    for a coordinator, is looked at too. Replicas that a move adds do not count until they are
+    complete.
     """
     brokers = [metrics(cluster, name) for name in names(cluster, "broker")]
     leaders = sum(gauge(text, "ballast_broker_leader_count") for text in brokers)
     missing = sum(gauge(text, "ballast_broker_under_replicated_partitions") for text in brokers)
     ready = all(is_ready(cluster, name) for name in names(cluster, "broker"))
-    led = leaders in (partitions, partitions + OFFSETS_PARTITIONS)
-    return ready and led and missing == 0
+    if not ready or missing:
+        return False
+    try:
+        known = _asked(cluster, _all_partitions)
+    except ClusterUnavailable:
+        return False
+    own = sum(tp.topic != OFFSETS_TOPIC for tp in known)
+    return own == partitions and leaders == len(known)
+
+
+async def _all_partitions(admin: AdminClient) -> Collection[TopicPartition]:
+    return (await admin.describe_cluster()).partitions.keys()
 
 
 def is_ready(cluster: Cluster, name: str) -> bool:

@@ -133,14 +133,8 @@ def test_members_go_on_with_another_coordinator(
                 "the killed broker is back",
             )
             observation.until(
-                lambda: observation.is_in_sync(cluster, led(cluster)), TIMEOUT_S, "in sync"
+                lambda: observation.is_in_sync(cluster, PARTITIONS), TIMEOUT_S, "in sync"
             )
-
-
-def led(cluster: RunningCluster) -> int:
-    """Return how many partitions there are."""
-    listed = AdminClient({"bootstrap.servers": cluster.bootstrap_servers}).list_topics(timeout=30)
-    return sum(len(topic.partitions) for topic in listed.topics.values())
 
 
 def end_offsets(cluster: RunningCluster) -> dict[int, int]:

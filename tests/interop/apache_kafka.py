@@ -10,6 +10,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
 from ballast.embedded import zookeeper
 from tests.interop.kafka_jars import kafka_jars
 from tests.interop.ports import free_port
@@ -71,7 +74,9 @@ def apache_kafka(
             )
         for broker_id in range(1, brokers + 1):
             _wait_until_started(directory / f"broker-{broker_id}.log")
-        yield ApacheKafka(directory, ",".join(f"127.0.0.1:{listener}" for listener in ports))
+        running = ApacheKafka(directory, ",".join(f"127.0.0.1:{listener}" for listener in ports))
+        _wait_until_known(running, ports)
+        yield running
 
 
 @contextmanager
@@ -93,3 +98,24 @@ def _wait_until_started(log: Path) -> None:
     while not STARTED.search(log.read_text()):
         assert time.monotonic() < deadline, f"not started, see {log}"
         time.sleep(0.1)
+
+
+def _wait_until_known(running: ApacheKafka, ports: list[int]) -> None:
+    """Wait until each broker has heard of all of them, and of the controller.
+
+    A client that asks sooner learns of no controller, and may wait long before it asks again.
+    """
+    deadline = time.monotonic() + START_TIMEOUT_S
+    for port in ports:
+        admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
+        while not _knows_all(admin, len(ports)):
+            assert time.monotonic() < deadline, f"not all are known, see {running.directory}"
+            time.sleep(0.1)
+
+
+def _knows_all(admin: AdminClient, brokers: int) -> bool:
+    try:
+        view = admin.list_topics(timeout=10)
+    except KafkaException:
+        return False
+    return len(view.brokers) == brokers and view.controller_id in view.brokers

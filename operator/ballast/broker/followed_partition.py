@@ -127,7 +127,7 @@ class FollowedPartition:
         log.info("%s: out of the leader's range %d..%d: %s", self.name, start, end, action)
         try:
             if action.truncate_to is not None:
-                partition.truncate(action.truncate_to)
+                self._cut(action.truncate_to)
             elif action.restart_at is not None:
                 partition.restart_at(action.restart_at)
         except StorageError as error:
@@ -149,8 +149,14 @@ class FollowedPartition:
         end = partition.log.log_end_offset
         offset = truncation_offset(partition.log.leader_epochs, end, diverging)
         log.info("%s: truncated from %d to %d, %s", self.name, end, offset, diverging)
-        partition.truncate(offset)
+        self._cut(offset)
         self._truncated()
+
+    def _cut(self, offset: int) -> None:
+        # A batch that begins below the offset is cut whole, a segment's first at the furthest.
+        begin = self.partition.log.segments.following(offset)[0].base_offset
+        self._replicas.log_dirs.lower_cleaner_offset(self.name, min(offset, begin))
+        self.partition.truncate(offset)
 
     def _truncated(self) -> None:
         end = self.partition.log.log_end_offset

@@ -262,6 +262,16 @@ class LogDirs:
             with self._offline_if_it_fails(directory):
                 directory.write_cleaner_offset(partition, offset)
 
+    def lower_cleaner_offset(self, partition: TopicPartition, offset: int) -> None:
+        """Have all from ``offset`` on compacted anew: it is about to be cut.
+
+        Before the cut, so that a crash between the two costs no more than a second cleaning
+        (Kafka's ``LogCleaner.maybeTruncateCheckpoint``).
+        """
+        done = self.cleaner_offset(partition)
+        if done is not None and done > offset:
+            self.write_cleaner_offset(partition, offset)
+
     def remove_expired_producers(self, now_ms: int) -> None:
         """Forget idempotent producers that have been silent for the expiration time."""
         for directory in self._online():

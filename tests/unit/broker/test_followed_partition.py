@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from msgspec import structs
 
 from ballast.broker.followed_partition import LEADER_RETRY_MS, FollowedPartition
@@ -110,6 +111,37 @@ def test_a_divergence_cuts_the_log() -> None:
         assert followed.asked.fetch_offset == 3
 
     followed(test)
+
+
+@pytest.mark.parametrize("by_divergence", [True, False])
+def test_what_is_cut_and_comes_again_is_to_be_compacted_again(by_divergence: bool) -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(2)
+        await cluster.lead(P0, 1, [1, 2])
+        replicas = cluster.brokers[2].replicas
+        partition = FollowedPartition(replicas, replicas.partitions[P0], leader_id=1)
+        for offset in range(0, 9, 3):
+            records = batch(b"a", b"b", b"c", base_offset=offset, leader_epoch=0)
+            taken = partition.take(answer(records, high_watermark=2))
+            assert taken is not None
+            partition.append(taken)
+            partition.partition.log.roll()
+        log_dirs = replicas.log_dirs
+        log_dirs.write_cleaner_offset(P0, 9)
+        if by_divergence:
+            cut = EpochEndOffset(epoch=0, end_offset=8)
+            answered = answer(b"", high_watermark=2)
+            partition.take(structs.replace(answered, diverging_epoch=cut))
+        else:
+            partition.take_range(0, 8)
+        # The whole batch from 6 on has gone, so the segment's begin is where to clean from.
+        assert partition.partition.log.log_end_offset == 6
+        assert log_dirs.cleaner_offset(P0) == 6
+        log_dirs.write_cleaner_offset(P0, 2)
+        partition.take_range(0, 4)
+        assert log_dirs.cleaner_offset(P0) == 2, "what lies below the cut stays as it is"
+
+    simulate(main)
 
 
 def test_a_refusal_waits_as_long_as_it_is_worth() -> None:

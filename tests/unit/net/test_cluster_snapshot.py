@@ -1,5 +1,6 @@
 """A snapshot of a running cluster, through the admin API."""
 
+from ballast.model.ids import TopicPartition
 from ballast.net.cluster_snapshot import ClusterSnapshot, take_snapshot
 from tests.fakes.cluster_admin import FakeAdmin, FakeCluster
 
@@ -26,7 +27,8 @@ async def test_topics_brokers_and_sizes() -> None:
     assert topics[1].replicas == [[1, 2], [2, 3]]
     assert topics[1].bytes == [100, 200]
     assert topics[1].leaders == [1, 2]
-    assert found.silent_brokers == ()
+    assert found.silent_brokers == {}
+    assert [topic.log_dirs for topic in topics] == [None, None]
 
 
 async def test_where_the_leader_is_silent_the_largest_replica_counts() -> None:
@@ -36,7 +38,7 @@ async def test_where_the_leader_is_silent_the_largest_replica_counts() -> None:
     partition.sizes = {1: 100, 2: 90}
     admin.unreachable.add(1)
     found = await taken(admin)
-    assert found.silent_brokers == (1,)
+    assert list(found.silent_brokers) == [1]
     assert [topic.bytes for topic in found.topics()] == [[300], [90, 200]]
 
 
@@ -62,3 +64,22 @@ async def test_a_topic_that_is_not_shown_whole_is_left_out() -> None:
     found = await taken(FakeAdmin(model))
     assert [topic.topic for topic in found.topics()] == ["a"]
     assert found.partitions == 1
+
+
+async def test_what_is_reassigned_stands_where_it_goes() -> None:
+    admin = FakeAdmin(cluster())
+    await admin.alter_reassignments({TopicPartition("b", 0): (3, 2)})
+    found = await taken(admin)
+    assert [topic.replicas for topic in found.topics()] == [[[3, 1]], [[3, 2], [2, 3]]]
+
+
+async def test_log_directories_are_told_of_topics_of_which_all_are_known() -> None:
+    admin = FakeAdmin(cluster())
+    admin.unreachable.add(1)
+    found = await take_snapshot(admin, with_log_dirs=True)
+    assert [one.log_dirs for one in found.brokers] == [(), ("/data",), ("/data",)]
+    assert [topic.log_dirs for topic in found.topics()] == [None, None]
+    admin.unreachable.clear()
+    found = await take_snapshot(admin, with_log_dirs=True)
+    assert [one.log_dirs for one in found.brokers] == [("/data",)] * 3
+    assert [topic.log_dirs for topic in found.topics()] == [[["/data"] * 2], [["/data"] * 2] * 2]
