@@ -14,7 +14,7 @@ from tests.unit.broker.cluster import P0, TOPIC, Cluster, batch, simulate
 
 DIRS = {"log_dirs": "/d1,/d2"}
 P1 = TopicPartition(TOPIC, 1)
-SLOW = "10000"
+SLOW = {**DIRS, "replica_alter_log_dirs_io_max_bytes_per_second": "10000"}
 
 
 def replicas_of(cluster: Cluster, broker_id: int = 1) -> ReplicaManager:
@@ -37,6 +37,17 @@ def values(log: Log) -> list[int]:
 async def fill(cluster: Cluster, count: int = 20, size: int = 100) -> None:
     for number in range(count):
         await cluster.produce(1, P0, batch(bytes([number % 256]) * size))
+
+
+async def begin_slowly(cluster: Cluster, count: int, size: int, *, copied: int) -> None:
+    """Begin a move of ``count`` batches; return when ``copied`` of them have been copied."""
+    await cluster.start(1)
+    await cluster.lead(P0, 1, [1])
+    await fill(cluster, count, size)
+    begin(cluster, "/d2")
+    future = replicas_of(cluster).log_dirs.futures[P0]
+    await cluster.until(lambda: future.log_end_offset >= copied)
+    assert future.log_end_offset < count
 
 
 def test_a_leader_moves_while_it_is_written() -> None:
@@ -83,13 +94,8 @@ def test_a_follower_moves_while_it_follows() -> None:
 
 def test_the_copy_is_cut_where_the_log_was_cut() -> None:
     async def main(cluster: Cluster) -> None:
-        await cluster.start(1)
-        await cluster.lead(P0, 1, [1])
-        await fill(cluster, 10, 5000)
-        begin(cluster, "/d2")
+        await begin_slowly(cluster, 10, 5000, copied=4)
         replicas = replicas_of(cluster)
-        future = replicas.log_dirs.futures[P0]
-        await cluster.until(lambda: future.log_end_offset >= 4)
         partition = replicas.partitions[P0]
         partition.truncate(2)
         partition.log.begin_leader_epoch(1)
@@ -102,41 +108,31 @@ def test_the_copy_is_cut_where_the_log_was_cut() -> None:
             len(batch(b"other" * 9)),
         ]
 
-    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, **SLOW)
 
 
 def test_the_copy_begins_anew_where_the_log_began_anew() -> None:
     async def main(cluster: Cluster) -> None:
-        await cluster.start(1)
-        await cluster.lead(P0, 1, [1])
-        await fill(cluster, 10, 5000)
-        begin(cluster, "/d2")
+        await begin_slowly(cluster, 10, 5000, copied=2)
         replicas = replicas_of(cluster)
-        future = replicas.log_dirs.futures[P0]
-        await cluster.until(lambda: future.log_end_offset >= 2)
         partition = replicas.partitions[P0]
         partition.restart_at(100)
         partition.log.append_as_follower(memoryview(batch(b"a", base_offset=100, leader_epoch=0)))
         await cluster.until(is_at(cluster, "/d2"), 100)
         assert (partition.log.log_start_offset, partition.log.log_end_offset) == (100, 101)
 
-    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, **SLOW)
 
 
 def test_deleted_records_are_not_copied() -> None:
     async def main(cluster: Cluster) -> None:
-        await cluster.start(1)
-        await cluster.lead(P0, 1, [1])
-        await fill(cluster, 20, 5000)
-        begin(cluster, "/d2")
+        await begin_slowly(cluster, 20, 5000, copied=2)
         replicas = replicas_of(cluster)
-        future = replicas.log_dirs.futures[P0]
-        await cluster.until(lambda: future.log_end_offset >= 2)
         replicas.partitions[P0].log.raise_log_start_offset(15)
         await cluster.until(is_at(cluster, "/d2"), 100)
         assert replicas.partitions[P0].log.log_start_offset == 15
 
-    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, **SLOW)
 
 
 def test_no_faster_than_allowed_and_the_limit_may_be_changed() -> None:
@@ -160,17 +156,12 @@ def test_no_faster_than_allowed_and_the_limit_may_be_changed() -> None:
         )
         await cluster.until(is_at(cluster, "/d2"), 3)
 
-    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, **SLOW)
 
 
 def test_a_move_goes_on_after_a_restart() -> None:
     async def main(cluster: Cluster) -> None:
-        await cluster.start(1)
-        await cluster.lead(P0, 1, [1])
-        await fill(cluster, 20, 10_000)
-        begin(cluster, "/d2")
-        future = replicas_of(cluster).log_dirs.futures[P0]
-        await cluster.until(lambda: future.log_end_offset >= 5)
+        await begin_slowly(cluster, 20, 10_000, copied=5)
         cluster.kill(1)
         await cluster.start(1)
         assert replicas_of(cluster).log_dirs.futures[P0].log_end_offset >= 5
@@ -178,7 +169,7 @@ def test_a_move_goes_on_after_a_restart() -> None:
         await cluster.until(is_at(cluster, "/d2"), 100)
         assert replicas_of(cluster).partitions[P0].log.log_end_offset == 20
 
-    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, **SLOW)
 
 
 def test_another_target_takes_the_place_of_the_first() -> None:
@@ -196,7 +187,7 @@ def test_another_target_takes_the_place_of_the_first() -> None:
         begin(cluster, "/d2")
         assert dirs.future_directory_of(P0) == "/d2"
 
-    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, log_dirs="/d1,/d2,/d3")
+    simulate(main, 1, **(SLOW | {"log_dirs": "/d1,/d2,/d3"}))
 
 
 @pytest.mark.parametrize("delete", [True, False])
@@ -212,7 +203,7 @@ def test_a_replica_that_is_stopped(*, delete: bool) -> None:
         begun = cluster.brokers[1].parts.log_dir_moves
         await cluster.until(lambda: begun.is_moving(P0) == (not delete))
 
-    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, **SLOW)
 
 
 def refusal(cluster: Cluster, name: TopicPartition, path: str) -> ErrorCode:
@@ -261,12 +252,8 @@ def test_a_replica_that_comes_later_is_made_where_it_was_wanted() -> None:
 @pytest.mark.parametrize("failing", ["/d1", "/d2"])
 def test_a_disk_that_fails_amid_a_move(failing: str) -> None:
     async def main(cluster: Cluster) -> None:
-        await cluster.start(1)
-        await cluster.lead(P0, 1, [1])
-        await fill(cluster, 20, 10_000)
-        begin(cluster, "/d2")
+        await begin_slowly(cluster, 20, 10_000, copied=5)
         dirs = replicas_of(cluster).log_dirs
-        await cluster.until(lambda: dirs.futures[P0].log_end_offset >= 5)
         refused = "read" if failing == "/d1" else "write"
         cluster.disks[1].fail = lambda done, path: (
             errno.EIO if done == refused and path.startswith(f"{failing}/orders") else None
@@ -277,7 +264,7 @@ def test_a_disk_that_fails_amid_a_move(failing: str) -> None:
         code = (await cluster.produce(1, P0, batch(b"a"))).error_code
         assert code == (ErrorCode.KAFKA_STORAGE_ERROR if failing == "/d1" else ErrorCode.NONE)
 
-    simulate(main, 1, replica_alter_log_dirs_io_max_bytes_per_second=SLOW, **DIRS)
+    simulate(main, 1, **SLOW)
 
 
 def test_much_is_copied_in_turns_and_flushed_in_between() -> None:
