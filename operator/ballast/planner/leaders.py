@@ -5,7 +5,6 @@ too many gives its surplus to those of its partitions' other replicas that lead 
 left then goes along chains: a broker that leads enough takes one and gives another one on.
 """
 
-from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from ballast.planner.arrays import Bools, Ints, Shorts, counted, noise, ranks
 
 _ROUNDS = 24
-_MAX_CHAINS = 50_000
+_MAX_PASSES = 50_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,62 +80,61 @@ class _Chains:
     def __init__(self, leading: Leading) -> None:
         self._leading = leading
         self._rows = leading.rows
+        self._lines = np.flatnonzero(leading.changeable)
         self._led = counted(leading.rows[:, 0], len(leading.target))
-        self._index()
 
     def run(self) -> None:
         """Send what is too much along the shortest chains, as long as there are any."""
         low, high = self._leading.low, self._leading.high
         takers = self._leading.takers
-        for _ in range(_MAX_CHAINS):
-            over, under = self._led > high, takers & (self._led < low)
-            if over.any() and self._send(over, takers & (self._led < high)):
+        for _ in range(_MAX_PASSES):
+            if (self._led > high).any() and self._send(high, takers & (self._led < high)):
                 continue
-            if under.any() and self._send(self._led > low, under):
-                continue
-            if not self._is_stale:
+            under = takers & (self._led < low)
+            if not (under.any() and self._send(low, under)):
                 return
-            self._index()
 
-    def _index(self) -> None:
-        """Look anew which partitions each broker leads."""
-        lines = np.flatnonzero(self._leading.changeable)
-        first = self._rows[lines, 0]
-        order = np.argsort(first, kind="stable")
-        self._lines = lines[order]
-        self._cuts = np.searchsorted(first[order], np.arange(len(self._led) + 1))
-        self._is_stale = False
+    def _send(self, kept: Ints, ends: Bools) -> bool:
+        """Send along shortest chains from brokers above ``kept``; False = no end is reached.
 
-    def _send(self, sources: Bools, ends: Bools) -> bool:
-        """Send one along the shortest chain from any source to any end; False = there is none."""
-        reached: dict[int, tuple[int, int]] = {}
-        queue = deque(np.flatnonzero(sources & ~ends).tolist())
-        seen = np.zeros(len(self._led), np.bool_)
-        seen[list(queue)] = True
-        while queue:
-            broker = queue.popleft()
-            lines = self._lines[self._cuts[broker] : self._cuts[broker + 1]]
-            lines = lines[self._rows[lines, 0] == broker]
+        All brokers are searched at once, one hop after another: with ten thousand of them, a search
+        for each chain by itself would take hours.
+        """
+        parent = np.full(len(self._led), -1)
+        line = np.full(len(self._led), -1)
+        frontier = (self._led > kept) & ~ends
+        seen = frontier.copy()
+        while True:
+            lines = self._lines[frontier[self._rows[self._lines, 0]]]
             others = self._rows[lines, 1:]
-            fresh = (others >= 0) & ~seen[others] & self._leading.takers[others]
-            line, place = np.nonzero(fresh)
-            found, first = np.unique(others[line, place], return_index=True)
-            for other, at in zip(found.tolist(), first.tolist(), strict=True):
-                seen[other] = True
-                reached[other] = (broker, int(lines[line[at]]))
-                if ends[other]:
-                    self._walk(other, reached)
-                    return True
-                queue.append(other)
-        return False
+            of, place = np.nonzero((others >= 0) & ~seen[others] & self._leading.takers[others])
+            if not of.size:
+                return False
+            found, first = np.unique(others[of, place], return_index=True)
+            line[found] = lines[of[first]]
+            parent[found] = self._rows[line[found], 0]
+            reached = found[ends[found]]
+            if reached.size:
+                for end in reached.tolist():
+                    self._walk(end, parent, line, kept)
+                return True
+            seen[found] = True
+            frontier = np.zeros_like(seen)
+            frontier[found] = True
 
-    def _walk(self, end: int, reached: dict[int, tuple[int, int]]) -> None:
+    def _walk(self, end: int, parent: Ints, line: Ints, kept: Ints) -> None:
+        """Send one along a chain, unless an earlier one has used up its begin or a part of it."""
+        chain = []
+        begin = end
+        while parent[begin] >= 0:
+            chain.append((begin, int(line[begin])))
+            begin = int(parent[begin])
+        if self._led[begin] <= kept[begin]:
+            return
+        if any(self._rows[at, 0] != parent[broker] for broker, at in chain):
+            return
+        for broker, at in chain:
+            place = int(np.flatnonzero(self._rows[at] == broker)[0])
+            self._rows[at, [0, place]] = self._rows[at, [place, 0]]
         self._led[end] += 1
-        while end in reached:
-            broker, line = reached[end]
-            place = int(np.flatnonzero(self._rows[line] == end)[0])
-            _lead(self._rows, np.array([line]), np.array([place]))
-            end = broker
-        self._led[end] -= 1
-        # The partitions that changed hands are not among those of their new leaders yet.
-        self._is_stale = True
+        self._led[begin] -= 1
