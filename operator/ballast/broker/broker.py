@@ -46,6 +46,7 @@ from ballast.net.channel import BrokerChannel, ChannelOptions
 from ballast.net.http import Health, HttpServer
 from ballast.net.limits import ServerLimits
 from ballast.net.server import Server
+from ballast.protocol.messages.create_topics import CreatableTopic
 from ballast.storage.errors import NoUsableLogDir, WrongLogDir
 from ballast.storage.files import Files
 from ballast.storage.log_dirs import LogDirs
@@ -133,11 +134,7 @@ class Broker:
             self._spawn,
             config.num_replica_fetchers,
         )
-        internal_topics = {
-            OFFSETS_TOPIC: creatable_offsets_topic(config),
-            LOAD_TOPIC: creatable_load_topic(config),
-        }
-        auto_creation = AutoCreation(controller, metadata, internal_topics)
+        auto_creation = AutoCreation(controller, metadata, self._internal_topics())
         groups = self._groups(replicas, auto_creation)
         moves = LogDirMoves(replicas)
 
@@ -170,6 +167,12 @@ class Broker:
             Health(unhealthy=self._unhealthy, unready=self._unready, registry=metrics.registry)
         )
         add_gauges(self.parts, self.server)
+
+    def _internal_topics(self) -> dict[str, CreatableTopic]:
+        return {
+            OFFSETS_TOPIC: creatable_offsets_topic(self.config),
+            LOAD_TOPIC: creatable_load_topic(self.config),
+        }
 
     def _throttles(self, clock: Callable[[], float]) -> Throttles:
         throttles = Throttles(self.config.broker_id, clock)

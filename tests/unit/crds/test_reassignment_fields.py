@@ -48,6 +48,8 @@ PLANS: dict[str, dict[str, Any]] = {
             "maxReplicaMoves": 100,
             "maxBytesToMove": "1Ti",
             "startIndex": 2,
+            "objective": "BytesInPerSecond",
+            "load": {"windowSeconds": 600, "percentile": 95},
             "engine": "Spark",
             "seed": 7,
             "spark": {
