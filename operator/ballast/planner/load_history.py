@@ -2,7 +2,7 @@
 
 A partition may have been led by several brokers: what they counted adds up, and the time that their
 samples cover counts once. Time that no sample covers, because a broker could not write it, counts
-as if it had not been. Memory is `ROW_BYTES` per partition and sample.
+as if it had not been. What is kept takes 28 bytes per partition and sample.
 """
 
 from array import array
@@ -12,9 +12,6 @@ import numpy as np
 
 from ballast.model.load_samples import LoadSample
 from ballast.planner.arrays import Floats, Ints
-
-ROW_BYTES = 28
-"""Of what is kept of one partition in one sample."""
 
 MS_PER_SECOND = 1000
 _DECIMALS = 3
@@ -71,9 +68,9 @@ class LoadHistory:
         rates = np.zeros(partitions, np.float64)
         rows = self._topics.get(topic)
         if rows is not None:
-            numbers = np.frombuffer(rows.partitions, np.int32)
-            known = numbers < partitions
-            numbers = numbers[known].astype(np.int64)
+            told_of = np.frombuffer(rows.partitions, np.int32).astype(np.int64)
+            known = told_of < partitions
+            numbers = told_of[known]
             starts, ends, bytes_in = (
                 np.frombuffer(column, np.int64)[known]
                 for column in (rows.starts_ms, rows.ends_ms, rows.bytes_in)
