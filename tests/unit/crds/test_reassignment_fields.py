@@ -240,7 +240,7 @@ def generated() -> tuple[dict[str, Any], dict[str, Any]]:
         "leaderChanges": 1,
         "rackViolations": counts,
         "copysets": counts,
-        "spread": {"replicas": level, "leaders": level, "bytes": level},
+        "spread": dict.fromkeys(("replicas", "leaders", "bytes", "bytesInPerSecond"), level),
         "busiestBroker": {"in": busiest, "out": busiest},
     }
     details = {
