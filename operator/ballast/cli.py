@@ -346,9 +346,23 @@ def plan_generate(
 def plan_snapshot(
     bootstrap_server: Bootstrap,
     out: Annotated[Path, typer.Option(help="Where the snapshot goes; .gz compresses it.")],
+    load_window: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Tells what was written in the last 30m, 1h, 7d, …"),
+    ] = None,
+    load_percentile: Annotated[
+        int | None,
+        typer.Option(min=1, max=100, help="Of the rates in that time; their average if absent."),
+    ] = None,
 ) -> None:
     """Write a running cluster as ballast-snapshot/v1: 0 done, 1 no answer, 2 invalid."""
-    _call("plan_snapshot", bootstrap_server=bootstrap_server, out=out)
+    _call(
+        "plan_snapshot",
+        bootstrap_server=bootstrap_server,
+        out=out,
+        load_window=load_window,
+        load_percentile=load_percentile,
+    )
 
 
 @plan_app.command("show")

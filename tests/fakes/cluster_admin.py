@@ -28,6 +28,7 @@ from ballast.reassign.throttles import (
     split_list,
 )
 from tests.fakes.fuse import Fuse
+from tests.fakes.load_samples import FakeLoadHistory
 from tests.fakes.replica_log_dirs import FakeLogDirs
 
 _STEP_SECONDS = 0.25
@@ -190,11 +191,12 @@ class FakeCluster:
         self._complete(partition)
 
 
-class FakeAdmin(FakeLogDirs):
+class FakeAdmin(FakeLogDirs, FakeLoadHistory):
     """Kafka's admin API on a `FakeCluster`, with faults."""
 
     def __init__(self, cluster: FakeCluster, fuse: Fuse | None = None) -> None:
-        super().__init__()
+        FakeLogDirs.__init__(self)
+        FakeLoadHistory.__init__(self)
         self.cluster = cluster
         self.fuse = fuse or Fuse()
         self.is_available = True

@@ -190,6 +190,7 @@ class NetworkedCluster:
                     "offsets.topic.replication.factor": "3",
                     "offsets.topic.num.partitions": "10",
                     "min.insync.replicas": "2",
+                    "ballast.load.sample.interval.ms": "0",
                     "auto.create.topics.enable": "true",
                 },
             )

@@ -52,13 +52,17 @@ def ballast(*arguments: str, timeout_s: float = 60) -> subprocess.CompletedProce
 
 @contextmanager
 def running_cluster(directory: Path, *arguments: str) -> Iterator[RunningCluster]:
-    """Run ``ballast up`` until the block ends, then stop it as a person would, with SIGINT."""
+    """Run ``ballast up`` until the block ends, then stop it as a person would, with SIGINT.
+
+    The topics are the test's own: the history of load is kept only where ``arguments`` say so.
+    """
     with (
         port_range() as base_port,
         subprocess.Popen(
             [
                 *(sys.executable, "-m", "ballast", "up"),
-                *("--dir", str(directory), "--base-port", str(base_port), *arguments),
+                *("--dir", str(directory), "--base-port", str(base_port)),
+                *("--override", "ballast.load.sample.interval.ms=0", *arguments),
             ],
             env=environment(),
             stdout=subprocess.PIPE,

@@ -249,6 +249,7 @@ class SimulatedCluster:
             "replica.fetch.wait.max.ms": "500",
             "replica.fetch.backoff.ms": "200",
             "replica.socket.timeout.ms": "2000",
+            "ballast.load.sample.interval.ms": "0",
             **options.broker_properties,
         }
         config, unknown = BrokerConfig.from_properties(properties)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from ballast.broker import housekeeping
+from ballast.broker.apis.produce import ADMIN_CLIENT_ID
 from ballast.broker.auto_creation import AutoCreation
 from ballast.broker.config import BrokerConfig
 from ballast.broker.config_watcher import ConfigWatcher
@@ -24,6 +25,7 @@ from ballast.broker.group_delays import GroupDelays
 from ballast.broker.groups import Groups
 from ballast.broker.identity import Identity
 from ballast.broker.leadership import Leadership
+from ballast.broker.load_reporter import LoadReporter, creatable_load_topic
 from ballast.broker.log_cleaner import LogCleaner
 from ballast.broker.log_dir_moves import LogDirMoves
 from ballast.broker.metadata_cache import MetadataCache
@@ -39,11 +41,12 @@ from ballast.broker.throttles import Throttles
 from ballast.model.brokers import Broker as RegisteredBroker
 from ballast.model.brokers import Endpoint
 from ballast.model.ids import TopicPartition
-from ballast.model.topics import OFFSETS_TOPIC
+from ballast.model.topics import LOAD_TOPIC, OFFSETS_TOPIC
 from ballast.net.channel import BrokerChannel, ChannelOptions
 from ballast.net.http import Health, HttpServer
 from ballast.net.limits import ServerLimits
 from ballast.net.server import Server
+from ballast.protocol.messages.create_topics import CreatableTopic
 from ballast.storage.errors import NoUsableLogDir, WrongLogDir
 from ballast.storage.files import Files
 from ballast.storage.log_dirs import LogDirs
@@ -127,12 +130,11 @@ class Broker:
             on_storage_failure=self._fail,
         )
         fetchers = Fetchers(
-            lambda leader: Fetcher(leader, self._channel(leader), replicas, self._spawn),
+            lambda leader: Fetcher(leader, self._fetch_channel(leader), replicas, self._spawn),
             self._spawn,
             config.num_replica_fetchers,
         )
-        internal_topics = {OFFSETS_TOPIC: creatable_offsets_topic(config)}
-        auto_creation = AutoCreation(controller, metadata, internal_topics)
+        auto_creation = AutoCreation(controller, metadata, self._internal_topics())
         groups = self._groups(replicas, auto_creation)
         moves = LogDirMoves(replicas)
 
@@ -165,6 +167,12 @@ class Broker:
             Health(unhealthy=self._unhealthy, unready=self._unready, registry=metrics.registry)
         )
         add_gauges(self.parts, self.server)
+
+    def _internal_topics(self) -> dict[str, CreatableTopic]:
+        return {
+            OFFSETS_TOPIC: creatable_offsets_topic(self.config),
+            LOAD_TOPIC: creatable_load_topic(self.config),
+        }
 
     def _throttles(self, clock: Callable[[], float]) -> Throttles:
         throttles = Throttles(self.config.broker_id, clock)
@@ -222,6 +230,7 @@ class Broker:
         self._spawn(replicas.isr_writer.run())
         self._spawn(replicas.log_dir_events.run())
         self._spawn(parts.log_dir_moves.run())
+        self._spawn(LoadReporter(replicas, parts.auto_creation, self._load_channel).run())
         if config.cleaner_enable:
             self._spawn(parts.log_cleaner.run())
         for period_ms, action in (
@@ -277,15 +286,20 @@ class Broker:
             max_connections_per_ip=config.max_connections_per_ip,
         )
 
-    def _channel(self, leader: RegisteredBroker) -> BrokerChannel:
-        config = self.config
+    def _fetch_channel(self, leader: RegisteredBroker) -> BrokerChannel:
+        return self._channel(leader, f"broker-{self.config.broker_id}-fetcher-{leader.broker_id}")
+
+    def _load_channel(self, leader: RegisteredBroker) -> BrokerChannel:
+        return self._channel(leader, ADMIN_CLIENT_ID)
+
+    def _channel(self, leader: RegisteredBroker, client_id: str) -> BrokerChannel:
         return BrokerChannel(
             leader.endpoint.host,
             leader.endpoint.port,
             ChannelOptions(
-                client_id=f"broker-{config.broker_id}-fetcher-{leader.broker_id}",
+                client_id=client_id,
                 max_in_flight=1,
-                request_timeout_s=config.replica_socket_timeout_ms / 1000,
+                request_timeout_s=self.config.replica_socket_timeout_ms / 1000,
             ),
         )
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from ballast.broker.controller_settings import ControllerSettings
 from ballast.broker.errors import ConfigError
 from ballast.broker.group_settings import GroupSettings
+from ballast.broker.load_settings import LoadSettings
 from ballast.broker.log_settings import LogSettings
 from ballast.broker.settings import (
     INT,
@@ -33,7 +34,7 @@ from ballast.model.brokers import Endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerConfig(LogSettings, GroupSettings, ControllerSettings):
+class BrokerConfig(LogSettings, GroupSettings, LoadSettings, ControllerSettings):
     """The properties of one broker, parsed. Times are milliseconds, sizes bytes."""
 
     broker_id: int = setting(

@@ -5,6 +5,7 @@ BrokerError
 ├── StartupRefused           the broker must not run on this disk or under this id
 ├── ControllerUnavailable    no controller has answered within the wait allowed
 ├── ProduceFailed            a produce request that wants no answer has failed
+├── LoadNotWritten           samples of load found nobody who took them
 └── PartitionError           one partition's part of a request is answered with an error code
 """
 
@@ -51,3 +52,7 @@ class PartitionError(BrokerError):
 
 class ProduceFailed(BrokerError):
     """A produce request with acks=0 failed: closing the connection is the only way to say so."""
+
+
+class LoadNotWritten(BrokerError):
+    """Samples of load could not be written: there is no topic or leader, or it refused them."""

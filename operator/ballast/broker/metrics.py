@@ -31,6 +31,9 @@ class BrokerMetrics:
         )
         self.isr_shrinks = self._counter("isr_shrinks", "Times that an ISR became smaller.")
         self.isr_expands = self._counter("isr_expands", "Times that an ISR became larger.")
+        self.dropped_load_samples = self._counter(
+            "dropped_load_samples", "Samples of load that could not be written."
+        )
         self.session_expiries = self._counter(
             "zookeeper_session_expiries", "ZooKeeper sessions that ended."
         )

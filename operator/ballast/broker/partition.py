@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from ballast.broker.errors import PartitionError
+from ballast.broker.load_counts import LoadCounts
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import NO_EPOCH, NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
@@ -28,6 +29,7 @@ class Partition:
         "is_in_sync",
         "leader",
         "leader_epoch",
+        "load",
         "log",
         "name",
         "term",
@@ -45,6 +47,8 @@ class Partition:
         self.name = name
         self.log = log
         self.broker_id = broker_id
+        self.load = LoadCounts()
+        """What clients did with it since it was last counted."""
         self.leader = NO_LEADER
         self.leader_epoch = NO_EPOCH
         self.assignment = ReplicaAssignment(replicas=())

@@ -100,7 +100,9 @@ def _append(
     appended = partition.log.append_as_leader(
         memoryview(records), leader_epoch=partition.leader_epoch, now_ms=replicas.wall_clock_ms()
     )
+    partition.load.produce_requests += 1
     if not appended.duplicate:
+        partition.load.bytes_in += appended.size_bytes
         replicas.metrics.bytes_in.inc(appended.size_bytes)
     return Produced(
         name,

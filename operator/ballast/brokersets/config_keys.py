@@ -41,6 +41,9 @@ FORBIDDEN: Final = frozenset(
 
 FORBIDDEN_PREFIXES: Final = ("zookeeper.", "ballast.", "listener.name.")
 
+ALLOWED_PREFIX: Final = "ballast.load."
+"""How much history of load there is, is for the users of a set to say."""
+
 MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
 
 
@@ -106,4 +109,6 @@ a value is refused. The same as the broker's own table, less the throttles."""
 
 def is_forbidden(name: str) -> bool:
     """Whether a property is Ballast's own."""
+    if name.startswith(ALLOWED_PREFIX):
+        return False
     return name in FORBIDDEN or name.startswith(FORBIDDEN_PREFIXES)

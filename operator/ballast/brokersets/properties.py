@@ -5,8 +5,9 @@ Configs that running brokers take are not in it: they are set on all brokers at 
 What differs from pod to pod (id, addresses, rack) is added by the broker itself.
 
 The topic of consumer groups is made with three replicas, as Kafka's default is, but with as many as
-there are brokers in a smaller set: else no group could ever be formed there. The number of brokers
-is no reason to restart them, so this is not in the digest.
+there are brokers in a smaller set: else no group could ever be formed there. So is the history of
+load, which shall outlive a broker. The number of brokers is no reason to restart them, so this is
+not in the digest.
 """
 
 import hashlib
@@ -20,6 +21,7 @@ _HEADER = (
 )
 _MIN_RESERVE_SECONDS = 3
 _OFFSETS_REPLICATION_FACTOR = "offsets.topic.replication.factor"
+_LOAD_REPLICATION_FACTOR = "ballast.load.topic.replication.factor"
 _OFFSETS_REPLICAS = 3
 """Kafka's default."""
 
@@ -29,6 +31,8 @@ def server_properties(spec: BrokerSetSpec) -> str:
     properties = _properties(spec)
     if spec.replicas < _OFFSETS_REPLICAS:
         properties.setdefault(_OFFSETS_REPLICATION_FACTOR, str(spec.replicas))
+    replicas = min(_OFFSETS_REPLICAS, spec.replicas)
+    properties.setdefault(_LOAD_REPLICATION_FACTOR, str(replicas))
     return _text(properties)
 
 

@@ -6,7 +6,7 @@ from ballast.commands.kubectl_client import Document
 from ballast.commands.kubectl_objects import amount, at, clean, number
 
 _SUMMARY: Final = ("status", "plan", "summary")
-_LEVELS: Final = ("replicas", "leaders", "bytes")
+_LEVELS: Final = ("replicas", "leaders", "bytes", "bytesInPerSecond")
 
 
 def explanation_lines(document: Document) -> list[str]:
@@ -62,7 +62,7 @@ def _ends(document: Document, name: str, when: str) -> str:
     known = [end for end in ends if end is not None]
     if len(known) != len(ends):
         return ""
-    return "…".join(amount(end) if name == "bytes" else str(end) for end in known)
+    return "…".join(amount(end) if name.startswith("bytes") else str(end) for end in known)
 
 
 def _racks(document: Document) -> str:

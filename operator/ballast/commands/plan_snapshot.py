@@ -1,46 +1,87 @@
 """``ballast plan snapshot``: a running cluster as ``ballast-snapshot/v1``, in a file."""
 
 import asyncio
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
+from ballast.commands import clock
 from ballast.commands.plan_files import FileUnusable, write_file
 from ballast.net.admin import AdminClient
 from ballast.net.cluster_connections import AdminOptions, parse_bootstrap_servers
 from ballast.net.cluster_snapshot import take_snapshot
+from ballast.net.load_rates import LoadRates, LoadWindow, read_rates
 from ballast.planner.snapshot_lines import write_snapshot
-from ballast.reassign.ports import ClusterAdmin, ClusterUnavailable
+from ballast.reassign.ports import ClusterAdmin, ClusterUnavailable, LoadHistoryTooLarge
 
 EXIT_DONE = 0
 EXIT_FAILED = 1
 EXIT_INVALID = 2
 
 _ADMIN_OPTIONS = AdminOptions(client_id="ballast-plan")
+_WINDOW = re.compile(r"([1-9][0-9]{0,8})([smhd])")
+_UNIT_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
-def main(*, bootstrap_server: str, out: Path) -> int:
+class _NoHistory(Exception):
+    """There are no rates for the snapshot; the message says why."""
+
+
+def main(
+    *,
+    bootstrap_server: str,
+    out: Path,
+    load_window: str | None = None,
+    load_percentile: int | None = None,
+) -> int:
     """Run the command; return 0, 1 when the cluster does not answer, 2 when the input is wrong."""
     try:
         servers = parse_bootstrap_servers(bootstrap_server)
     except ValueError as error:
         sys.stderr.write(f"--bootstrap-server: {error}\n")
         return EXIT_INVALID
+    try:
+        window = read_window(load_window, load_percentile)
+    except ValueError as error:
+        sys.stderr.write(f"--load-window: {error}\n")
+        return EXIT_INVALID
 
     async def connected() -> int:
         admin = AdminClient(servers, _ADMIN_OPTIONS)
         try:
-            return await snapshot(admin, out, sys.stdout, sys.stderr)
+            return await snapshot(admin, out, sys.stdout, sys.stderr, window)
         finally:
             await admin.close()
 
     return asyncio.run(connected())
 
 
-async def snapshot(admin: ClusterAdmin, path: Path, out: TextIO, errors: TextIO) -> int:
-    """Write a cluster's snapshot; return the exit code."""
+def read_window(length: str | None, percentile: int | None) -> LoadWindow | None:
+    """Return which part of the history of load is asked for. Raises `ValueError`."""
+    if length is None:
+        if percentile is not None:
+            raise ValueError("is required by --load-percentile")
+        return None
+    form = _WINDOW.fullmatch(length)
+    if form is None:
+        raise ValueError(f"not a time such as 30m, 1h or 7d: {length!r}")
+    return LoadWindow(length_ms=int(form[1]) * _UNIT_MS[form[2]], percentile=percentile)
+
+
+async def snapshot(
+    admin: ClusterAdmin,
+    path: Path,
+    out: TextIO,
+    errors: TextIO,
+    window: LoadWindow | None = None,
+    wall_clock_ms: Callable[[], int] = clock.wall_clock_ms,
+) -> int:
+    """Write a cluster's snapshot, with rates where a window is given; return the exit code."""
     try:
-        taken = await take_snapshot(admin, with_log_dirs=True)
+        rates = None if window is None else await _rates(admin, window, wall_clock_ms())
+        taken = await take_snapshot(admin, with_log_dirs=True, rates=rates)
         errors.writelines(
             f"sizes on broker {broker_id} are not known: {reason}\n"
             for broker_id, reason in taken.silent_brokers.items()
@@ -49,8 +90,23 @@ async def snapshot(admin: ClusterAdmin, path: Path, out: TextIO, errors: TextIO)
     except ClusterUnavailable as error:
         errors.write(f"the cluster does not answer: {error}\n")
         return EXIT_FAILED
+    except (LoadHistoryTooLarge, _NoHistory) as error:
+        errors.write(f"--load-window: {error}\n")
+        return EXIT_FAILED
     except FileUnusable as error:
         errors.write(f"{error}\n")
         return EXIT_INVALID
     out.write(f"{len(taken.brokers)} brokers, {taken.partitions} partitions: {path}\n")
+    if rates is not None:
+        out.write(f"with the load of {rates.history.span_ms // 1000} s\n")
     return EXIT_DONE
+
+
+async def _rates(admin: ClusterAdmin, window: LoadWindow, now_ms: int) -> LoadRates:
+    rates = await read_rates(admin, window, now_ms)
+    if rates is None:
+        raise _NoHistory(
+            f"__ballast_load has no samples of the last {window.length_ms // 1000} s: brokers "
+            "write them every ballast.load.sample.interval.ms, unless that is 0"
+        )
+    return rates

@@ -25,10 +25,11 @@ from ballast.kube.snapshot_chunks import (
 )
 from ballast.kube.spark_applications import KubeflowSpark, SparkEngine
 from ballast.net.cluster_snapshot import ClusterSnapshot, take_snapshot
+from ballast.net.load_rates import LoadRates, LoadWindow, read_rates
 from ballast.planner.snapshot_lines import write_snapshot
-from ballast.reassign.generate_manifest import Engine
+from ballast.reassign.generate_manifest import Engine, LoadAsked
 from ballast.reassign.generation import Basis, EngineChoice, Planning, engine_of
-from ballast.reassign.ports import ClusterUnavailable
+from ballast.reassign.ports import ClusterUnavailable, LoadHistoryTooLarge
 from ballast.reassign.spark_application import (
     DRIVER_FAILED,
     IMAGE_PULL,
@@ -46,6 +47,8 @@ SNAPSHOT_TOO_LARGE: Final = "SnapshotTooLarge"
 SNAPSHOT_MISSING: Final = "SnapshotMissing"
 CLUSTER_UNAVAILABLE: Final = "ControllerUnavailable"
 REASSIGNMENTS_PENDING: Final = "ReassignmentsPending"
+LOAD_HISTORY_MISSING: Final = "LoadHistoryMissing"
+LOAD_HISTORY_TOO_LARGE: Final = "LoadHistoryTooLarge"
 _STORED: Final = "the plan is stored"
 _NO_SPARK: Final = (
     "there is no Spark: the chart's spark.enabled is false, or SparkApplications of "
@@ -87,15 +90,25 @@ class PlanEngines:
             if pending:
                 why = f"{len(pending)} partitions are being reassigned: waiting for their end"
                 return _put_off(planning, REASSIGNMENTS_PENDING, why)
-            taken = await take_snapshot(admin, await self._cordoned(case))
+            asked = case.generate.load
+            rates = None if asked is None else await self._rates(asked)
+            if asked is not None and rates is None:
+                return _put_off(planning, LOAD_HISTORY_MISSING, _no_history(asked))
+            taken = await take_snapshot(admin, await self._cordoned(case), rates=rates)
             packed = await asyncio.to_thread(pack, write_snapshot(taken.brokers, taken.topics()))
         except ClusterUnavailable as error:
             return _put_off(planning, CLUSTER_UNAVAILABLE, str(error))
+        except LoadHistoryTooLarge as error:
+            raise AttemptFailed(LOAD_HISTORY_TOO_LARGE, str(error)) from error
         except SnapshotTooLarge as error:
             raise AttemptFailed(SNAPSHOT_TOO_LARGE, str(error)) from error
         attempt = case.attempt(planning.attempt)
         await write_snapshot_chunks(self._api, attempt, packed)
         return await self._choose_engine(case, planning, taken, packed.digest)
+
+    async def _rates(self, asked: LoadAsked) -> LoadRates | None:
+        window = LoadWindow(length_ms=asked.window_seconds * 1000, percentile=asked.percentile)
+        return await read_rates(self._work.admin, window, self._operator.clock.wall_ms())
 
     async def _cordoned(self, case: GenerationCase) -> Callable[[int], bool]:
         """Return who is to get nothing: brokers that the set is about to give up."""
@@ -211,3 +224,10 @@ class PlanEngines:
 
 def _put_off(planning: Planning, reason: str, why: str) -> Pending:
     return Pending(findings=put_off(reason, why), planning=planning, delay_s=POLL_SECONDS)
+
+
+def _no_history(asked: LoadAsked) -> str:
+    return (
+        f"__ballast_load has no samples of the last {asked.window_seconds} s: brokers write them "
+        "every ballast.load.sample.interval.ms, unless that is 0"
+    )

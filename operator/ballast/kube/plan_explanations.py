@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 MAX_TEXT: Final = 512
-_LEVELS: Final = ("replicas", "leaders", "bytes")
+_LEVELS: Final = ("replicas", "leaders", "bytes", "bytesInPerSecond")
 _SUMS: Final = (
     *("partitions", "replicaMoves", "replicaMovesLeast", "bytesToMove", "bytesToMoveLeast"),
     "leaderChanges",

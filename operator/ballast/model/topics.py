@@ -10,7 +10,10 @@ from ballast.model.assignments import ReplicaAssignment
 OFFSETS_TOPIC = "__consumer_offsets"
 """Where coordinators keep groups and their offsets."""
 
-INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, "__transaction_state"})
+LOAD_TOPIC = "__ballast_load"
+"""Where brokers keep samples of what the partitions that they lead have carried."""
+
+INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, LOAD_TOPIC, "__transaction_state"})
 """Topics that only brokers write."""
 
 MAX_TOPIC_NAME_LENGTH = 249

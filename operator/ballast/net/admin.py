@@ -4,14 +4,16 @@ Speaks to Ballast and to Apache Kafka (2.8 and later) alike: each request's vers
 that both sides speak.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
 
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import TopicPartition
-from ballast.net import admin_log_dirs
+from ballast.model.load_samples import LoadSample
+from ballast.model.topics import LOAD_TOPIC
+from ballast.net import admin_load, admin_log_dirs
 from ballast.net.admin_configs import (
     ALL_BROKERS,
     BROKER,
@@ -265,6 +267,15 @@ class AdminClient:
             for partition in topic.partition_result
             if partition.error_code not in (ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED)
         }
+
+    async def load_samples(self, *, since_ms: int, max_bytes: int) -> AsyncIterator[LoadSample]:
+        """ListOffsets (2) and Fetch (1) of ``__ballast_load``: samples that end after a moment."""
+        view = await self.describe_cluster([LOAD_TOPIC])
+        samples = admin_load.read_samples(
+            self.connections, view, since_ms=since_ms, max_bytes=max_bytes
+        )
+        async for sample in samples:
+            yield sample
 
 
 def request_error(code: int, message: str | None) -> RequestError:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
+from ballast.net.load_rates import LoadRates
 from ballast.planner.snapshot_entries import BrokerEntry, TopicEntry
 from ballast.reassign.ports import (
     BrokerUnavailable,
@@ -37,6 +38,7 @@ class ClusterSnapshot:
     _moving: Mapping[TopicPartition, ReplicaAssignment]
     _sizes: "_Sizes"
     _log_dirs: "_LogDirs | None"
+    _rates: LoadRates | None
 
     def topics(self) -> Iterator[TopicEntry]:
         """Yield the topics in the order of their names."""
@@ -46,9 +48,15 @@ class ClusterSnapshot:
                 topic=topic,
                 replicas=[list(replicas) for replicas in placed],
                 bytes=[self._sizes.of(one) for one in seen],
+                bytes_in_per_second=self._rates_of(topic, len(seen)),
                 leaders=[one.leader for one in seen],
                 log_dirs=None if self._log_dirs is None else self._log_dirs.of(topic, placed),
             )
+
+    def _rates_of(self, topic: str, partitions: int) -> list[float] | None:
+        if self._rates is None:
+            return None
+        return list(self._rates.bytes_in_per_second(topic, partitions))
 
     def _placed(self, seen: PartitionView) -> tuple[int, ...]:
         move = self._moving.get(seen.topic_partition)
@@ -60,13 +68,15 @@ async def take_snapshot(
     is_cordoned: Callable[[int], bool] = lambda _: False,
     *,
     with_log_dirs: bool = False,
+    rates: LoadRates | None = None,
 ) -> ClusterSnapshot:
     """Return the cluster as it is; brokers that are cordoned are to get nothing.
 
     What is being reassigned stands where it will be when that has ended. A replica's size is that
     of its leader's log, or of the largest where the leader's is not known. A topic that is not
     shown whole is left out: it is just being made, or deleted. Brokers that are not alive are not
-    among the brokers: they get nothing either. Raises `ClusterUnavailable`.
+    among the brokers: they get nothing either. ``rates`` are told where they are known.
+    Raises `ClusterUnavailable`.
     """
     moving = dict(await admin.list_reassignments())
     view = await admin.describe_cluster()
@@ -100,6 +110,7 @@ async def take_snapshot(
         _moving=moving,
         _sizes=sizes,
         _log_dirs=log_dirs,
+        _rates=rates,
     )
 
 

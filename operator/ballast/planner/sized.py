@@ -112,7 +112,10 @@ class _Picking:
         return np.concatenate(taken) if taken else np.zeros(0, np.int64)
 
     def _make_room(self, moved: Ints, number: int) -> None:
-        """Let brokers that lack more bytes than their places bring give their smallest."""
+        """Let brokers that lack more bytes than their places bring give their smallest.
+
+        In turns: what two of them hold together one gives, and the other gives something else.
+        """
         loads, count = self._loads, len(self._surplus)
         kept = loads.held - summed(self._brokers[moved], self._sizes[moved], count)
         mean = float(self._sizes[moved].mean())
@@ -124,9 +127,13 @@ class _Picking:
         if total <= 0:
             return
         share = apportioned(gets, number)
-        free = ~self._taken[self._partitions]
-        chosen = pick_smallest(self._brokers, free, share)
-        self._take(chosen[firsts(self._partitions[chosen])])
+        for _ in range(_TURNS):
+            free = ~self._taken[self._partitions]
+            chosen = pick_smallest(self._brokers, free, share)
+            if not len(chosen):
+                break
+            chosen = self._take(chosen[firsts(self._partitions[chosen])])
+            share = share - counted(self._brokers[chosen], count)
 
     def _take(self, chosen: Ints) -> Ints:
         """Note these as picked, but those whose partition gives another one already."""

@@ -15,11 +15,14 @@ MIN_DRIVER_MEMORY_BYTES = 512 * 1024 * 1024
 MAX_DEADLINE_SECONDS = 86_400
 MAX_ATTEMPTS = 10
 MAX_EXECUTORS = 100
+MIN_LOAD_WINDOW_SECONDS = 60
+MAX_LOAD_WINDOW_SECONDS = 604_800
+_BY_LOAD = "BytesInPerSecond"
 _OF_THE_PLANNER = (
     *("strategy", "brokerIds", "replicationFactor", "topics", "seed"),
-    *("maxReplicaMoves", "startIndex"),
+    *("maxReplicaMoves", "startIndex", "objective"),
 )
-_KNOWN = (*_OF_THE_PLANNER, "maxBytesToMove", "engine", "spark")
+_KNOWN = (*_OF_THE_PLANNER, "maxBytesToMove", "load", "engine", "spark")
 
 
 class Engine(StrEnum):
@@ -45,6 +48,16 @@ class SparkJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoadAsked:
+    """``spec.plan.generate.load``: which part of the history of load counts."""
+
+    window_seconds: int = 3600
+    """From the snapshot back."""
+    percentile: int | None = None
+    """Of the samples' rates; None = their average."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanToGenerate:
     """A plan that is still to be made."""
 
@@ -53,6 +66,8 @@ class PlanToGenerate:
     """What the planner is told: ``spec.plan.generate`` without ``engine`` and ``spark``, quantities
     as numbers.
     """
+    load: LoadAsked | None = None
+    """None = the plan does not go by load."""
     engine: Engine = Engine.AUTO
     job: SparkJob = field(default_factory=SparkJob)
 
@@ -63,13 +78,34 @@ def read_generate(plan: Reader) -> PlanToGenerate | None:
     strategy = generate.string("strategy", max_length=32, required=True)
     engine = generate.choice("engine", Engine.AUTO)
     size = generate.quantity("maxBytesToMove", minimum=0)
+    load = _read_load(generate)
     job = _read_job(generate)
     if strategy is None:
         return None
     options = {name: generate.raw(name) for name in _OF_THE_PLANNER if generate.has(name)}
     if size is not None:
         options["maxBytesToMove"] = size
-    return PlanToGenerate(strategy=strategy, options=options, engine=engine, job=job)
+    return PlanToGenerate(
+        strategy=strategy,
+        options=options,
+        load=load if options.get("objective") == _BY_LOAD else None,
+        engine=engine,
+        job=job,
+    )
+
+
+def _read_load(generate: Reader) -> LoadAsked:
+    load = generate.nested("load", ("windowSeconds", "percentile"))
+    usual = LoadAsked()
+    return LoadAsked(
+        window_seconds=load.integer(
+            "windowSeconds",
+            usual.window_seconds,
+            minimum=MIN_LOAD_WINDOW_SECONDS,
+            maximum=MAX_LOAD_WINDOW_SECONDS,
+        ),
+        percentile=load.integer("percentile", 0, minimum=1, maximum=100) or None,
+    )
 
 
 def _read_job(generate: Reader) -> SparkJob:

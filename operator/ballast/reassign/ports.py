@@ -3,13 +3,14 @@
 `ClusterAdmin` is Kafka's own admin API, so that the same procedure drives Apache Kafka as well.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker
 from ballast.model.ids import TopicPartition
+from ballast.model.load_samples import LoadSample
 
 
 class ClusterUnavailable(Exception):
@@ -18,6 +19,10 @@ class ClusterUnavailable(Exception):
 
 class BrokerUnavailable(ClusterUnavailable):
     """One broker did not answer."""
+
+
+class LoadHistoryTooLarge(Exception):
+    """There are more samples of load than may be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +130,13 @@ class ClusterAdmin(Protocol):
         self, partitions: Collection[TopicPartition]
     ) -> Mapping[TopicPartition, RequestError]:
         """ElectLeaders (43), preferred; returns the refused, without ELECTION_NOT_NEEDED."""
+
+    def load_samples(self, *, since_ms: int, max_bytes: int) -> AsyncIterator[LoadSample]:
+        """Fetch (1) from ``__ballast_load``: the samples that end after a moment.
+
+        None of a cluster that has no such topic. Raises `LoadHistoryTooLarge` when there are more
+        than ``max_bytes``, compressed.
+        """
 
 
 class StateStore(Protocol):

@@ -112,6 +112,7 @@ class Cluster:
                 "replica.fetch.backoff.ms": "200",
                 "replica.socket.timeout.ms": "2000",
                 "controlled.shutdown.max.retries": "1",
+                "ballast.load.sample.interval.ms": "0",
                 **self.properties,
             }
         )

@@ -4,7 +4,13 @@ from pathlib import Path
 import pytest
 
 from ballast.broker.config import PROPERTIES
-from ballast.brokersets.config_keys import DYNAMIC, FORBIDDEN, FORBIDDEN_PREFIXES, is_forbidden
+from ballast.brokersets.config_keys import (
+    ALLOWED_PREFIX,
+    DYNAMIC,
+    FORBIDDEN,
+    FORBIDDEN_PREFIXES,
+    is_forbidden,
+)
 
 SCHEMA = Path(__file__).parents[3] / "crds" / "brokersets.yaml"
 SAMPLES = ("0", "1", "13", "14", "2147483647", "2147483648", "-1", "", "x", "1_000", "¹", "1.0")
@@ -33,6 +39,7 @@ def test_a_value_is_refused_when_the_broker_would_refuse_it(name: str, text: str
         ("log.dirs", True),
         ("zookeeper.connect", True),
         ("ballast.http.listener", True),
+        ("ballast.load.sample.interval.ms", False),
         ("leader.replication.throttled.rate", True),
         ("min.insync.replicas", False),
         ("log.segment.bytes", False),
@@ -53,4 +60,4 @@ def test_the_schema_forbids_the_same() -> None:
     assert rule is not None
     assert set(re.findall(r"'([^']+)'", rule[1])) == FORBIDDEN
     prefixes = re.findall(r"name\.startsWith\('([^']+)'\)", SCHEMA.read_text())
-    assert set(prefixes) == set(FORBIDDEN_PREFIXES)
+    assert set(prefixes) == {*FORBIDDEN_PREFIXES, ALLOWED_PREFIX}

@@ -17,6 +17,7 @@ def test_what_a_broker_reads_when_it_starts() -> None:
     properties = lines(config={"num.partitions": "6", "min.insync.replicas": "2"})
     assert properties == {
         "ballast.controlled.shutdown.timeout.ms": "90000",
+        "ballast.load.topic.replication.factor": "3",
         "num.partitions": "6",
         "zookeeper.connect": "zk:2181/prod",
         "zookeeper.session.timeout.ms": "18000",
@@ -42,6 +43,13 @@ def test_time_is_left_to_close_the_logs(grace_s: int, hand_over_ms: int) -> None
 def test_groups_can_be_formed_in_a_small_set(replicas: int, factor: str | None) -> None:
     """Kafka's default are three replicas, which fewer brokers cannot hold."""
     assert lines(replicas=replicas).get("offsets.topic.replication.factor") == factor
+
+
+@pytest.mark.parametrize(("replicas", "factor"), [(1, "1"), (2, "2"), (3, "3"), (4, "3")])
+def test_the_history_of_load_outlives_a_broker(replicas: int, factor: str) -> None:
+    name = "ballast.load.topic.replication.factor"
+    assert lines(replicas=replicas)[name] == factor
+    assert lines(replicas=replicas, config={name: "2"})[name] == "2"
 
 
 def test_what_the_user_says_of_the_topic_of_groups_stands() -> None:

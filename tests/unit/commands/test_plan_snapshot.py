@@ -9,10 +9,13 @@ from ballast.commands.plan_snapshot import (
     EXIT_FAILED,
     EXIT_INVALID,
     main,
+    read_window,
     snapshot,
 )
 from ballast.model.ids import TopicPartition
+from ballast.net.load_rates import LoadWindow
 from tests.fakes.cluster_admin import FakeAdmin, FakeCluster
+from tests.fakes.load_samples import made_sample
 from tests.unit.planner.made import ids
 
 
@@ -24,9 +27,14 @@ def cluster() -> FakeCluster:
     return made
 
 
-async def taken(admin: FakeAdmin, path: Path) -> tuple[int, str, str]:
+NOW_MS = 1_700_000_000_000
+
+
+async def taken(
+    admin: FakeAdmin, path: Path, window: LoadWindow | None = None
+) -> tuple[int, str, str]:
     out, errors = io.StringIO(), io.StringIO()
-    code = await snapshot(admin, path, out, errors)
+    code = await snapshot(admin, path, out, errors, window, lambda: NOW_MS)
     return code, out.getvalue(), errors.getvalue()
 
 
@@ -87,3 +95,65 @@ async def test_no_cluster_and_no_file(tmp_path: Path, capsys: pytest.CaptureFixt
     assert not (tmp_path / "s").exists()
     assert main(bootstrap_server="nowhere", out=tmp_path / "s") == EXIT_INVALID
     assert capsys.readouterr().err == "--bootstrap-server: not host:port: 'nowhere'\n"
+
+
+async def test_with_a_window_it_tells_what_was_written(tmp_path: Path) -> None:
+    admin = FakeAdmin(cluster())
+    admin.samples = [
+        made_sample("t", [6000, 60], end_ms=NOW_MS),
+        made_sample("t", [0, 60], end_ms=NOW_MS - 60_000),
+        made_sample("t", [9999, 9999], end_ms=NOW_MS - 3_600_000),
+    ]
+    path = tmp_path / "s"
+    for window, rates in (
+        (LoadWindow(), [0, 50, 1]),
+        (LoadWindow(percentile=95), [0, 100, 1]),
+        (LoadWindow(length_ms=60_000), [0, 100, 1]),
+    ):
+        code, said, errors = await taken(admin, path, window)
+        assert (code, errors) == (EXIT_DONE, "")
+        columns = load_snapshot(path)
+        assert columns.rates is not None
+        assert columns.rates.tolist() == rates
+    assert said.endswith("\nwith the load of 60 s\n")
+    await taken(admin, path)
+    assert load_snapshot(path).rates is None
+
+
+async def test_without_a_history_nothing_is_written(tmp_path: Path) -> None:
+    admin = FakeAdmin(cluster())
+    admin.samples = [made_sample("t", [1, 1], end_ms=NOW_MS - 3_600_000)]
+    code, said, errors = await taken(admin, tmp_path / "s", LoadWindow())
+    assert (code, said) == (EXIT_FAILED, "")
+    assert errors.startswith("--load-window: __ballast_load has no samples of the last 3600 s: ")
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize(
+    ("length", "percentile", "window"),
+    [
+        (None, None, None),
+        ("90s", None, LoadWindow(length_ms=90_000)),
+        ("30m", 50, LoadWindow(length_ms=1_800_000, percentile=50)),
+        ("1h", None, LoadWindow()),
+        ("7d", None, LoadWindow(length_ms=604_800_000)),
+    ],
+)
+def test_a_window_is_a_number_and_a_unit(
+    length: str | None, percentile: int | None, window: LoadWindow | None
+) -> None:
+    assert read_window(length, percentile) == window
+
+
+@pytest.mark.parametrize("length", ["", "1", "h", "0h", "-1h", "1w", "1.5h", "1234567890s", "1h "])
+def test_another_window_is_refused(
+    length: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(bootstrap_server="h:1", out=tmp_path / "s", load_window=length)
+    assert code == EXIT_INVALID
+    assert capsys.readouterr().err.startswith("--load-window: not a time such as 30m")
+
+
+def test_a_percentile_is_of_a_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(bootstrap_server="h:1", out=tmp_path / "s", load_percentile=95) == EXIT_INVALID
+    assert capsys.readouterr().err == "--load-window: is required by --load-percentile\n"

@@ -14,7 +14,12 @@ from ballast.broker.settings import ConfigType
 from ballast.brokersets import reading, template_reading
 from ballast.brokersets.broker_states import BrokerState
 from ballast.brokersets.conditions import ConditionType
-from ballast.brokersets.config_keys import FORBIDDEN, FORBIDDEN_PREFIXES, is_forbidden
+from ballast.brokersets.config_keys import (
+    ALLOWED_PREFIX,
+    FORBIDDEN,
+    FORBIDDEN_PREFIXES,
+    is_forbidden,
+)
 from ballast.brokersets.decide import decide, refused
 from ballast.brokersets.errors import InvalidBrokerSet
 from ballast.brokersets.reading import read_broker_set
@@ -226,7 +231,7 @@ def named(pattern: str) -> set[str]:
 def test_the_forbidden_properties_are_those_of_the_code() -> None:
     assert named(r"\)\)") == FORBIDDEN
     prefixes = set(re.findall(r"startsWith\('([^']+)'\)", config_rules()))
-    assert prefixes == set(FORBIDDEN_PREFIXES)
+    assert prefixes == {*FORBIDDEN_PREFIXES, ALLOWED_PREFIX}
 
 
 def properties(*kinds: ConfigType) -> set[str]:

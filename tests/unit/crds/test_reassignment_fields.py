@@ -48,6 +48,8 @@ PLANS: dict[str, dict[str, Any]] = {
             "maxReplicaMoves": 100,
             "maxBytesToMove": "1Ti",
             "startIndex": 2,
+            "objective": "BytesInPerSecond",
+            "load": {"windowSeconds": 600, "percentile": 95},
             "engine": "Spark",
             "seed": 7,
             "spark": {
@@ -238,7 +240,7 @@ def generated() -> tuple[dict[str, Any], dict[str, Any]]:
         "leaderChanges": 1,
         "rackViolations": counts,
         "copysets": counts,
-        "spread": {"replicas": level, "leaders": level, "bytes": level},
+        "spread": dict.fromkeys(("replicas", "leaders", "bytes", "bytesInPerSecond"), level),
         "busiestBroker": {"in": busiest, "out": busiest},
     }
     details = {

@@ -1,5 +1,6 @@
 """A plan that the operator makes: snapshot, plan, approval, execution, and what may go wrong."""
 
+import base64
 from typing import Any
 
 import pytest
@@ -7,8 +8,11 @@ import pytest
 from ballast.kube.plan_worker import WorkerFailed
 from ballast.kube.resources import CONFIG_MAPS, PARTITION_REASSIGNMENTS, Document
 from ballast.model.ids import TopicPartition
+from ballast.net.load_rates import MAX_BYTES
+from ballast.planner.snapshot_lines import read_snapshot
 from ballast.reassign.conditions import LifecycleState
 from tests.fakes.cluster_admin import FakeCluster
+from tests.fakes.load_samples import made_sample
 from tests.unit.kube.reassignment_house import House
 
 P = [TopicPartition("orders", number) for number in range(8)]
@@ -157,6 +161,41 @@ async def test_it_is_not_planned_while_partitions_move() -> None:
     assert stored(house, "snapshot") == []
     house.cluster.copy_rate = 1000.0
     await house.until(awaits, tender)
+
+
+async def test_a_plan_by_load_waits_for_a_history_and_goes_by_it() -> None:
+    house = house_of_four()
+    by_load = {"strategy": "Rebalance", "objective": "BytesInPerSecond"}
+    house.put("grow", plan={"generate": by_load})
+    tender = house.tender("grow")
+    await house.looks(tender, 3)
+    assert house.reason("Planned", "grow") == "Unknown LoadHistoryMissing"
+    assert "no samples of the last 3600 s" in house.message("Planned", "grow")
+    assert stored(house, "snapshot") == []
+    partitions = len(P)
+    rates = [60_000 * (number + 1) for number in range(partitions)]
+    house.admin.samples = [made_sample("orders", rates, end_ms=house.clock.wall_ms())]
+    await house.until(awaits, tender)
+    (text,) = (
+        base64.b64decode(chunk["binaryData"]["snapshot.jsonl.gz"])
+        for chunk in stored(house, "snapshot")
+    )
+    columns = read_snapshot([text])
+    assert columns.rates is not None
+    assert columns.rates.tolist() == [1000 * (number + 1) for number in range(partitions)]
+    assert "bytesInPerSecond" in house.seen("grow").status["plan"]["summary"]["spread"]
+
+
+async def test_a_history_that_is_too_large_is_told() -> None:
+    house = house_of_four()
+    house.put("grow", plan={"generate": {"strategy": "Rebalance", "objective": "BytesInPerSecond"}})
+    large = made_sample("orders", [2**53] * 2000, end_ms=house.clock.wall_ms())
+    house.admin.samples = [large] * (MAX_BYTES // 30_000)
+    tender = house.tender("grow")
+    await house.until(
+        lambda house: house.reason("Planned", "grow") == "False LoadHistoryTooLarge", tender
+    )
+    assert "shorter" in house.message("Planned", "grow")
 
 
 async def test_a_cluster_that_does_not_answer_is_waited_for() -> None:

@@ -2,7 +2,9 @@
 
 from ballast.model.ids import TopicPartition
 from ballast.net.cluster_snapshot import ClusterSnapshot, take_snapshot
+from ballast.net.load_rates import LoadWindow, read_rates
 from tests.fakes.cluster_admin import FakeAdmin, FakeCluster
+from tests.fakes.load_samples import made_sample
 
 
 def cluster() -> FakeCluster:
@@ -83,3 +85,12 @@ async def test_log_directories_are_told_of_topics_of_which_all_are_known() -> No
     found = await take_snapshot(admin, with_log_dirs=True)
     assert [one.log_dirs for one in found.brokers] == [("/data",)] * 3
     assert [topic.log_dirs for topic in found.topics()] == [[["/data"] * 2], [["/data"] * 2] * 2]
+
+
+async def test_rates_are_told_where_they_are_known() -> None:
+    admin = FakeAdmin(cluster())
+    admin.samples = [made_sample("b", [600, 60], end_ms=60_000)]
+    rates = await read_rates(admin, LoadWindow(), 60_000)
+    found = await take_snapshot(admin, rates=rates)
+    assert [topic.bytes_in_per_second for topic in found.topics()] == [[0], [10, 1]]
+    assert {topic.bytes_in_per_second for topic in (await taken(admin)).topics()} == {None}

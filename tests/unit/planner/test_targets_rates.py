@@ -50,3 +50,19 @@ def test_with_load_the_hot_topic_is_spread(block: int) -> None:
 def test_without_load_it_stays() -> None:
     told = rebalanced(Objective.BYTES, 100_000)
     assert told.replica_moves == 0
+
+
+def test_brokers_that_share_what_they_give_all_get_some_of_the_load() -> None:
+    """Two brokers hold the same small replicas: neither may be the only one that makes room."""
+    collector = SnapshotCollector([BrokerEntry(id=n) for n in range(4)])
+    hot = TopicEntry(topic="hot", replicas=[[0, 1]] * 8, bytes=[5] * 8)
+    hot.bytes_in_per_second = [1000.0] * 8
+    cold = TopicEntry(topic="cold", replicas=[[2, 3]] * 8, bytes=[5] * 8)
+    cold.bytes_in_per_second = [100.0] * 8
+    collector.add(hot, "line 2")
+    collector.add(cold, "line 3")
+    cluster = collector.columns()
+    options = PlanOptions(strategy=Strategy.REBALANCE, objective=Objective.BYTES_IN_PER_SECOND)
+    told = explain(cluster, plan_targets(cluster, options))
+    assert told.before.bytes_in_per_second.tolist() == [8000, 8000, 800, 800]
+    assert told.after.bytes_in_per_second.min() > 800

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ballast.reassign.errors import ManifestRejected
-from ballast.reassign.generate_manifest import Engine, PlanToGenerate, SparkJob
+from ballast.reassign.generate_manifest import Engine, LoadAsked, PlanToGenerate, SparkJob
 from ballast.reassign.manifest import Manifest, parse_manifest
 from ballast.reassign.spec import ApprovalPolicy
 
@@ -41,6 +41,22 @@ def test_limits_are_numbers_to_the_planner() -> None:
     assert plan.options == {**limits, "maxBytesToMove": 2048}
 
 
+def test_a_plan_by_load_says_of_which_time() -> None:
+    by_load = {"strategy": "Rebalance", "objective": "BytesInPerSecond"}
+    plan = parsed(by_load).plan
+    assert isinstance(plan, PlanToGenerate)
+    assert plan.options == by_load
+    assert plan.load == LoadAsked(window_seconds=3600, percentile=None)
+    asked = {"windowSeconds": 60, "percentile": 95}
+    plan = parsed({**by_load, "load": asked}).plan
+    assert isinstance(plan, PlanToGenerate)
+    assert plan.load == LoadAsked(window_seconds=60, percentile=95)
+    assert plan.options == by_load
+    plan = parsed({**by_load, "objective": "Bytes"}).plan
+    assert isinstance(plan, PlanToGenerate)
+    assert plan.load is None
+
+
 def test_a_job_has_a_size() -> None:
     sizes = {
         "executors": 4,
@@ -70,6 +86,14 @@ def test_a_job_has_a_size() -> None:
         (
             {"strategy": "Rebalance", "maxBytesToMove": "-1"},
             "spec.plan.generate.maxBytesToMove",
+        ),
+        (
+            {"strategy": "Rebalance", "load": {"windowSeconds": 5}},
+            "spec.plan.generate.load.windowSeconds",
+        ),
+        (
+            {"strategy": "Rebalance", "load": {"percentile": 0}},
+            "spec.plan.generate.load.percentile",
         ),
         ({"strategy": "Rebalance", "image": "evil"}, "spec.plan.generate.image"),
         ({"strategy": "Rebalance", "spark": {"image": "x"}}, "spec.plan.generate.spark.image"),

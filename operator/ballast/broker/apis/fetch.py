@@ -24,6 +24,7 @@ from collections.abc import Coroutine
 from typing import Any, Final
 
 from ballast.broker.fetch import DelayedFetch, Fetched, FetchPlan, acknowledge, read
+from ballast.broker.partition import Partition
 from ballast.broker.parts import Call, Parts
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
@@ -81,10 +82,13 @@ async def _later(parts: Parts, plan: FetchPlan, answer: asyncio.Future[Fetched])
 
 def _response(parts: Parts, plan: FetchPlan, fetched: Fetched) -> FetchResponse:
     by_topic: dict[str, list[PartitionData]] = {}
+    partitions = parts.replicas.partitions
     for name, data in fetched.partitions:
         if data.error_code != ErrorCode.NONE:
             parts.metrics.failed_fetch.inc()
-        if plan.is_from_follower and data.records:
+        if not plan.is_from_follower:
+            _count(partitions.get(name), data)
+        elif data.records:
             parts.replicas.throttles.leader_sent(name, len(data.records))
         by_topic.setdefault(name.topic, []).append(data)
     if fetched.size_bytes:
@@ -97,3 +101,10 @@ def _response(parts: Parts, plan: FetchPlan, fetched: Fetched) -> FetchResponse:
             for topic, partitions in by_topic.items()
         )
     )
+
+
+def _count(partition: Partition | None, data: PartitionData) -> None:
+    """Note what a consumer was given: once per answer, however often it was read for it."""
+    if partition is not None and data.error_code == ErrorCode.NONE:
+        partition.load.fetch_requests += 1
+        partition.load.bytes_out += len(data.records) if data.records else 0

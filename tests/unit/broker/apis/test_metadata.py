@@ -119,9 +119,10 @@ def test_a_topic_that_the_controller_refuses() -> None:
     [
         ("__consumer_offsets", ErrorCode.LEADER_NOT_AVAILABLE, 1),
         ("__transaction_state", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0),
+        ("__ballast_load", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0),
     ],
 )
-def test_of_internal_topics_the_one_that_is_used_is_created(
+def test_of_internal_topics_the_one_that_clients_need_is_created(
     name: str, code: ErrorCode, requests: int
 ) -> None:
     async def main(cluster: Cluster) -> None:

@@ -1,0 +1,44 @@
+"""What is written to the partitions of a running cluster, from the history that brokers keep."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ballast.planner.load_history import LoadHistory
+from ballast.reassign.ports import ClusterAdmin
+
+MAX_BYTES = 64 * 1024 * 1024
+"""Of compressed samples: they open to some hundred MB of rows at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadWindow:
+    """Which part of the history is asked for, and what of it."""
+
+    length_ms: int = 3_600_000
+    """From now back."""
+    percentile: int | None = None
+    """Of the samples' rates, 1 to 100; None = their average."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadRates:
+    """The rates of a cluster's partitions."""
+
+    window: LoadWindow
+    history: LoadHistory
+
+    def bytes_in_per_second(self, topic: str, partitions: int) -> Sequence[float]:
+        """Return the rates of a topic's partitions."""
+        return self.history.bytes_in_per_second(topic, partitions, self.window.percentile)
+
+
+async def read_rates(admin: ClusterAdmin, window: LoadWindow, now_ms: int) -> LoadRates | None:
+    """Return what the history says, or None if there is none of that time.
+
+    Raises `ClusterUnavailable` and `LoadHistoryTooLarge`.
+    """
+    history = LoadHistory()
+    samples = admin.load_samples(since_ms=now_ms - window.length_ms, max_bytes=MAX_BYTES)
+    async for sample in samples:
+        history.add(sample)
+    return None if history.is_empty else LoadRates(window=window, history=history)
