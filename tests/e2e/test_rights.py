@@ -224,13 +224,7 @@ def are_ready(brokers: Namespace) -> bool:
 def replace_a_stuck_pod(rights: Rights, brokers: Namespace) -> None:
     """Let the first pod be stuck below one that runs: the StatefulSet would wait for ever."""
     pod = broker_pods(brokers, NAME)[0]["metadata"]["name"]
-    update(brokers, "OnDelete", NO_IMAGE)
-
-    def is_declared() -> bool:
-        template = brokers.get("statefulset", f"{NAME}-broker")["spec"]["template"]
-        return NO_IMAGE in json.dumps(template)
-
-    rights.until("the image that cannot be had", is_declared)
+    update(rights, brokers, "OnDelete", NO_IMAGE)
     brokers.kubectl("delete", "pod", pod)
 
     def is_stuck() -> bool:
@@ -239,13 +233,23 @@ def replace_a_stuck_pod(rights: Rights, brokers: Namespace) -> None:
         return bool(reasons & {"ErrImagePull", "ImagePullBackOff"})
 
     rights.until("a pod that is stuck", is_stuck)
-    update(brokers, "RollingUpdate", OTHER_IMAGE)
+    # Both are of an old revision before the operator may replace any.
+    update(rights, brokers, "OnDelete", OTHER_IMAGE)
+    update(rights, brokers, "RollingUpdate", OTHER_IMAGE)
     rights.until_asked_for(("delete", "pods", ""))
     rights.until("brokers of the other image", lambda: are_ready(brokers))
 
 
-def update(brokers: Namespace, strategy: str, image: str) -> None:
+def update(rights: Rights, brokers: Namespace, strategy: str, image: str) -> None:
+    """Change how pods are made, and wait until their StatefulSet has taken that in."""
     brokers.patch("bset", NAME, {"spec": {"image": image, "update": {"strategy": strategy}}})
+
+    def is_taken() -> bool:
+        found = brokers.get("statefulset", f"{NAME}-broker")
+        seen = found["status"]["observedGeneration"] == found["metadata"]["generation"]
+        return seen and image in json.dumps(found["spec"]["template"])
+
+    rights.until(f"pods of {image}", is_taken)
 
 
 def move_by_a_plan(rights: Rights, brokers: Namespace, clients: Clients) -> None:
