@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.clients import Clients
-from tests.e2e.cluster import CommandFailed, Document, Namespace, eventually
+from tests.e2e.cluster import OTHER_IMAGE, CommandFailed, Document, Namespace, eventually
 from tests.e2e.installation import (
     BROKER_SET,
     OPERATOR,
@@ -31,6 +31,7 @@ from tests.e2e.installation import (
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1500)]
 
 NAME = "rights"
+NO_IMAGE = "nowhere.invalid/none:none"
 STEP_S = 240.0
 WAKE_S = 4.0
 """A tender that was refused something waits for up to a minute, unless it is woken."""
@@ -171,7 +172,7 @@ def first_set() -> Document:
     document = broker_set(
         replicas=2,
         config={},
-        image="nowhere.invalid/none:none",
+        image=NO_IMAGE,
         zookeeper={"connect": f"{RELEASE}-zookeeper:2181", "chroot": f"/{NAME}"},
         rack={"topologyKey": "kubernetes.io/hostname"},
     )
@@ -182,6 +183,7 @@ def first_set() -> Document:
 def test_each_right_is_missed(rights: Rights, brokers: Namespace, clients: Clients) -> None:
     rights.until("the Lease", lambda: exists(brokers, "lease", OPERATOR))
     make_a_set(rights, brokers)
+    replace_a_stuck_pod(rights, brokers)
     rights.late.discard(TELL)
     rights.until_asked_for(TELL)
     move_by_a_plan(rights, brokers, clients)
@@ -190,13 +192,15 @@ def test_each_right_is_missed(rights: Rights, brokers: Namespace, clients: Clien
     rights.until_asked_for(("patch", "events", "events.k8s.io"), timeout_s=EVENT_AGAIN_S + STEP_S)
     rights.late.clear()
     rights.until_asked_for(AGAIN)
+    # Only what may be patched is made: the right to create one is asked for after that.
+    rights.until_asked_for(("create", *AGAIN[1:]))
     assert rights.all - rights.granted == set(), "nobody needs these"
     assert rights.unknown == set(), "these are needed too"
     brokers.wait("bset", BROKER_SET, "Ready", timeout_s=STEP_S)
 
 
 def make_a_set(rights: Rights, brokers: Namespace) -> None:
-    """Make a set whose pods are stuck, and mend it: the stuck ones are deleted."""
+    """Make a set whose pods are stuck, and mend it: its StatefulSet replaces them."""
     brokers.apply(first_set())
     rights.until("pods", lambda: len(broker_pods(brokers, NAME)) == 2)
 
@@ -209,11 +213,43 @@ def make_a_set(rights: Rights, brokers: Namespace) -> None:
         "patch", "bset", NAME, "--type=json", "-p", '[{"op":"remove","path":"/spec/image"}]'
     )
 
-    def are_ready() -> bool:
-        pods = broker_pods(brokers, NAME)
-        return len(pods) == 2 and all(is_ready(pod) for pod in pods)
+    rights.until("brokers", lambda: are_ready(brokers))
 
-    rights.until("brokers", are_ready)
+
+def are_ready(brokers: Namespace) -> bool:
+    pods = broker_pods(brokers, NAME)
+    return len(pods) == 2 and all(is_ready(pod) for pod in pods)
+
+
+def replace_a_stuck_pod(rights: Rights, brokers: Namespace) -> None:
+    """Let the first pod be stuck below one that runs: the StatefulSet would wait for ever."""
+    pod = broker_pods(brokers, NAME)[0]["metadata"]["name"]
+    update(rights, brokers, "OnDelete", NO_IMAGE)
+    brokers.kubectl("delete", "pod", pod)
+
+    def is_stuck() -> bool:
+        statuses = brokers.get("pod", pod)["status"].get("containerStatuses", ())
+        reasons = {status["state"].get("waiting", {}).get("reason") for status in statuses}
+        return bool(reasons & {"ErrImagePull", "ImagePullBackOff"})
+
+    rights.until("a pod that is stuck", is_stuck)
+    # Both are of an old revision before the operator may replace any.
+    update(rights, brokers, "OnDelete", OTHER_IMAGE)
+    update(rights, brokers, "RollingUpdate", OTHER_IMAGE)
+    rights.until_asked_for(("delete", "pods", ""))
+    rights.until("brokers of the other image", lambda: are_ready(brokers))
+
+
+def update(rights: Rights, brokers: Namespace, strategy: str, image: str) -> None:
+    """Change how pods are made, and wait until their StatefulSet has taken that in."""
+    brokers.patch("bset", NAME, {"spec": {"image": image, "update": {"strategy": strategy}}})
+
+    def is_taken() -> bool:
+        found = brokers.get("statefulset", f"{NAME}-broker")
+        seen = found["status"]["observedGeneration"] == found["metadata"]["generation"]
+        return seen and image in json.dumps(found["spec"]["template"])
+
+    rights.until(f"pods of {image}", is_taken)
 
 
 def move_by_a_plan(rights: Rights, brokers: Namespace, clients: Clients) -> None:

@@ -5,10 +5,12 @@ import pytest
 from tests.e2e.clients import Clients
 from tests.e2e.cluster import Namespace, eventually
 from tests.e2e.installation import BROKER_SET, broker_pods, is_ready, reassignment
+from tests.e2e.moves import slow_move
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
 SCALE_S = 240.0
+DRAIN_S = 60.0
 
 
 def scale(namespace: Namespace, replicas: int) -> None:
@@ -24,23 +26,33 @@ def wait_for_pods(namespace: Namespace, count: int) -> None:
     namespace.wait("bset", BROKER_SET, "Ready", timeout_s=SCALE_S)
 
 
-def test_four_brokers_and_back(brokers: Namespace, clients: Clients) -> None:
+def test_four_brokers_and_back_each_during_a_move(brokers: Namespace, clients: Clients) -> None:
     clients.create_topic("scaled", "1:2:3,2:3:1,3:1:2", "min.insync.replicas=2")
     with clients.load("scaled", 3) as load:
-        scale(brokers, 4)
-        wait_for_pods(brokers, 4)
+        with slow_move(clients, "growing") as move:
+            move.wait_for("Executing")
+            scale(brokers, 4)
+            wait_for_pods(brokers, 4)
+            assert move.state() == "Executing"
+            move.end()
         targets = {("scaled", 0): (4, 2, 3), ("scaled", 1): (2, 4, 1)}
         brokers.apply(reassignment("onto-4", targets))
         brokers.wait("preassign", "onto-4", "Succeeded", timeout_s=SCALE_S)
         load.wait_for_more()
-        scale(brokers, 3)
-        wait_for_pods(brokers, 3)
+        with slow_move(clients, "shrinking") as move:
+            move.wait_for("Executing")
+            scale(brokers, 3)
+            eventually("the drain", lambda: drains(brokers), timeout_s=DRAIN_S)
+            load.wait_for_more()
+            move.end()
+            wait_for_pods(brokers, 3)
         load.wait_for_more()
-    load.assert_nothing_lost()
-    drains = [
-        found["metadata"]["name"]
-        for found in brokers.list("preassign", f"ballast.dev/broker-set={BROKER_SET}")
-        if found["metadata"]["name"] != "onto-4"
-    ]
-    assert drains
+    load.assert_safe()
     brokers.delete("preassign", "onto-4")
+
+
+def drains(namespace: Namespace) -> list[str]:
+    """Return the reassignments that the operator made to empty a broker."""
+    found = namespace.list("preassign", f"ballast.dev/broker-set={BROKER_SET}")
+    names = [one["metadata"]["name"] for one in found]
+    return [name for name in names if name not in {"growing", "onto-4", "shrinking"}]

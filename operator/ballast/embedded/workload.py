@@ -182,6 +182,8 @@ class Workload:
             {
                 "bootstrap.servers": self._servers,
                 "group.id": "ballast-demo",
+                # Where the beginning is gone, what is lost is counted from what is there.
+                "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
                 "check.crcs": True,
                 "log_level": 2,
