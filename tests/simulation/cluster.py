@@ -113,6 +113,8 @@ class SimulatedCluster:
             **{broker_name(b): partial(self._run_broker, b) for b in self.broker_ids},
         }
         self.failure: BaseException | None = None
+        self.started_in_part: set[int] = set()
+        """Brokers that once had no sight of one of their log directories from their start on."""
         self._obeyed: dict[tuple[int, TopicPartition], tuple[int, int]] = {}
         self._marks: dict[tuple[int, TopicPartition], tuple[LeaderView, int]] = {}
         self.zookeeper.after_write.append(self._after_write)
@@ -207,6 +209,8 @@ class SimulatedCluster:
                 await asyncio.sleep(SUPERVISOR_PAUSE_S)
                 continue
             self.brokers[broker_id] = broker
+            if broker.replicas.log_dirs.offline_directories:
+                self.started_in_part.add(broker_id)
             stop = self._stops[name] = asyncio.Event()
             await self._stopped_or_failed(stop, broker)
             failure = broker.failure

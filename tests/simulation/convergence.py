@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from ballast.model.ids import TopicPartition
+from ballast.model.leadership import LeaderAndIsr
 from tests.simulation.churn import PREFIX
 from tests.simulation.cluster import SimulatedCluster, broker_name
 
@@ -31,8 +32,20 @@ def _not_converged(cluster: SimulatedCluster, partition: TopicPartition) -> str 
         return "it has no state"
     if set(state.isr) != set(assignment.replicas):
         return f"isr {state.isr} of {assignment.replicas}"
+    for broker in cluster.broker_ids:
+        if broker not in assignment.replicas and cluster.logs.has_replica(broker, partition):
+            return f"broker {broker} has a stray replica"
+    return _not_in_step(cluster, partition, assignment.replicas, state)
+
+
+def _not_in_step(
+    cluster: SimulatedCluster,
+    partition: TopicPartition,
+    replicas: Sequence[int],
+    state: LeaderAndIsr,
+) -> str | None:
     ends = set()
-    for replica in assignment.replicas:
+    for replica in replicas:
         parts = cluster.brokers[replica].parts
         hosted = parts.replicas.partitions.get(partition)
         if hosted is None or (hosted.leader, hosted.leader_epoch) != (
@@ -45,9 +58,6 @@ def _not_converged(cluster: SimulatedCluster, partition: TopicPartition) -> str 
         ends.add((hosted.log.log_end_offset, hosted.high_watermark))
     if len(ends) > 1 or any(end != mark for end, mark in ends):
         return f"ends and high watermarks differ: {sorted(ends)}"
-    for broker in cluster.broker_ids:
-        if broker not in assignment.replicas and cluster.logs.has_replica(broker, partition):
-            return f"broker {broker} has a stray replica"
     return None
 
 
@@ -62,13 +72,13 @@ def left_of_churn(cluster: SimulatedCluster, moved: Collection[str]) -> str | No
 
     A broker that was away when a replica was moved off it, and until the topic was gone, keeps
     the folder, as in Kafka: nobody is left who could tell it. So topics that were ``moved``
-    may leave folders.
+    may leave folders, and so may brokers that do not know what lay in a failing directory.
     """
     for path in ("/brokers/topics", "/admin/delete_topics", "/config/topics"):
         for name in cluster.zookeeper.children_of(path):
             if name.startswith(PREFIX):
                 return f"{path}/{name}"
-    for broker in cluster.broker_ids:
+    for broker in set(cluster.broker_ids) - cluster.started_in_part:
         for name in cluster.logs.hosted(broker):
             topic = name.rpartition("-")[0]
             if name.startswith(PREFIX) and not name.endswith("-delete") and topic not in moved:

@@ -1,15 +1,20 @@
-"""Replicas' logs read from the disks themselves, whether their brokers live or not."""
+"""Replicas' logs read from the disks themselves, whether their brokers live or not.
 
-from collections.abc import Callable, Mapping, Sequence
+What may be committed makes sense as batches, one after another (P15); a torn tail is nobody's.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from ballast.model.ids import TopicPartition
+from ballast.protocol.errors import RecordsError
 from ballast.protocol.record_reader import read_records
 from ballast.protocol.records import iter_batches
 from ballast.storage.layout import LOG_SUFFIX, MOVED_FROM, SWAP_SUFFIX
 from tests.fakes.disk import FakeDisk
 from tests.simulation.compaction_rules import Kept, SparseLog
 from tests.simulation.replication_rules import Stored
-from tests.simulation.violations import require
+from tests.simulation.violations import InvariantViolation, require
 
 InUse = Callable[[int, TopicPartition], str | None]
 """Returns the log directory from which a broker's process serves a replica, None if it does not."""
@@ -35,8 +40,11 @@ class DiskLogs:
             return records
         if not data.startswith(known):
             known, records = b"", []
-        records = [*records, *_parse(data, len(known), len(records))]
-        self._known[broker, partition] = (data, records)
+        with _told(broker, partition):
+            end, found = _parse(data, len(known), len(records))
+        records = [*records, *found]
+        # A torn tail may be completed: it is read anew.
+        self._known[broker, partition] = (data[:end], records)
         return records
 
     def read_sparse(self, broker: int, partition: TopicPartition) -> SparseLog:
@@ -47,7 +55,8 @@ class DiskLogs:
         data = self._content(broker, partition, (LOG_SUFFIX, LOG_SUFFIX + SWAP_SUFFIX))
         known = self._sparse.get((broker, partition))
         if known is None or known[0] != data:
-            known = self._sparse[broker, partition] = (data, _parse_sparse(data))
+            with _told(broker, partition):
+                known = self._sparse[broker, partition] = (data, _parse_sparse(data))
         return known[1]
 
     def hosted(self, broker: int) -> list[str]:
@@ -92,7 +101,17 @@ class DiskLogs:
         return b"".join(disk.content(f"{folder}/{name}") for name in segments)
 
 
-def _parse(data: bytes, position: int, offset: int) -> list[Stored]:
+@contextmanager
+def _told(broker: int, partition: TopicPartition) -> Iterator[None]:
+    """Say whose log it is that makes no sense."""
+    try:
+        yield
+    except RecordsError as error:
+        raise InvariantViolation("P15", f"{partition} on {broker}: {error}") from error
+
+
+def _parse(data: bytes, position: int, offset: int) -> tuple[int, list[Stored]]:
+    """Return where the last whole batch ends, and the records from ``position`` on."""
     records: list[Stored] = []
     for place, header in iter_batches(data, position):
         require(
@@ -102,7 +121,8 @@ def _parse(data: bytes, position: int, offset: int) -> list[Stored]:
             Stored(header.partition_leader_epoch, record.value or b"")
             for record in read_records(data, place)
         )
-    return records
+        position = place + header.size
+    return position, records
 
 
 def _parse_sparse(data: bytes) -> SparseLog:

@@ -68,6 +68,8 @@ class Disks:
 
     def _refusal(self, broker: int, operation: str, path: str) -> int | None:
         code = self._refusals.get((broker, "/" + path.split("/", 2)[1]))
+        if operation == "mkdir" and code != errno.EIO and self.of[broker].holds(path):
+            return None
         if code == errno.EROFS:
             return None if operation in _READS else code
         if code == errno.ENOSPC:

@@ -51,7 +51,7 @@ class Story:
             zookeeper_delay_s=rng.choice(((0.0002, 0.002), (0.002, 0.04))),
             churn=rng.random() < 0.3,
             moves=rng.choice(("none", "admin", "mover", "mover")),
-            log_dirs=rng.choice((1, 1, 2)),
+            log_dirs=rng.choice((1, 2)),
             directory_move_rate=rng.choice(DIRECTORY_MOVE_RATES),
             compaction=rng.random() < 0.3,
         )

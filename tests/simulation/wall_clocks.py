@@ -1,4 +1,4 @@
-"""The wall clocks of the hosts: each may leap, forwards or back, while time goes on as ever (T1)."""
+"""The wall clocks of the hosts: each may leap while time itself goes on as ever (T1)."""
 
 from collections.abc import Callable
 

@@ -126,6 +126,8 @@ class LogDirs:
                 directory = min(self._online(), key=lambda candidate: len(candidate.logs))
             with self._offline_if_it_fails(directory):
                 log = directory.logs[partition] = directory.create(name, partition)
+                if offline := self.offline_directories:
+                    future_logs.outrank_unseen(log, offline)
         if topic_id is not None:
             log.assign_topic_id(topic_id)
         return log
@@ -214,7 +216,7 @@ class LogDirs:
         self._bury(source, source.logs.pop(partition))
         if source.failure is None:
             with self._offline_if_it_fails(target):
-                future_logs.forget_origin(log)
+                future_logs.forget_origins(log, [online.path for online in self._online()])
         return log
 
     def delete_future(self, partition: TopicPartition) -> None:
