@@ -116,7 +116,8 @@ class SimulatedCluster:
         self.started_in_part: set[int] = set()
         """Brokers that once had no sight of one of their log directories from their start on."""
         self._obeyed: dict[tuple[int, TopicPartition], tuple[int, int]] = {}
-        self._marks: dict[tuple[int, TopicPartition], tuple[LeaderView, int]] = {}
+        self._views: dict[int, dict[TopicPartition, tuple[LeaderView, int]]] = {}
+        """Of each broker, what it leads, with the high watermarks that were seen."""
         self.zookeeper.after_write.append(self._after_write)
         loop.after_step = self._after_step
 
@@ -333,26 +334,38 @@ class SimulatedCluster:
             return
         broker_id, broker = process
         try:
-            for name, partition in broker.parts.replicas.partitions.items():
-                led = (partition.leader, partition.leader_epoch)
-                before = self._obeyed.get((broker_id, name))
-                self._obeyed[broker_id, name] = led
-                # A replica that is stopped in an epoch that it knows is told of no other leader.
-                is_stopped = before is not None and led == (NO_LEADER, before[1])
-                if before != led and not is_stopped:
-                    self.metadata.obeyed(broker_id, name, *led)
-                view = partition.view
-                if view is not None:
-                    self._check_mark(broker_id, name, view)
+            self._check_roles(broker_id, broker)
+            self._check_marks(broker_id, {p.name: p.view for p in broker.replicas.leading()})
         except AssertionError as error:
             self._fail(error)
 
-    def _check_mark(self, broker_id: int, name: TopicPartition, view: LeaderView) -> None:
-        known = self._marks.get((broker_id, name))
+    def _check_roles(self, broker_id: int, broker: Broker) -> None:
+        for name, partition in broker.replicas.partitions.items():
+            led = (partition.leader, partition.leader_epoch)
+            before = self._obeyed.get((broker_id, name))
+            self._obeyed[broker_id, name] = led
+            # A replica that is stopped in an epoch that it knows is told of no other leader.
+            is_stopped = before is not None and led == (NO_LEADER, before[1])
+            if before != led and not is_stopped:
+                self.metadata.obeyed(broker_id, name, *led)
+
+    def _check_marks(
+        self, broker_id: int, leading: Mapping[TopicPartition, LeaderView | None]
+    ) -> None:
+        views = self._views.setdefault(broker_id, {})
+        for name, (view, mark) in list(views.items()):
+            # What a leader commits in the step in which it ends counts too.
+            if view.high_watermark != mark:
+                self._advanced(broker_id, name, view)
+            if leading.get(name) is not view:
+                del views[name]
+        for name, led in leading.items():
+            if led is not None and name not in views:
+                self._advanced(broker_id, name, led)
+
+    def _advanced(self, broker_id: int, name: TopicPartition, view: LeaderView) -> None:
         mark = view.high_watermark
-        if known is not None and known == (view, mark):
-            return
-        self._marks[broker_id, name] = (view, mark)
+        self._views[broker_id][name] = (view, mark)
         self.rules_of(name).advanced(
             broker_id, name, view.leader_epoch, mark, self.metadata.states.get(name)
         )
