@@ -117,7 +117,7 @@ class Producer:
     ) -> None:
         """Make a producer; ``true_leader`` tells the host of the leader as ZooKeeper has it."""
         self.acknowledged = 0
-        self._name = name
+        self.name = name
         self._load = load
         self._leaders = leaders
         self._rules = rules
@@ -140,7 +140,7 @@ class Producer:
 
     def _draw(self) -> tuple[bytes | None, bytes | None]:
         """Return the next key and value; no two values are the same."""
-        return None, b"%s-%d" % (self._name.encode(), self._count)
+        return None, b"%s-%d" % (self.name.encode(), self._count)
 
     def _acknowledged(
         self, partition: TopicPartition, offset: int, key: bytes | None, value: bytes | None

@@ -12,7 +12,8 @@ from tests.simulation.compaction_rules import CompactionRules
 from tests.simulation.replication_rules import ReplicationRules
 from tests.simulation.violations import require
 
-KEYS = tuple(b"key-%d" % number for number in range(5))
+KEYS = 3
+"""Of each producer; nobody else writes them."""
 SHARE_OF_DELETIONS = 0.1
 
 
@@ -36,7 +37,8 @@ class KeyedProducer(Producer):
 
     def _draw(self) -> tuple[bytes, bytes | None]:
         is_deleted = self._random.random() < SHARE_OF_DELETIONS
-        return self._random.choice(KEYS), None if is_deleted else b"%d" % self._count
+        key = f"{self.name}-{self._random.randrange(KEYS)}".encode()
+        return key, None if is_deleted else b"%d" % self._count
 
     def _acknowledged(
         self, partition: TopicPartition, offset: int, key: bytes | None, value: bytes | None

@@ -29,6 +29,8 @@ from tests.simulation.violations import require
 
 TOPIC = "t"
 REPLICATION_FACTOR = 3
+KEYED_PRODUCERS = 3
+"""So many that what is not committed yet can be more than the last segment of a compacted log."""
 START_WITHIN_S = 30.0
 CONVERGE_WITHIN_S = 60.0
 MOVES_END_WITHIN_S = 120.0
@@ -47,6 +49,8 @@ class Outcome:
     """What a run came to; ``failure`` is None when every promise was kept."""
 
     seed: int
+    kinds: Sequence[str] = ()
+    """The kinds of faults that were asked for; none for those that the seed draws."""
     story: Story | None = None
     failure: BaseException | None = None
     trace: Trace = field(default_factory=Trace)
@@ -61,8 +65,9 @@ class Outcome:
 
     def describe(self, lines: int = 80) -> str:
         """Return how to run it again, the end of its trace, and what went wrong."""
+        faults = f" --faults {','.join(self.kinds)}" if self.kinds else ""
         return (
-            f"replay with: .venv/bin/python -m tests.simulation {self.seed}\n"
+            f"replay with: .venv/bin/python -m tests.simulation {self.seed}{faults}\n"
             f"{self.story}\n{self.trace.tail(lines)}\n"
             f"seed {self.seed} at {self.virtual_s:.3f} s, step {self.steps}: {self.failure!r}"
         )
@@ -80,12 +85,15 @@ class _TraceHandler(logging.Handler):
         self._loop.note(text)
 
 
-def run_seed(seed: int, *, lines_kept: int = LINES_KEPT, min_steps: int = 0) -> Outcome:
+def run_seed(
+    seed: int, *, lines_kept: int = LINES_KEPT, min_steps: int = 0, kinds: Sequence[str] = ()
+) -> Outcome:
     """Run one seed to its end, or to its first broken promise.
 
-    Faults last as long as the seed says, and until the loop has made ``min_steps`` steps.
+    Faults last as long as the seed says, and until the loop has made ``min_steps`` steps. They are
+    of the ``kinds`` that are named, if any are.
     """
-    outcome = Outcome(seed=seed)
+    outcome = Outcome(seed=seed, kinds=kinds)
     loop = SimulatedLoop(seed)
     outcome.trace = loop.trace = Trace(lines_kept)
     logger = logging.getLogger("ballast")
@@ -116,7 +124,7 @@ class _Run:
         self.loop = loop
         self.outcome = outcome
         self.random = random.Random(loop.random.getrandbits(64))
-        self.story = outcome.story = Story.draw(self.random)
+        self.story = outcome.story = Story.draw(self.random, outcome.kinds)
         options = ClusterOptions(
             brokers=self.story.brokers,
             zookeeper_delay_s=self.story.zookeeper_delay_s,
@@ -201,18 +209,21 @@ class _Run:
         return tasks
 
     def _start_keyed_clients(self) -> list[asyncio.Task[None]]:
-        producer = KeyedProducer(
-            "keyed",
-            self.keyed_load,
-            self._leaders("keyed"),
-            (self.cluster.replication, self.cluster.compaction),
-            self._new_random(),
-            true_leader=self.cluster.leader_host,
-        )
-        self.producers.append(producer)
+        producers = [
+            KeyedProducer(
+                f"keyed-{number}",
+                self.keyed_load,
+                self._leaders(f"keyed-{number}"),
+                (self.cluster.replication, self.cluster.compaction),
+                self._new_random(),
+                true_leader=self.cluster.leader_host,
+            )
+            for number in range(KEYED_PRODUCERS)
+        ]
+        self.producers += producers
         self.reader = TableReader(self.keyed_load, self._leaders("reader"), self.cluster.compaction)
         return [
-            self.cluster.run_client("keyed", producer.run),
+            *(self.cluster.run_client(producer.name, producer.run) for producer in producers),
             self.cluster.run_client("reader", self.reader.run),
         ]
 

@@ -1,17 +1,20 @@
 """What one seed does: how large its cluster is, what its clients do, what goes wrong."""
 
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tests.simulation.faults import FaultPlan
 
 DIRECTORY_MOVE_RATES = (1_500, 20_000)
 """Bytes per second; the smaller one holds the move of a replica back for some seconds."""
 
+OFTEN_S = (0.2, 0.8)
+"""Between two faults of kinds that were asked for."""
+
 COMPACTED_TOPIC: Mapping[str, str] = {
     "cleanup.policy": "compact",
-    "segment.bytes": "700",
+    "segment.bytes": "250",
     "min.cleanable.dirty.ratio": "0.01",
     "file.delete.delay.ms": "1000",
 }
@@ -40,8 +43,15 @@ class Story:
     """Whether there is a compacted topic."""
 
     @classmethod
-    def draw(cls, rng: random.Random) -> "Story":
-        """Draw a story."""
+    def draw(cls, rng: random.Random, kinds: Sequence[str] = ()) -> "Story":
+        """Draw a story; ``kinds`` are the faults it has, instead of drawn ones."""
+        story = cls._draw(rng)
+        if not kinds:
+            return story
+        return replace(story, faults=FaultPlan(kinds=tuple(kinds), pause_s=OFTEN_S))
+
+    @classmethod
+    def _draw(cls, rng: random.Random) -> "Story":
         return cls(
             brokers=rng.choice((3, 4, 4, 5)),
             partitions=rng.choice((1, 2, 3)),

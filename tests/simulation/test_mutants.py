@@ -9,7 +9,11 @@ from tests.simulation.mutants import of_brokers, of_disks, of_the_controller
 from tests.simulation.mutants.catalogue import MUTANTS
 from tests.simulation.mutants.mutant import Mutant, NotFound, Seeds, Walks
 
-FOUND_BY_FEW_SEEDS = ("controller_writes_without_the_epoch_check", "leader_epoch_is_not_raised")
+FOUND_BY_FEW_SEEDS = (
+    "controller_writes_without_the_epoch_check",
+    "leader_epoch_is_not_raised",
+    *(mutant.name for mutant in of_disks.MUTANTS),
+)
 QUICK = [
     mutant
     for mutant in MUTANTS.values()

@@ -19,7 +19,9 @@ from ballast.storage.log import Log
 from ballast.storage.log_dirs import LogDirs
 from ballast.storage.retention import apply_retention
 from ballast.storage.segment import BatchMark, Segment
-from tests.simulation.mutants.mutant import Mutant, Seeds
+from tests.simulation.mutants.mutant import Mutant, Seeds, Test
+
+UNIT = "tests/unit/"
 
 
 def failed_writes_count_as_written(patch: pytest.MonkeyPatch) -> None:
@@ -67,12 +69,13 @@ def older_records_supersede_newer_ones(patch: pytest.MonkeyPatch) -> None:
 
 
 def copies_do_not_follow_truncations(patch: pytest.MonkeyPatch) -> None:
-    # A replica that moves to another directory keeps there what was truncated meanwhile.
+    # A replica that moves to another directory keeps there what was written anew meanwhile.
 
-    def as_long(current: Log, future: Log) -> bool:
-        return future.log_end_offset <= current.log_end_offset
+    def by_length(current: Log, future: Log) -> bool:
+        future.truncate_to(current.log_end_offset)
+        return True
 
-    patch.setattr(log_dir_moves, "_cut_where_they_part", as_long)
+    patch.setattr(log_dir_moves, "_cut_where_they_part", by_length)
 
 
 def lag_is_counted_on_the_wall_clock(patch: pytest.MonkeyPatch) -> None:
@@ -104,11 +107,26 @@ LOSS = rules("P1", "P2", "P3", "P4", "P6", "P7")
 COMPACTION = rules("P4", "P7", "P17")
 
 MUTANTS = (
-    Mutant(failed_writes_count_as_written, Seeds(LOSS | {"CorruptRecords"})),
-    Mutant(an_empty_replica_takes_the_place_of_a_lost_one, Seeds(LOSS | {"C7"})),
-    Mutant(what_is_not_committed_supersedes, Seeds(COMPACTION)),
-    Mutant(older_records_supersede_newer_ones, Seeds(COMPACTION)),
-    Mutant(copies_do_not_follow_truncations, Seeds(LOSS | {"R15", "C7"})),
-    Mutant(a_leap_makes_records_old, Seeds(LOSS)),
-    Mutant(lag_is_counted_on_the_wall_clock, Seeds(rules("C7", "T1"))),
+    Mutant(
+        failed_writes_count_as_written,
+        Seeds(LOSS | {"P15"}, ("fill_disk", "crash_broker", "fail_directory")),
+    ),
+    Mutant(
+        an_empty_replica_takes_the_place_of_a_lost_one,
+        Seeds(LOSS | {"C7"}, ("fail_directory", "crash_broker")),
+    ),
+    Mutant(
+        what_is_not_committed_supersedes,
+        Seeds(COMPACTION, ("isolate", "pause", "cut_link", "crash_broker")),
+    ),
+    Mutant(older_records_supersede_newer_ones, Seeds(COMPACTION, ("crash_broker",))),
+    Mutant(
+        copies_do_not_follow_truncations,
+        Test(f"{UNIT}broker/test_log_dir_moves.py::test_the_copy_is_cut_where_the_log_was_cut"),
+    ),
+    Mutant(a_leap_makes_records_old, Seeds(LOSS, ("jump_clock",))),
+    Mutant(
+        lag_is_counted_on_the_wall_clock,
+        Seeds(rules("C7", "T1"), ("jump_clock", "crash_broker", "cut_link")),
+    ),
 )
