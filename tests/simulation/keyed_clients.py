@@ -14,6 +14,7 @@ from tests.simulation.violations import require
 
 KEYS = 3
 """Of each producer; nobody else writes them."""
+BETWEEN_PASSES_S = 1.0
 SHARE_OF_DELETIONS = 0.1
 
 
@@ -65,7 +66,7 @@ class TableReader:
         while not self._load.is_over:
             for partition in self._load.partitions:
                 await self.read_all(partition, lambda: self._load.is_over)
-                await asyncio.sleep(RETRY_S)
+                await asyncio.sleep(BETWEEN_PASSES_S)
 
     async def read_all(self, partition: TopicPartition, gives_up: Callable[[], bool]) -> None:
         """Read from the start to the end, or until it gives up."""

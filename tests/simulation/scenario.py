@@ -31,6 +31,7 @@ TOPIC = "t"
 REPLICATION_FACTOR = 3
 KEYED_PRODUCERS = 3
 """So many that what is not committed yet can be more than the last segment of a compacted log."""
+KEYED_PAUSE_S = (0.1, 0.4)
 START_WITHIN_S = 30.0
 CONVERGE_WITHIN_S = 60.0
 MOVES_END_WITHIN_S = 120.0
@@ -62,6 +63,12 @@ class Outcome:
     boundaries: int = 0
     """Deaths of a controller between two of its effects."""
     elections: int = 0
+    compacted_replicas: int = 0
+    """Replicas that are compacted up to some offset in the end."""
+    tables_read: int = 0
+    """How often a compacted topic was read from its start to its end."""
+    directory_moves: int = 0
+    """Moves between directories that brokers have begun, or had not to begin."""
 
     def describe(self, lines: int = 80) -> str:
         """Return how to run it again, the end of its trace, and what went wrong."""
@@ -137,7 +144,7 @@ class _Run:
         for topic in (TOPIC, COMPACTED):
             self.cluster.metadata.min_insync_replicas[topic] = options.min_insync_replicas
         self.load = Load(partitions=self.partitions, pause_s=self.story.pause_s)
-        self.keyed_load = Load(partitions=self.compacted, pause_s=self.story.pause_s)
+        self.keyed_load = Load(partitions=self.compacted, pause_s=KEYED_PAUSE_S)
         self.reader: TableReader | None = None
         self.directory_moves: DirectoryMoves | None = None
         self.mover: Mover | None = None
@@ -374,6 +381,13 @@ class _Run:
         self.outcome.acknowledged = sum(producer.acknowledged for producer in self.producers)
         self.outcome.completed_moves = cluster.metadata.completed_moves
         self.outcome.elections = cluster.metadata.controller_epoch
+        if self.directory_moves is not None:
+            self.outcome.directory_moves = self.directory_moves.begun
+        self.outcome.compacted_replicas = sum(
+            bool(broker.replicas.log_dirs.cleaner_offset(partition))
+            for broker in cluster.brokers.values()
+            for partition in self.compacted
+        )
 
 
 async def settle(condition: Callable[[], str | None], *, within_s: float) -> str | None:

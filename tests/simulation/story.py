@@ -63,7 +63,7 @@ class Story:
             moves=rng.choice(("none", "admin", "mover", "mover")),
             log_dirs=rng.choice((1, 2)),
             directory_move_rate=rng.choice(DIRECTORY_MOVE_RATES),
-            compaction=rng.random() < 0.3,
+            compaction=rng.random() < 0.2,
         )
 
     def broker_properties(self) -> dict[str, str]:
