@@ -15,6 +15,7 @@ from tests.simulation.violations import require
 KEYS = 3
 """Of each producer; nobody else writes them."""
 BETWEEN_PASSES_S = 1.0
+LAST_PASS_WITHIN_S = 60.0
 SHARE_OF_DELETIONS = 0.1
 
 
@@ -67,6 +68,12 @@ class TableReader:
             for partition in self._load.partitions:
                 await self.read_all(partition, lambda: self._load.is_over)
                 await asyncio.sleep(BETWEEN_PASSES_S)
+
+    async def read_to_the_end(self) -> None:
+        """Read everything once more, with all faults healed."""
+        async with asyncio.timeout(LAST_PASS_WITHIN_S):
+            for partition in self._load.partitions:
+                await self.read_all(partition, lambda: False)
 
     async def read_all(self, partition: TopicPartition, gives_up: Callable[[], bool]) -> None:
         """Read from the start to the end, or until it gives up."""

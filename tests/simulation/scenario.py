@@ -141,6 +141,7 @@ class _Run:
         self.cluster = SimulatedCluster(loop, options)
         self.partitions = [TopicPartition(TOPIC, n) for n in range(self.story.partitions)]
         self.compacted = [TopicPartition(COMPACTED, 0)] if self.story.compaction else []
+        self.all_partitions = [*self.partitions, *self.compacted]
         for topic in (TOPIC, COMPACTED):
             self.cluster.metadata.min_insync_replicas[topic] = options.min_insync_replicas
         self.load = Load(partitions=self.partitions, pause_s=self.story.pause_s)
@@ -181,6 +182,9 @@ class _Run:
             await settle(self._not_converged, within_s=CONVERGE_WITHIN_S), "after all faults"
         )
         self._last_look()
+        if self.reader is not None:
+            await self.cluster.run_client("reader", self.reader.read_to_the_end)
+            self.outcome.tables_read = self.reader.passes
 
     def _start_clients(self) -> list[asyncio.Task[None]]:
         self.producers = [
@@ -296,10 +300,6 @@ class _Run:
 
     # -- the admin ------------------------------------------------------------------------------
 
-    @property
-    def _all_partitions(self) -> list[TopicPartition]:
-        return [*self.partitions, *self.compacted]
-
     async def _create_topics(self) -> None:
         admin = AdminClient(self.cluster.broker_addresses, ADMIN_OPTIONS)
         await self._create(admin, TOPIC, self.partitions, {})
@@ -334,7 +334,7 @@ class _Run:
         while not self.load.is_over:
             await asyncio.sleep(self.random.uniform(0.2, 2.0))
             targets: dict[TopicPartition, tuple[int, ...] | None] = {}
-            for partition in self._all_partitions:
+            for partition in self.all_partitions:
                 if self.random.random() < 0.5:
                     target = self._draw_replicas()
                     targets[partition] = target
@@ -360,7 +360,7 @@ class _Run:
     # -- the end --------------------------------------------------------------------------------
 
     def _not_converged(self) -> str | None:
-        return not_converged(self.cluster, self._all_partitions)
+        return not_converged(self.cluster, self.all_partitions)
 
     def _require_convergence(self, reason: str | None, when: str) -> None:
         if reason is not None:
@@ -369,7 +369,7 @@ class _Run:
     def _last_look(self) -> None:
         """Check everything once more, with all replicas in sync."""
         cluster = self.cluster
-        for partition in self._all_partitions:
+        for partition in self.all_partitions:
             state, assignment = cluster.state(partition), cluster.metadata.assignments[partition]
             assert state is not None
             cluster.rules_of(partition).sweep(partition, assignment.replicas, state.leader)
