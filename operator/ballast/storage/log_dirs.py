@@ -133,12 +133,20 @@ class LogDirs:
         return log
 
     def delete(self, partition: TopicPartition) -> None:
-        """Close a log and rename its folder; `remove_deleted` frees the space later."""
+        """Close a log and rename its folder; `remove_deleted` frees the space later.
+
+        Raises `StorageError` when the disk refuses, which takes the directory offline: the log goes
+        with it as one that is there still.
+        """
         self._preferred.pop(partition, None)
         self.delete_future(partition)
         directory = self._holding(partition)
-        if directory is not None:
-            self._bury(directory, directory.logs.pop(partition))
+        if directory is None:
+            return
+        self._bury(directory, directory.logs[partition])
+        if directory.failure is not None:
+            raise self._failure_of(directory)
+        del directory.logs[partition]
 
     def remove_deleted(self) -> None:
         """Remove the folders of deleted logs and all in them."""
