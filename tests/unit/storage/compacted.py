@@ -63,7 +63,7 @@ def cleaned_to(log: Log, checkpoint: int | None = None, keys_max: int = KEYS_MAX
     """Clean a log at one go; return where it is clean up to."""
     ends = []
 
-    def remembered() -> Iterator[None]:
+    def remembered() -> Iterator[int]:
         ends.append((yield from steps_of(log, checkpoint, keys_max)))
 
     list(remembered())
