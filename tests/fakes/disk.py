@@ -191,6 +191,21 @@ class FakeDisk:
         content.data = bytearray(data)
         content.changes.clear()
 
+    def names_now(self, directory: str) -> list[str]:
+        """Return the names in a directory that may be missing or failing, for tests."""
+        known = self._directories.get(directory, {})
+        prefix = directory + "/"
+        folders = [
+            path[len(prefix) :]
+            for path in self._directories
+            if path.startswith(prefix) and "/" not in path[len(prefix) :]
+        ]
+        return sorted([*known, *folders])
+
+    def holds(self, path: str) -> bool:
+        """Whether there is a file or a directory, failing or not, for tests."""
+        return path in self._files or path in self._directories
+
     def open(self, path: str, *, create: bool = False) -> FakeFile:
         self.before("open", path)
         content = self._files.get(path)
@@ -230,13 +245,7 @@ class FakeDisk:
         self.before("list", directory)
         if directory not in self._directories:
             raise _missing("list", directory)
-        prefix = directory + "/"
-        folders = [
-            path[len(prefix) :]
-            for path in self._directories
-            if path.startswith(prefix) and "/" not in path[len(prefix) :]
-        ]
-        return sorted([*self._directories[directory], *folders])
+        return self.names_now(directory)
 
     def make_directory(self, path: str) -> None:
         self.before("mkdir", path)

@@ -14,6 +14,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("seeds", help="one seed, or first-last")
     parser.add_argument("--steps", type=int, default=0, help="of a seed under faults, at least")
+    parser.add_argument(
+        "--faults",
+        type=lambda text: tuple(text.split(",")),
+        default=(),
+        help="of these kinds only, joined by commas",
+    )
     parser.add_argument("--lines", type=int, default=400, help="of the trace to show")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args(arguments)
@@ -22,11 +28,14 @@ def main(arguments: list[str] | None = None) -> int:
         return campaign(
             range(int(first), int(last) + 1),
             min_steps=options.steps,
+            kinds=options.faults,
             processes=options.processes,
             lines=options.lines,
         )
     began = time.perf_counter()
-    outcome = run_seed(int(first), lines_kept=options.lines, min_steps=options.steps)
+    outcome = run_seed(
+        int(first), lines_kept=options.lines, min_steps=options.steps, kinds=options.faults
+    )
     _show(outcome, time.perf_counter() - began, options.lines)
     return 0 if outcome.failure is None else 1
 

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -41,13 +41,20 @@ class Result:
     failure: str | None
 
 
-def _one(seed: int, min_steps: int, lines: int) -> Result:
-    outcome = run_seed(seed, lines_kept=lines, min_steps=min_steps)
+def _one(seed: int, min_steps: int, lines: int, kinds: Sequence[str]) -> Result:
+    outcome = run_seed(seed, lines_kept=lines, min_steps=min_steps, kinds=kinds)
     failure = None if outcome.failure is None else outcome.describe(lines)
     return Result(steps=outcome.steps, boundaries=outcome.boundaries, failure=failure)
 
 
-def campaign(seeds: Iterable[int], *, min_steps: int, processes: int, lines: int) -> int:
+def campaign(
+    seeds: Iterable[int],
+    *,
+    min_steps: int,
+    kinds: Sequence[str],
+    processes: int,
+    lines: int,
+) -> int:
     """Run the crash sweeps, then the seeds; return 1 if a promise was broken."""
     began = time.perf_counter()
     total = Sum()
@@ -57,7 +64,7 @@ def campaign(seeds: Iterable[int], *, min_steps: int, processes: int, lines: int
         total.violations += 1
         print(violation)
     with ProcessPoolExecutor(processes) as pool:
-        run = partial(_one, min_steps=min_steps, lines=lines)
+        run = partial(_one, min_steps=min_steps, lines=lines, kinds=kinds)
         for result in pool.map(run, seeds):
             total.seeds += 1
             total.steps += result.steps

@@ -30,6 +30,7 @@ from ballast.protocol.record_reader import read_records
 from ballast.protocol.records import build_batch, iter_batches
 from tests.simulation.replication_rules import ReplicationRules
 from tests.simulation.violations import require
+from tests.simulation.wall_clocks import EPOCH_MS
 
 REQUEST_TIMEOUT_S = 3.0
 PRODUCE_TIMEOUT_MS = 1_500
@@ -116,7 +117,7 @@ class Producer:
     ) -> None:
         """Make a producer; ``true_leader`` tells the host of the leader as ZooKeeper has it."""
         self.acknowledged = 0
-        self._name = name
+        self.name = name
         self._load = load
         self._leaders = leaders
         self._rules = rules
@@ -134,8 +135,20 @@ class Producer:
         while not self._load.is_over:
             partition = self._random.choice(list(self._load.partitions))
             self._count += 1
-            await self._produce(partition, b"%s-%d" % (self._name.encode(), self._count))
+            await self._produce(partition, *self._draw())
             await asyncio.sleep(self._random.uniform(*self._load.pause_s))
+
+    def _draw(self) -> tuple[bytes | None, bytes | None]:
+        """Return the next key and value; no two values are the same."""
+        return None, b"%s-%d" % (self.name.encode(), self._count)
+
+    def _acknowledged(
+        self, partition: TopicPartition, offset: int, key: bytes | None, value: bytes | None
+    ) -> None:
+        """Have the rules know what the leader has promised."""
+        del key
+        assert value is not None
+        self._rules.acknowledge(partition, offset, value)
 
     async def _init_producer_id(self) -> None:
         while self._producer_id < 0 and not self._load.is_over:
@@ -149,10 +162,12 @@ class Producer:
             if response.error_code == ErrorCode.NONE:
                 self._producer_id = response.producer_id
 
-    async def _produce(self, partition: TopicPartition, value: bytes) -> None:
+    async def _produce(
+        self, partition: TopicPartition, key: bytes | None, value: bytes | None
+    ) -> None:
         sequence = self._sequences.get(partition, 0)
         batch = build_batch(
-            [(None, value, 1_700_000_000_000)],
+            [(key, value, EPOCH_MS)],
             producer_id=self._producer_id,
             producer_epoch=0 if self._idempotent else -1,
             base_sequence=sequence if self._idempotent else -1,
@@ -160,7 +175,7 @@ class Producer:
         while True:
             offset = await self._attempt(partition, batch)
             if offset is not None:
-                self._rules.acknowledge(partition, offset, value)
+                self._acknowledged(partition, offset, key, value)
                 self.acknowledged += 1
                 self._sequences[partition] = sequence + 1
                 return
@@ -201,6 +216,33 @@ class Producer:
         return answer.base_offset if answer.error_code == ErrorCode.NONE else None
 
 
+async def fetch(leaders: Leaders, partition: TopicPartition, position: int) -> bytes | None:
+    """Return batches from ``position`` on; None when there was no answer to be had."""
+    wanted = FetchPartition(
+        partition=partition.partition, fetch_offset=position, partition_max_bytes=4096
+    )
+    request = FetchRequest(
+        max_wait_ms=FETCH_WAIT_MS,
+        min_bytes=1,
+        max_bytes=65_536,
+        topics=(FetchTopic(topic=partition.topic, partitions=(wanted,)),),
+    )
+    try:
+        channel = await leaders.of(partition)
+        if channel is None:
+            leaders.forget(partition)
+            return None
+        response: FetchResponse = await channel.request(request, 11)
+    except NetError:
+        leaders.forget(partition)
+        return None
+    data = response.responses[0].partitions[0]
+    if data.error_code != ErrorCode.NONE:
+        leaders.forget(partition)
+        return None
+    return bytes(data.records or b"")
+
+
 class Consumer:
     """Reads every partition from its start; sees committed records only, in order (P11)."""
 
@@ -219,30 +261,10 @@ class Consumer:
 
     async def poll(self, partition: TopicPartition) -> bool:
         """Read what is there; return False when there was no answer to be had."""
-        position = self.positions[partition]
-        wanted = FetchPartition(
-            partition=partition.partition, fetch_offset=position, partition_max_bytes=4096
-        )
-        request = FetchRequest(
-            max_wait_ms=FETCH_WAIT_MS,
-            min_bytes=1,
-            max_bytes=65_536,
-            topics=(FetchTopic(topic=partition.topic, partitions=(wanted,)),),
-        )
-        try:
-            channel = await self._leaders.of(partition)
-            if channel is None:
-                self._leaders.forget(partition)
-                return False
-            response: FetchResponse = await channel.request(request, 11)
-        except NetError:
-            self._leaders.forget(partition)
+        records = await fetch(self._leaders, partition, self.positions[partition])
+        if records is None:
             return False
-        data = response.responses[0].partitions[0]
-        if data.error_code != ErrorCode.NONE:
-            self._leaders.forget(partition)
-            return False
-        self._take(partition, bytes(data.records or b""))
+        self._take(partition, records)
         return True
 
     def _take(self, partition: TopicPartition, records: bytes) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,18 +17,21 @@ from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.replication.partition import LeaderView
+from ballast.storage.errors import StorageError
+from ballast.storage.layout import parse_partition_directory
 from ballast.zk.errors import ZooKeeperError
 from ballast.znodes import configs
-from tests.fakes.disk import FakeDisk
 from tests.fakes.zookeeper import FakeZooKeeper
 from tests.fakes.zookeeper_sessions import WriteRecord
-from tests.simulation.churn import PREFIX
-from tests.simulation.disk_logs import LOG_DIR, DiskLogs
+from tests.simulation.compaction_rules import CompactionRules
+from tests.simulation.disk_logs import DiskLogs
+from tests.simulation.disks import LOG_DIRS, Disks
 from tests.simulation.hosts import HOST, Host
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.metadata_rules import MetadataRules
 from tests.simulation.replication_rules import ReplicationRules
 from tests.simulation.violations import InvariantViolation
+from tests.simulation.wall_clocks import EPOCH_MS, WallClocks
 
 
 class ProcessEnded(Exception):
@@ -40,7 +43,8 @@ SUPERVISOR_PAUSE_S = 0.5
 
 BROKER_PORT = 9092
 CANDIDATE_PORT = 9093
-EPOCH_MS = 1_700_000_000_000
+COMPACTED = "compacted"
+"""The topic whose records may go when newer ones have come."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +58,8 @@ class ClusterOptions:
     """Time that a message to or from ZooKeeper takes."""
     min_insync_replicas: int = 2
     replica_lag_time_max_ms: int = 2_000
+    log_dirs: int = 1
+    """Log directories of each broker."""
     broker_properties: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -86,11 +92,14 @@ class SimulatedCluster:
         )
         self.broker_ids = list(range(1, options.brokers + 1))
         self.candidate_ids = list(range(101, 101 + options.candidates))
-        self.disks = {broker: FakeDisk(self._random()) for broker in self.broker_ids}
-        for broker_id, disk in self.disks.items():
-            disk.fail = partial(self._before_disk_operation, broker_id)
-        self.logs = DiskLogs(self.disks)
+        self.clocks = WallClocks(lambda: loop.now)
+        self.log_dirs = LOG_DIRS[: options.log_dirs]
+        self.disks = Disks(self.broker_ids, self._random, self._before_rename)
+        for broker_id, disk in self.disks.of.items():
+            disk.wall_clock_ms = self.clocks.of(broker_name(broker_id))
+        self.logs = DiskLogs(self.disks.of, self.log_dirs, self._directory_in_use)
         self.replication = ReplicationRules(self.logs.read)
+        self.compaction = CompactionRules(self.logs.read_sparse)
         self.metadata = MetadataRules(lambda host: host.startswith("candidate-"), broker_of)
         self.brokers: dict[int, Broker] = {}
         """Those that have started."""
@@ -104,8 +113,11 @@ class SimulatedCluster:
             **{broker_name(b): partial(self._run_broker, b) for b in self.broker_ids},
         }
         self.failure: BaseException | None = None
+        self.started_in_part: set[int] = set()
+        """Brokers that once had no sight of one of their log directories from their start on."""
         self._obeyed: dict[tuple[int, TopicPartition], tuple[int, int]] = {}
-        self._marks: dict[tuple[int, TopicPartition], tuple[LeaderView, int]] = {}
+        self._views: dict[int, dict[TopicPartition, tuple[LeaderView, int]]] = {}
+        """Of each broker, what it leads, with the high watermarks that were seen."""
         self.zookeeper.after_write.append(self._after_write)
         loop.after_step = self._after_step
 
@@ -159,7 +171,7 @@ class SimulatedCluster:
         if broker is not None:
             self.brokers.pop(broker, None)
             self._processes.pop(name, None)
-            self.disks[broker].crash(keep_page_cache=True)
+            self.disks.of[broker].crash(keep_page_cache=True)
 
     def run_client(self, name: str, main: Callable[[], Any]) -> asyncio.Task[Any]:
         """Run a client on a host of its own; an exception ends the run."""
@@ -186,9 +198,9 @@ class SimulatedCluster:
             broker = Broker(
                 self._broker_config(broker_id),
                 client_factory=self.zookeeper.factory(name),
-                files=self.disks[broker_id],
+                files=self.disks.of[broker_id],
                 random=self._random(),
-                wall_clock_ms=self.wall_clock_ms,
+                wall_clock_ms=self.clocks.of(name),
             )
             self._processes[name] = (broker_id, broker)
             try:
@@ -198,14 +210,16 @@ class SimulatedCluster:
                 await asyncio.sleep(SUPERVISOR_PAUSE_S)
                 continue
             self.brokers[broker_id] = broker
+            if broker.replicas.log_dirs.offline_directories:
+                self.started_in_part.add(broker_id)
             stop = self._stops[name] = asyncio.Event()
             await self._stopped_or_failed(stop, broker)
-            if broker.failed.is_set():
-                assert broker.failure is not None
-                raise broker.failure
+            failure = broker.failure
+            if failure is not None and not isinstance(failure, StorageError):
+                raise failure
             await broker.shutdown()
             del self.brokers[broker_id]
-            self.loop.trace.add(self.loop.now, name, "stopped in good order")
+            self.loop.trace.add(self.loop.now, name, f"stopped: {failure or 'in good order'}")
             await asyncio.sleep(SUPERVISOR_PAUSE_S)
 
     @staticmethod
@@ -228,7 +242,7 @@ class SimulatedCluster:
             self.zookeeper.factory(candidate_name(candidate_id)),
             listen=(candidate_name(candidate_id), CANDIDATE_PORT),
             random=self._random(),
-            wall_clock_ms=self.wall_clock_ms,
+            wall_clock_ms=self.clocks.of(candidate_name(candidate_id)),
             options=CandidateOptions(
                 controller=ControllerOptions(default_replication_factor=3),
                 channels=ControllerChannelOptions(request_timeout_s=5.0),
@@ -240,7 +254,7 @@ class SimulatedCluster:
         options = self.options
         properties = {
             "broker.id": str(broker_id),
-            "log.dirs": LOG_DIR,
+            "log.dirs": ",".join(self.log_dirs),
             "zookeeper.connect": "zookeeper:2181",
             "listeners": f"PLAINTEXT://{broker_name(broker_id)}:{BROKER_PORT}",
             "default.replication.factor": "3",
@@ -259,37 +273,10 @@ class SimulatedCluster:
     def _random(self) -> random.Random:
         return random.Random(self.loop.random.getrandbits(64))
 
-    def wall_clock_ms(self) -> int:
-        """Return milliseconds since 1970, as every host has them."""
-        return EPOCH_MS + int(self.loop.now * 1000)
-
     @property
     def names(self) -> list[str]:
         """The hosts of all processes."""
         return list(self._mains)
-
-    def churning_topics(self) -> list[str]:
-        """Return the topics of `churn` that are in ZooKeeper."""
-        names = self.zookeeper.children_of("/brokers/topics")
-        return [name for name in names if name.startswith(PREFIX)]
-
-    def left_of_churn(self, moved: Collection[str]) -> str | None:
-        """Return what there still is of topics of `churn`, None if nothing.
-
-        A broker that was away when a replica was moved off it, and until the topic was gone, keeps
-        the folder, as in Kafka: nobody is left who could tell it. So topics that were ``moved``
-        may leave folders.
-        """
-        for path in ("/brokers/topics", "/admin/delete_topics", "/config/topics"):
-            for name in self.zookeeper.children_of(path):
-                if name.startswith(PREFIX):
-                    return f"{path}/{name}"
-        for broker in self.broker_ids:
-            for name in self.logs.hosted(broker):
-                topic = name.rpartition("-")[0]
-                if name.startswith(PREFIX) and not name.endswith("-delete") and topic not in moved:
-                    return f"{name} on broker {broker}"
-        return None
 
     def configs(self) -> dict[str, dict[str, str]]:
         """Return the config overrides in ZooKeeper, by path."""
@@ -310,18 +297,35 @@ class SimulatedCluster:
             for partition in self.metadata.apply(record.host, record.operations):
                 state = self.metadata.states.get(partition)
                 if state is not None:
-                    self.replication.state_changed(partition, state)
+                    self.rules_of(partition).state_changed(partition, state)
         except AssertionError as error:
             self._fail(error)
 
-    def _before_disk_operation(self, broker_id: int, operation: str, path: str) -> None:
+    def _directory_in_use(self, broker_id: int, partition: TopicPartition) -> str | None:
+        process = self._processes.get(broker_name(broker_id))
+        if process is None or not hasattr(process[1], "parts"):
+            return None
+        return process[1].parts.replicas.log_dirs.directory_of(partition)
+
+    def _before_rename(self, broker_id: int, path: str) -> None:
         """See replicas go: their folders are renamed before they are removed."""
-        name, _, number = path.removeprefix(f"{LOG_DIR}/").rpartition("-")
-        if operation == "rename" and path.count("/") == 2 and number.isdecimal():
-            try:
-                self.metadata.replica_deleted(broker_id, TopicPartition(name, int(number)))
-            except AssertionError as error:
-                self._fail(error)
+        directory, _, folder = path.rpartition("/")
+        partition = parse_partition_directory(folder)
+        if directory not in self.log_dirs or partition is None:
+            return
+        state = self.metadata.states.get(partition)
+        try:
+            in_use = self._directory_in_use(broker_id, partition)
+            if in_use in (None, directory):
+                self.metadata.replica_deleted(broker_id, partition)
+            else:
+                self.rules_of(partition).copied(broker_id, partition, state)
+        except AssertionError as error:
+            self._fail(error)
+
+    def rules_of(self, partition: TopicPartition) -> ReplicationRules | CompactionRules:
+        """Return the rules that a partition's records obey."""
+        return self.compaction if partition.topic == COMPACTED else self.replication
 
     def _after_step(self) -> None:
         """Check what the last step changed: high watermarks of the broker that it ran on."""
@@ -330,27 +334,39 @@ class SimulatedCluster:
             return
         broker_id, broker = process
         try:
-            for name, partition in broker.parts.replicas.partitions.items():
-                led = (partition.leader, partition.leader_epoch)
-                before = self._obeyed.get((broker_id, name))
-                self._obeyed[broker_id, name] = led
-                # A replica that is stopped in an epoch that it knows is told of no other leader.
-                is_stopped = before is not None and led == (NO_LEADER, before[1])
-                if before != led and not is_stopped:
-                    self.metadata.obeyed(broker_id, name, *led)
-                view = partition.view
-                if view is not None:
-                    self._check_mark(broker_id, name, view)
+            self._check_roles(broker_id, broker)
+            self._check_marks(broker_id, {p.name: p.view for p in broker.replicas.leading()})
         except AssertionError as error:
             self._fail(error)
 
-    def _check_mark(self, broker_id: int, name: TopicPartition, view: LeaderView) -> None:
-        known = self._marks.get((broker_id, name))
+    def _check_roles(self, broker_id: int, broker: Broker) -> None:
+        for name, partition in broker.replicas.partitions.items():
+            led = (partition.leader, partition.leader_epoch)
+            before = self._obeyed.get((broker_id, name))
+            self._obeyed[broker_id, name] = led
+            # A replica that is stopped in an epoch that it knows is told of no other leader.
+            is_stopped = before is not None and led == (NO_LEADER, before[1])
+            if before != led and not is_stopped:
+                self.metadata.obeyed(broker_id, name, *led)
+
+    def _check_marks(
+        self, broker_id: int, leading: Mapping[TopicPartition, LeaderView | None]
+    ) -> None:
+        views = self._views.setdefault(broker_id, {})
+        for name, (view, mark) in list(views.items()):
+            # What a leader commits in the step in which it ends counts too.
+            if view.high_watermark != mark:
+                self._advanced(broker_id, name, view)
+            if leading.get(name) is not view:
+                del views[name]
+        for name, led in leading.items():
+            if led is not None and name not in views:
+                self._advanced(broker_id, name, led)
+
+    def _advanced(self, broker_id: int, name: TopicPartition, view: LeaderView) -> None:
         mark = view.high_watermark
-        if known is not None and known == (view, mark):
-            return
-        self._marks[broker_id, name] = (view, mark)
-        self.replication.advanced(
+        self._views[broker_id][name] = (view, mark)
+        self.rules_of(name).advanced(
             broker_id, name, view.leader_epoch, mark, self.metadata.states.get(name)
         )
 
@@ -362,38 +378,3 @@ class SimulatedCluster:
                 failure.__cause__ = cause
             self.failure = failure
             self.loop.stop_soon(failure)
-
-    def converged(self, partitions: Sequence[TopicPartition]) -> str | None:
-        """Return what is not as it should be once all faults are healed, None if all is (C7)."""
-        if any(not self.is_up(broker_name(b)) or b not in self.brokers for b in self.broker_ids):
-            return "a broker is not up"
-        if self.metadata.moves:
-            return f"moves are pending: {sorted(self.metadata.moves)}"
-        for partition in partitions:
-            reason = self._not_converged(partition)
-            if reason is not None:
-                return f"{partition}: {reason}"
-        return None
-
-    def _not_converged(self, partition: TopicPartition) -> str | None:
-        state = self.metadata.states.get(partition)
-        assignment = self.metadata.assignments.get(partition)
-        if state is None or assignment is None:
-            return "it has no state"
-        if set(state.isr) != set(assignment.replicas):
-            return f"isr {state.isr} of {assignment.replicas}"
-        ends = set()
-        for replica in assignment.replicas:
-            hosted = self.brokers[replica].parts.replicas.partitions.get(partition)
-            if hosted is None or (hosted.leader, hosted.leader_epoch) != (
-                state.leader,
-                state.leader_epoch,
-            ):
-                return f"broker {replica} has not heard of {state}"
-            ends.add((hosted.log.log_end_offset, hosted.high_watermark))
-        if len(ends) > 1 or any(end != mark for end, mark in ends):
-            return f"ends and high watermarks differ: {sorted(ends)}"
-        for broker in self.broker_ids:
-            if broker not in assignment.replicas and self.logs.has_replica(broker, partition):
-                return f"broker {broker} has a stray replica"
-        return None

@@ -5,15 +5,20 @@ out leaves room for the others (swarm testing).
 """
 
 import asyncio
+import errno
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from tests.fakes.zookeeper_sessions import WriteRecord
 from tests.simulation.cluster import SimulatedCluster
+from tests.simulation.violations import require
 
 MAX_FAULTS_S = 60.0
 """A run whose processes are all down makes no steps."""
+
+STEPS_PER_S_MAX = 20_000
+"""Far above what any run makes in a virtual second: more are timers that fire for ever."""
 
 Fault = Callable[["Nemesis"], Awaitable[None]]
 
@@ -27,8 +32,8 @@ class FaultPlan:
 
     @classmethod
     def draw(cls, rng: random.Random) -> "FaultPlan":
-        """Draw a plan: each kind with even chance, at least one."""
-        kinds = tuple(kind for kind in FAULTS if rng.random() < 0.5)
+        """Draw a plan: each kind with its chance, at least one."""
+        kinds = tuple(kind for kind in FAULTS if rng.random() < CHANCES.get(kind, 0.5))
         shortest = rng.choice((0.2, 0.6, 1.5))
         return cls(kinds=kinds or (rng.choice(list(FAULTS)),), pause_s=(shortest, shortest * 3))
 
@@ -59,8 +64,13 @@ class Nemesis:
         self.heal()
 
     def heal(self) -> None:
-        """End every fault: links, sessions, processes."""
+        """End every fault: links, sessions, clocks, disks, processes.
+
+        A broker does not use a log directory again that has failed: it must be started anew.
+        """
         self.cluster.loop.network.heal_all()
+        self.cluster.clocks.set_all_right()
+        self.cluster.disks.mend_all()
         for name in self.cluster.names:
             self.cluster.zookeeper.heal(name)
             host = self.cluster.hosts.get(name)
@@ -68,6 +78,17 @@ class Nemesis:
                 self.cluster.start(name)
             elif host.is_paused:
                 self.cluster.loop.resume(host)
+        for broker_id in self.cluster.broker_ids:
+            self._have_all_directories(broker_id)
+
+    def _have_all_directories(self, broker_id: int) -> None:
+        broker, name = self.cluster.brokers.get(broker_id), f"broker-{broker_id}"
+        if broker is None:
+            # It may have found a directory failing as it started.
+            self.cluster.kill(name)
+            self.cluster.start(name)
+        elif broker.replicas.log_dirs.offline_directories:
+            self.cluster.stop_broker(broker_id)
 
     async def sleep(self, low_s: float, high_s: float) -> None:
         """Wait a random time."""
@@ -255,6 +276,66 @@ async def stop_zookeeper(nemesis: Nemesis) -> None:
     nemesis.note("ZooKeeper is up again")
 
 
+async def break_directory(nemesis: Nemesis, codes: Sequence[int], directories: int) -> None:
+    """Have log directories of a broker refuse for a while, then start the broker anew.
+
+    A broker whose directories are all gone ends, and is started again and again meanwhile; one
+    that is left with another goes on without what it lost.
+    """
+    cluster, rng = nemesis.cluster, nemesis.random
+    broker = rng.choice(cluster.broker_ids)
+    failing = rng.sample(cluster.log_dirs, min(directories, len(cluster.log_dirs)))
+    if any(cluster.disks.is_broken(broker, directory) for directory in cluster.log_dirs):
+        return
+    code = rng.choice(codes)
+    torn_bytes = rng.choice((0, 1, 40, 70, None)) if code == errno.ENOSPC else None
+    nemesis.note(f"{failing} of broker {broker}: {errno.errorcode[code]}")
+    for directory in failing:
+        cluster.disks.break_directory(broker, directory, code, torn_bytes=torn_bytes)
+    await nemesis.sleep(0.2, rng.choice((1.0, 4.0)))
+    if rng.random() < 0.3:
+        # What it has lost it does not know after a start, until the disk is mended.
+        await kill_and_restart(nemesis, f"broker-{broker}")
+        await nemesis.sleep(0.5, 4.0)
+    for directory in failing:
+        cluster.disks.mend(broker, directory)
+    nemesis.note(f"{failing} of broker {broker}: mended")
+    if rng.random() < 0.5:
+        await nemesis.sleep(0, 2)
+        if rng.random() < 0.5:
+            cluster.stop_broker(broker)
+        else:
+            await kill_and_restart(nemesis, f"broker-{broker}")
+
+
+async def fail_directory(nemesis: Nemesis) -> None:
+    """Have one log directory fail, or become read-only (D5, D8)."""
+    await break_directory(nemesis, (errno.EIO, errno.EROFS), 1)
+
+
+async def fill_disk(nemesis: Nemesis) -> None:
+    """Leave no room in one log directory or in all, until there is some again (D1, D2)."""
+    await break_directory(nemesis, (errno.ENOSPC,), nemesis.random.choice((1, 2)))
+
+
+async def jump_clock(nemesis: Nemesis) -> None:
+    """Have a host's wall clock leap, and maybe leap back (T1)."""
+    name = nemesis.pick(nemesis.random.choice(("", "broker-")))
+    by_s = nemesis.random.choice((-1, 1)) * nemesis.random.choice((0.2, 60, 3600, 40_000))
+    nemesis.note(f"the clock of {name} leaps by {by_s} s")
+    cluster = nemesis.cluster
+    cluster.clocks.leap(name, int(by_s * 1000))
+    before, steps = cluster.loop.now, cluster.loop.steps
+    await nemesis.sleep(0.2, 5)
+    rate = (cluster.loop.steps - steps) / (cluster.loop.now - before)
+    require("T1", rate < STEPS_PER_S_MAX, f"{rate:.0f} steps per second after a leap of {name}")
+    if nemesis.random.random() < 0.5:
+        cluster.clocks.set_right(name)
+
+
+CHANCES = {"fail_directory": 0.35, "fill_disk": 0.25}
+"""Other than even: of kinds that cost much time, or that show little."""
+
 FAULTS: dict[str, Fault] = {
     "roll_broker": roll_broker,
     "crash_broker": crash_broker,
@@ -271,4 +352,7 @@ FAULTS: dict[str, Fault] = {
     "isolate": isolate,
     "reset_link": reset_link,
     "slow_link": slow_link,
+    "fail_directory": fail_directory,
+    "fill_disk": fill_disk,
+    "jump_clock": jump_clock,
 }

@@ -14,6 +14,7 @@ It does not know that it is simulated, and the same seed gives the same run:
 import asyncio
 import contextvars
 import heapq
+import inspect
 import random
 from asyncio import base_events, events
 from collections import deque
@@ -279,9 +280,20 @@ def _discard(task: asyncio.Task[Any]) -> None:
     """Unwind a task that will never run again, whatever its clean-up thinks of that."""
     task._log_destroy_pending = False  # type: ignore[attr-defined]
     coroutine = task.get_coro()
+    _discard_arguments(coroutine)
     for _ in range(CLOSE_ATTEMPTS_MAX):
         try:
             coroutine.close()
         except BaseException:  # noqa: BLE001, S112 - clean-up that awaits has to be closed again
             continue
         return
+
+
+def _discard_arguments(coroutine: Any) -> None:
+    """Close the coroutines that one which never began was to await: nobody else will."""
+    if inspect.getcoroutinestate(coroutine) != inspect.CORO_CREATED:
+        return
+    for argument in list(coroutine.cr_frame.f_locals.values()):
+        if inspect.iscoroutine(argument):
+            _discard_arguments(argument)
+            argument.close()

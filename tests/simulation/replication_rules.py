@@ -8,6 +8,7 @@
 - P6 one record per offset and leader epoch; epochs never decrease along a log
 - P13 no record is stored twice
 - P7 the high watermark passes only what every member of the ISR in ZooKeeper has
+- R15 a log that has moved to another directory has what is committed
 """
 
 from collections.abc import Callable, Sequence
@@ -77,6 +78,13 @@ class ReplicationRules:
             own = list(self._read_log(state.leader, partition)[: len(committed)])
             require("P3", own == committed, f"{text}: elected without {len(committed)} records")
         self._check_members(partition, state, committed, "P2", text)
+
+    def copied(self, broker: int, partition: TopicPartition, state: LeaderAndIsr | None) -> None:
+        """Check that the log that takes another's place on a broker has what is committed."""
+        if state is not None and broker in state.isr:
+            committed = self.committed.get(partition, [])
+            own = list(self._read_log(broker, partition)[: len(committed)])
+            require("R15", own == committed, f"{partition} on {broker}: its copy lacks records")
 
     def sweep(self, partition: TopicPartition, replicas: Sequence[int], leader: int) -> None:
         """Check everything once more, with all faults healed and all replicas in sync."""

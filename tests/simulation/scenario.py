@@ -3,8 +3,9 @@
 import asyncio
 import logging
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ballast.model.ids import TopicPartition
 from ballast.net.admin import AdminClient
@@ -14,16 +15,23 @@ from ballast.reassign.ports import ClusterUnavailable
 from tests.simulation import loop as simulation
 from tests.simulation.churn import Churn
 from tests.simulation.clients import Consumer, Leaders, Load, Producer
-from tests.simulation.cluster import ClusterOptions, SimulatedCluster
-from tests.simulation.faults import FaultPlan, Nemesis
+from tests.simulation.cluster import COMPACTED, ClusterOptions, SimulatedCluster
+from tests.simulation.convergence import churning_topics, left_of_churn, not_converged
+from tests.simulation.directory_moves import DirectoryMoves
+from tests.simulation.faults import Nemesis
+from tests.simulation.keyed_clients import KeyedProducer, TableReader
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.metadata_rules import throttles_left
 from tests.simulation.mover import Mover
+from tests.simulation.story import COMPACTED_TOPIC, Story
 from tests.simulation.trace import LINES_KEPT, Trace
 from tests.simulation.violations import require
 
 TOPIC = "t"
 REPLICATION_FACTOR = 3
+KEYED_PRODUCERS = 3
+"""So many that what is not committed yet can be more than the last segment of a compacted log."""
+KEYED_PAUSE_S = (0.1, 0.4)
 START_WITHIN_S = 30.0
 CONVERGE_WITHIN_S = 60.0
 MOVES_END_WITHIN_S = 120.0
@@ -37,41 +45,13 @@ class NotConverged(AssertionError):
     """The cluster did not come to rest after all faults had ended (C7, R14)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
-    """What one seed does."""
-
-    brokers: int
-    partitions: int
-    faults: FaultPlan | None
-    faults_s: float
-    pause_s: tuple[float, float]
-    zookeeper_delay_s: tuple[float, float]
-    churn: bool
-    """Whether topics come and go."""
-    moves: str
-    """``none``, ``admin`` (bare requests, also overrides) or ``mover`` (the reconciler)."""
-
-    @classmethod
-    def draw(cls, rng: random.Random) -> "Story":
-        """Draw a story."""
-        return cls(
-            brokers=rng.choice((3, 4, 4, 5)),
-            partitions=rng.choice((1, 2, 3)),
-            faults=FaultPlan.draw(rng) if rng.random() < 0.95 else None,
-            faults_s=rng.uniform(3, 7),
-            pause_s=rng.choice(((0.02, 0.1), (0.1, 0.4))),
-            zookeeper_delay_s=rng.choice(((0.0002, 0.002), (0.002, 0.04))),
-            churn=rng.random() < 0.3,
-            moves=rng.choice(("none", "admin", "mover", "mover")),
-        )
-
-
 @dataclass(kw_only=True)
 class Outcome:
     """What a run came to; ``failure`` is None when every promise was kept."""
 
     seed: int
+    kinds: Sequence[str] = ()
+    """The kinds of faults that were asked for; none for those that the seed draws."""
     story: Story | None = None
     failure: BaseException | None = None
     trace: Trace = field(default_factory=Trace)
@@ -83,11 +63,18 @@ class Outcome:
     boundaries: int = 0
     """Deaths of a controller between two of its effects."""
     elections: int = 0
+    compacted_replicas: int = 0
+    """Replicas that are compacted up to some offset in the end."""
+    tables_read: int = 0
+    """How often a compacted topic was read from its start to its end."""
+    directory_moves: int = 0
+    """Moves between directories that brokers have begun, or had not to begin."""
 
     def describe(self, lines: int = 80) -> str:
         """Return how to run it again, the end of its trace, and what went wrong."""
+        faults = f" --faults {','.join(self.kinds)}" if self.kinds else ""
         return (
-            f"replay with: .venv/bin/python -m tests.simulation {self.seed}\n"
+            f"replay with: .venv/bin/python -m tests.simulation {self.seed}{faults}\n"
             f"{self.story}\n{self.trace.tail(lines)}\n"
             f"seed {self.seed} at {self.virtual_s:.3f} s, step {self.steps}: {self.failure!r}"
         )
@@ -105,12 +92,15 @@ class _TraceHandler(logging.Handler):
         self._loop.note(text)
 
 
-def run_seed(seed: int, *, lines_kept: int = LINES_KEPT, min_steps: int = 0) -> Outcome:
+def run_seed(
+    seed: int, *, lines_kept: int = LINES_KEPT, min_steps: int = 0, kinds: Sequence[str] = ()
+) -> Outcome:
     """Run one seed to its end, or to its first broken promise.
 
-    Faults last as long as the seed says, and until the loop has made ``min_steps`` steps.
+    Faults last as long as the seed says, and until the loop has made ``min_steps`` steps. They are
+    of the ``kinds`` that are named, if any are.
     """
-    outcome = Outcome(seed=seed)
+    outcome = Outcome(seed=seed, kinds=kinds)
     loop = SimulatedLoop(seed)
     outcome.trace = loop.trace = Trace(lines_kept)
     logger = logging.getLogger("ballast")
@@ -141,14 +131,23 @@ class _Run:
         self.loop = loop
         self.outcome = outcome
         self.random = random.Random(loop.random.getrandbits(64))
-        self.story = outcome.story = Story.draw(self.random)
+        self.story = outcome.story = Story.draw(self.random, outcome.kinds)
         options = ClusterOptions(
-            brokers=self.story.brokers, zookeeper_delay_s=self.story.zookeeper_delay_s
+            brokers=self.story.brokers,
+            zookeeper_delay_s=self.story.zookeeper_delay_s,
+            log_dirs=self.story.log_dirs,
+            broker_properties=self.story.broker_properties(),
         )
         self.cluster = SimulatedCluster(loop, options)
         self.partitions = [TopicPartition(TOPIC, n) for n in range(self.story.partitions)]
-        self.cluster.metadata.min_insync_replicas[TOPIC] = self.cluster.options.min_insync_replicas
+        self.compacted = [TopicPartition(COMPACTED, 0)] if self.story.compaction else []
+        self.all_partitions = [*self.partitions, *self.compacted]
+        for topic in (TOPIC, COMPACTED):
+            self.cluster.metadata.min_insync_replicas[topic] = options.min_insync_replicas
         self.load = Load(partitions=self.partitions, pause_s=self.story.pause_s)
+        self.keyed_load = Load(partitions=self.compacted, pause_s=KEYED_PAUSE_S)
+        self.reader: TableReader | None = None
+        self.directory_moves: DirectoryMoves | None = None
         self.mover: Mover | None = None
         self.churn: Churn | None = None
         self.requested: dict[TopicPartition, set[frozenset[int]]] = {}
@@ -156,7 +155,7 @@ class _Run:
     async def main(self) -> None:
         """Live through the story."""
         self.cluster.start_all()
-        setting_up = self.cluster.run_client("admin", self._create_topic)
+        setting_up = self.cluster.run_client("admin", self._create_topics)
         await setting_up
         self._require_convergence(
             await settle(self._not_converged, within_s=START_WITHIN_S), "after the start"
@@ -170,9 +169,10 @@ class _Run:
         else:
             await asyncio.sleep(self.story.faults_s)
         await asyncio.sleep(1.0)
-        self.load.is_over = True
-        if self.churn is not None:
-            self.churn.is_over = True
+        self.load.is_over = self.keyed_load.is_over = True
+        for moving in (self.churn, self.directory_moves):
+            if moving is not None:
+                moving.is_over = True
         await asyncio.gather(*clients)
         if self.mover is not None:
             await self._end_moves(self.mover)
@@ -182,6 +182,9 @@ class _Run:
             await settle(self._not_converged, within_s=CONVERGE_WITHIN_S), "after all faults"
         )
         self._last_look()
+        if self.reader is not None:
+            await self.cluster.run_client("reader", self.reader.read_to_the_end)
+            self.outcome.tables_read = self.reader.passes
 
     def _start_clients(self) -> list[asyncio.Task[None]]:
         self.producers = [
@@ -202,6 +205,11 @@ class _Run:
             for number, producer in enumerate(self.producers)
         ]
         tasks.append(self.cluster.run_client("consumer", consumer.run))
+        if self.compacted:
+            tasks += self._start_keyed_clients()
+        if len(self.cluster.log_dirs) > 1:
+            self.directory_moves = self._start_directory_moves()
+            tasks.append(self.cluster.run_client("directories", self.directory_moves.run))
         if self.story.moves == "mover":
             self.mover = self._start_mover()
         if self.story.churn and self.story.moves != "mover":
@@ -211,13 +219,41 @@ class _Run:
             tasks.append(self.cluster.run_client("admin", self._move_replicas))
         return tasks
 
+    def _start_keyed_clients(self) -> list[asyncio.Task[None]]:
+        producers = [
+            KeyedProducer(
+                f"keyed-{number}",
+                self.keyed_load,
+                self._leaders(f"keyed-{number}"),
+                (self.cluster.replication, self.cluster.compaction),
+                self._new_random(),
+                true_leader=self.cluster.leader_host,
+            )
+            for number in range(KEYED_PRODUCERS)
+        ]
+        self.producers += producers
+        self.reader = TableReader(self.keyed_load, self._leaders("reader"), self.cluster.compaction)
+        return [
+            *(self.cluster.run_client(producer.name, producer.run) for producer in producers),
+            self.cluster.run_client("reader", self.reader.run),
+        ]
+
+    def _start_directory_moves(self) -> DirectoryMoves:
+        return DirectoryMoves(
+            self.cluster.broker_addresses,
+            self.cluster.metadata.assignments,
+            self.cluster.log_dirs,
+            self._new_random(),
+            self.loop.note,
+        )
+
     def _start_mover(self) -> Mover:
         mover = Mover(
             self.cluster.broker_addresses,
             self.cluster.metadata.assignments,
             self._draw_replicas,
             self._new_random(),
-            self.cluster.wall_clock_ms,
+            self.cluster.clocks.of("mover"),
             self.loop.note,
         )
         self.cluster.add_process("mover", mover.run)
@@ -244,14 +280,15 @@ class _Run:
     async def _end_churn(self, churn: Churn) -> None:
         """Delete every topic that came and went; nothing of them may stay anywhere."""
         cluster = self.cluster
-        deleting = cluster.run_client("churn", lambda: churn.delete_all(cluster.churning_topics))
+        left = partial(churning_topics, cluster)
+        deleting = cluster.run_client("churn", lambda: churn.delete_all(left))
         try:
             async with asyncio.timeout(CONVERGE_WITHIN_S):
                 await deleting
         except TimeoutError:
-            raise NotConverged(f"not deleted: {cluster.churning_topics()}") from None
+            raise NotConverged(f"not deleted: {left()}") from None
         self._require_convergence(
-            await settle(lambda: cluster.left_of_churn(churn.moved), within_s=CONVERGE_WITHIN_S),
+            await settle(lambda: left_of_churn(cluster, churn.moved), within_s=CONVERGE_WITHIN_S),
             "after deletion",
         )
 
@@ -263,24 +300,33 @@ class _Run:
 
     # -- the admin ------------------------------------------------------------------------------
 
-    async def _create_topic(self) -> None:
+    async def _create_topics(self) -> None:
         admin = AdminClient(self.cluster.broker_addresses, ADMIN_OPTIONS)
-        assignments = {partition.partition: self._draw_replicas() for partition in self.partitions}
-        topic = TopicToCreate(name=TOPIC, assignments=assignments)
+        await self._create(admin, TOPIC, self.partitions, {})
+        if self.compacted:
+            await self._create(admin, COMPACTED, self.compacted, COMPACTED_TOPIC)
+        await admin.close()
+
+    async def _create(
+        self,
+        admin: AdminClient,
+        name: str,
+        partitions: Sequence[TopicPartition],
+        configs: Mapping[str, str],
+    ) -> None:
+        assignments = {partition.partition: self._draw_replicas() for partition in partitions}
+        topic = TopicToCreate(name=name, assignments=assignments, configs=configs)
         while True:
             try:
                 refused = await create_topics(admin, [topic], timeout_ms=5_000)
             except ClusterUnavailable:
                 await asyncio.sleep(0.2)
                 continue
-            if not refused or refused[TOPIC].error == "TOPIC_ALREADY_EXISTS":
+            if not refused or refused[name].error == "TOPIC_ALREADY_EXISTS":
                 break
             await asyncio.sleep(0.2)
-        await admin.close()
-        self.requested = {
-            TopicPartition(TOPIC, number): {frozenset(replicas)}
-            for number, replicas in assignments.items()
-        }
+        for number, replicas in assignments.items():
+            self.requested[TopicPartition(name, number)] = {frozenset(replicas)}
 
     async def _move_replicas(self) -> None:
         """Ask for moves, overrides and cancels, one after another."""
@@ -288,7 +334,7 @@ class _Run:
         while not self.load.is_over:
             await asyncio.sleep(self.random.uniform(0.2, 2.0))
             targets: dict[TopicPartition, tuple[int, ...] | None] = {}
-            for partition in self.partitions:
+            for partition in self.all_partitions:
                 if self.random.random() < 0.5:
                     target = self._draw_replicas()
                     targets[partition] = target
@@ -314,7 +360,7 @@ class _Run:
     # -- the end --------------------------------------------------------------------------------
 
     def _not_converged(self) -> str | None:
-        return self.cluster.converged(self.partitions)
+        return not_converged(self.cluster, self.all_partitions)
 
     def _require_convergence(self, reason: str | None, when: str) -> None:
         if reason is not None:
@@ -323,10 +369,10 @@ class _Run:
     def _last_look(self) -> None:
         """Check everything once more, with all replicas in sync."""
         cluster = self.cluster
-        for partition in self.partitions:
+        for partition in self.all_partitions:
             state, assignment = cluster.state(partition), cluster.metadata.assignments[partition]
             assert state is not None
-            cluster.replication.sweep(partition, assignment.replicas, state.leader)
+            cluster.rules_of(partition).sweep(partition, assignment.replicas, state.leader)
             asked_for = self.mover is not None or (
                 frozenset(assignment.replicas) in self.requested[partition]
             )
@@ -335,6 +381,13 @@ class _Run:
         self.outcome.acknowledged = sum(producer.acknowledged for producer in self.producers)
         self.outcome.completed_moves = cluster.metadata.completed_moves
         self.outcome.elections = cluster.metadata.controller_epoch
+        if self.directory_moves is not None:
+            self.outcome.directory_moves = self.directory_moves.begun
+        self.outcome.compacted_replicas = sum(
+            bool(broker.replicas.log_dirs.cleaner_offset(partition))
+            for broker in cluster.brokers.values()
+            for partition in self.compacted
+        )
 
 
 async def settle(condition: Callable[[], str | None], *, within_s: float) -> str | None:

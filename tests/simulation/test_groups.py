@@ -19,6 +19,7 @@ from ballast.net.admin_topics import TopicToCreate, create_topics
 from ballast.reassign.ports import ClusterUnavailable
 from tests.simulation import loop as simulation
 from tests.simulation.cluster import ClusterOptions, SimulatedCluster
+from tests.simulation.convergence import not_converged
 from tests.simulation.faults import FaultPlan, Nemesis
 from tests.simulation.group_client import OFFSETS_PARTITIONS, GroupClient
 from tests.simulation.loop import SimulatedLoop
@@ -71,7 +72,7 @@ async def live(loop: SimulatedLoop) -> Reach:
     for client in clients:
         client.is_over = True
     await asyncio.gather(*running)
-    await require(lambda: cluster.converged(HOMES))
+    await require(lambda: not_converged(cluster, HOMES))
     for client in clients:
         await cluster.run_client(client.group, partial(last_look, client))
     if cluster.failure is not None:

@@ -1,6 +1,8 @@
 """The simulated loop itself: same seed, same run; time, network, hosts."""
 
 import asyncio
+import gc
+import warnings
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -266,3 +268,25 @@ def test_an_exception_that_nobody_handles_is_kept() -> None:
     _, loop = run(0, main)
 
     assert "ZeroDivisionError" in loop.unhandled[0]
+
+
+def test_what_never_began_awaits_nothing_in_the_end() -> None:
+    """A request is handled by a task that awaits a coroutine made before it."""
+
+    async def inner() -> None:
+        raise AssertionError("it never runs")
+
+    async def outer(awaited: Coroutine[Any, Any, None]) -> None:
+        await awaited
+
+    async def main(loop: SimulatedLoop) -> None:
+        host = Host("a")
+        loop.start(host, outer(outer(inner())))
+        loop.kill(host)
+        await asyncio.sleep(1)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run(1, main)
+        gc.collect()
+    assert not caught

@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulation.mutants import of_brokers, of_the_controller
+from tests.simulation.mutants import of_brokers, of_disks, of_the_controller
 from tests.simulation.mutants.catalogue import MUTANTS
 from tests.simulation.mutants.mutant import Mutant, NotFound, Seeds, Walks
 
-FOUND_BY_FEW_SEEDS = ("controller_writes_without_the_epoch_check", "leader_epoch_is_not_raised")
+FOUND_BY_FEW_SEEDS = (
+    "controller_writes_without_the_epoch_check",
+    "leader_epoch_is_not_raised",
+    *(mutant.name for mutant in of_disks.MUTANTS),
+)
 QUICK = [
     mutant
     for mutant in MUTANTS.values()
@@ -34,7 +38,7 @@ def test_a_bug_that_is_none_is_not_found() -> None:
 def test_every_bug_is_in_the_catalogue() -> None:
     planted = {
         node.name
-        for module in (of_brokers, of_the_controller)
+        for module in (of_brokers, of_disks, of_the_controller)
         for node in ast.parse(Path(module.__file__ or "").read_text()).body
         if isinstance(node, ast.FunctionDef) and node.name != "rules"
     }

@@ -36,6 +36,10 @@ def require_reach(outcomes: list[Outcome]) -> None:
     assert sum(outcome.completed_moves for outcome in outcomes) > len(outcomes) / 2
     assert sum(outcome.faults for outcome in outcomes) > 3 * len(outcomes)
     assert sum(outcome.elections for outcome in outcomes) > len(outcomes)
+    compacted = [outcome for outcome in outcomes if outcome.story and outcome.story.compaction]
+    assert all(outcome.tables_read for outcome in compacted)
+    assert sum(outcome.compacted_replicas for outcome in compacted) >= len(compacted)
+    assert sum(outcome.directory_moves for outcome in outcomes) > len(outcomes) / 2
 
 
 def test_a_seed_gives_the_same_run_in_every_process() -> None:

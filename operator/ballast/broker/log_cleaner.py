@@ -1,5 +1,8 @@
 """Compacting logs one after another, the dirtiest first (Kafka's LogCleaner, with one thread).
 
+After each step it waits for as long as what was read and written takes at
+``log.cleaner.io.max.bytes.per.second``.
+
 A replica that moves between log directories is not compacted: what was copied might keep a record
 whose deletion the rest no longer holds.
 """
@@ -101,8 +104,9 @@ class LogCleaner:
         try:
             while self._may_clean(partition, cleaned):
                 before = replicas.clock()
-                next(steps)
-                await asyncio.sleep(replicas.clock() - before)
+                size_bytes = next(steps)
+                rate = replicas.configs.broker_value("log.cleaner.io.max.bytes.per.second")
+                await asyncio.sleep(max(replicas.clock() - before, size_bytes / rate))
         except StopIteration as end:
             replicas.log_dirs.write_cleaner_offset(name, end.value)
             log.info(

@@ -3,6 +3,7 @@
 A part of `ballast.broker.config.BrokerConfig`, whose table of properties these belong to.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -33,6 +34,13 @@ def _time_or_unlimited(largest: int) -> Callable[[str], int]:
         return value
 
     return parse
+
+
+def _rate(text: str) -> float:
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise ValueError("not a number above 0")
+    return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +196,14 @@ class LogSettings:
         "134217728",
         "Memory for the keys of one compaction, 200 bytes each; the rest waits for the next.",
         parse=POSITIVE_LONG,
+        dynamic=True,
+    )
+    cleaner_io_max_bytes_per_second: float = setting(
+        "log.cleaner.io.max.bytes.per.second",
+        ConfigType.DOUBLE,
+        "1.7976931348623157E308",
+        "Bytes per second that compaction may read and write, together and on average.",
+        parse=_rate,
         dynamic=True,
     )
     cleaner_backoff_ms: int = setting(

@@ -1,5 +1,6 @@
 """Which properties a broker set's config may have, and which of them go without a restart."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -81,6 +82,14 @@ def _ratio(text: str) -> str | None:
     return None
 
 
+def _rate(text: str) -> str | None:
+    try:
+        is_rate = 0 < float(text) < math.inf
+    except ValueError:
+        is_rate = False
+    return None if is_rate else "must be a number above 0"
+
+
 def _switch(text: str) -> str | None:
     return None if text.strip().lower() in ("true", "false") else "must be true or false"
 
@@ -89,6 +98,7 @@ DYNAMIC: Final[Mapping[str, Callable[[str], str | None]]] = {
     "log.cleaner.backoff.ms": _integer(0, _LONG_MAX),
     "log.cleaner.dedupe.buffer.size": _integer(1, _LONG_MAX),
     "log.cleaner.delete.retention.ms": _integer(0, _LONG_MAX),
+    "log.cleaner.io.max.bytes.per.second": _rate,
     "log.cleaner.max.compaction.lag.ms": _integer(1, _LONG_MAX),
     "log.cleaner.min.cleanable.ratio": _ratio,
     "log.cleaner.min.compaction.lag.ms": _integer(0, _LONG_MAX),

@@ -32,11 +32,14 @@ STEP_BYTES = 256 * 1024
 STEP_RECORDS = 1000
 """Records that are looked at in one step, unless a single batch holds more."""
 
-Steps = Generator[None, None, None]
+Steps = Generator[int, None, None]
+"""Yields after each step how many bytes were read and written in it."""
 
 
-def clean(log: Log, cleanable: Cleanable, keys_max: int) -> Generator[None, None, int]:
+def clean(log: Log, cleanable: Cleanable, keys_max: int) -> Generator[int, None, int]:
     """Clean a log; return the offset up to which it is clean now.
+
+    Yields after each step how many bytes were read and written in it.
 
     Raises `CleaningAborted` when the log is cut or shortened meanwhile, `RecordsError` for a batch
     that cannot be opened, `StorageError`. What was swapped in until then stays.
@@ -71,11 +74,12 @@ class _Cleaning:
                 break
             position = self._log.segments.opened(segment).position_of(start)
             while position < segment.size:
-                batches, position = self._read(segment, position)
+                begin = position
+                batches, position = self._read(segment, begin)
                 for header, data in batches:
                     if not self._map_batch(header, data, start):
                         return
-                yield
+                yield position - begin
                 self._check()
             assert segment.end_offset is not None
             self.keys.reach(segment.end_offset - 1)
@@ -110,9 +114,9 @@ class _Cleaning:
             changed = len(group) > 1
             for segment in group:
                 self._keeps_tombstones = segment.modified_ms() > self._horizon_ms
-                for is_same in self._copy(segment, cleaned, is_last=segment is group[-1]):
+                for is_same, size in self._copy(segment, cleaned, is_last=segment is group[-1]):
                     changed = changed or not is_same
-                    yield
+                    yield size
                     self._check()
             if changed:
                 assert group[-1].end_offset is not None
@@ -127,12 +131,18 @@ class _Cleaning:
                 with contextlib.suppress(StorageError):
                     cleaned.remove()
 
-    def _copy(self, source: Segment, target: Segment, *, is_last: bool) -> Iterator[bool]:
-        """Copy what stays of a segment; yield after each step whether that was all of it."""
+    def _copy(
+        self, source: Segment, target: Segment, *, is_last: bool
+    ) -> Iterator[tuple[bool, int]]:
+        """Copy what stays of a segment.
+
+        Yield after each step whether that was all of it, and the bytes read and written.
+        """
         position = 0
         active = {p.producer_id: p.last_offset for p in self._log.producers.snapshot()}
         while position < source.size:
-            batches, position = self._read(source, position)
+            begin = position
+            batches, position = self._read(source, begin)
             kept = bytearray()
             marks = []
             is_same = True
@@ -146,7 +156,7 @@ class _Cleaning:
                     kept += rest
             if marks:
                 target.append(kept, marks)
-            yield is_same
+            yield is_same, position - begin + len(kept)
 
     def _keeps(self, offset: int, key: bytes | None, has_value: bool) -> bool:
         if offset > self.keys.latest_offset:

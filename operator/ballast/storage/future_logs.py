@@ -9,9 +9,13 @@ The swap leaves exactly one log in use, wherever it is cut off:
 A start between 2 and 3 finds two folders of one name, of which the one with the file counts. Kafka
 has no such file, and does not start. A swap that the disk refuses may still have come to 2: then
 the old log, which stays in use, gets such a file too, with a higher number.
+
+A log that is made while directories are offline gets one that names all of those: an earlier
+replica of its partition may lie there, and must not keep the broker from starting when they are
+back (Kafka does not start then either).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ballast.model.ids import TopicPartition
@@ -27,6 +31,9 @@ from ballast.storage.log_directory import LogDirectory
 
 NewName = Callable[[], str]
 """Return 32 hexadecimal digits that no folder has yet."""
+
+_MADE_ANEW = 1 << 32
+"""The number of a log that was made while others were out of sight: above any number of moves."""
 
 
 def create_future(directory: LogDirectory, current: Log, name: NewName) -> Log:
@@ -56,7 +63,8 @@ def promote(future: Log, target: LogDirectory, source: LogDirectory) -> None:
     future.flush()
     target.write_checkpoints()
     files = target.files
-    _replace(future, source.path, _number(current) + 1)
+    unseen = _origins(current) - {target.path, source.path}
+    _replace(future, [source.path, *sorted(unseen)], _number(current) + 1)
     folder = f"{target.path}/{partition_directory(partition)}"
     files.rename(future.directory, folder)
     files.flush_directory(target.path)
@@ -76,18 +84,30 @@ def outrank(current: Log, target: LogDirectory) -> None:
 
     Raises `StorageError`.
     """
-    _replace(current, target.path, _number(current) + 2)
+    _replace(current, [target.path], _number(current) + 2)
 
 
-def _replace(log: Log, path: str, number: int) -> None:
-    log.files.write_whole(f"{log.directory}/{MOVED_FROM}", f"{number} {path}".encode())
+def outrank_unseen(created: Log, offline: Iterable[str]) -> None:
+    """Have a new log count before what directories that are ``offline`` may hold of its partition.
+
+    Raises `StorageError`.
+    """
+    _replace(created, offline, _MADE_ANEW)
 
 
-def forget_origin(log: Log) -> None:
-    """Note that the log that this one has replaced is gone (the end of step 3)."""
-    path = f"{log.directory}/{MOVED_FROM}"
-    if log.files.exists(path):
-        log.files.remove(path)
+def _replace(log: Log, paths: Iterable[str], number: int) -> None:
+    claim = "\n".join([f"{number} {path}" for path in paths])
+    log.files.write_whole(f"{log.directory}/{MOVED_FROM}", claim.encode())
+
+
+def forget_origins(log: Log, online: Collection[str]) -> None:
+    """Note that the logs that this one has replaced are gone (the end of step 3).
+
+    Not while one of their directories is not ``online``: it may come back with the log.
+    """
+    origins = _origins(log)
+    if origins and origins.issubset(online):
+        log.files.remove(f"{log.directory}/{MOVED_FROM}")
         log.files.flush_directory(log.directory)
 
 
@@ -118,7 +138,10 @@ def settle(directories: Sequence[LogDirectory], name: NewName) -> None:
                 seen.add(partition)
         with _marked(directory):
             _bury_unloaded_futures(directory, name)
-    _forget_origins(online, owners)
+    paths = [directory.path for directory in online]
+    for partition, owner in owners.items():
+        with _marked(owner):
+            forget_origins(owner.logs[partition], paths)
 
 
 def _newer(
@@ -128,7 +151,7 @@ def _newer(
     try:
         first, second = _number(one.logs[partition]), _number(other.logs[partition])
         newer, older = (one, other) if first > second else (other, one)
-        if _origin(newer.logs[partition]) == older.path:
+        if older.path in _origins(newer.logs[partition]):
             _bury(older, older.logs.pop(partition), name)
             return newer
     except DiskError as error:
@@ -136,22 +159,23 @@ def _newer(
     raise WrongLogDir(f"{partition} lies in two log directories")
 
 
-def _origin(log: Log) -> str | None:
-    """Return the directory of the log that this one replaces."""
-    return _claim(log)[1]
+def _origins(log: Log) -> frozenset[str]:
+    """Return the directories of the logs that this one replaces."""
+    return frozenset(path for _, path in _claims(log))
 
 
 def _number(log: Log) -> int:
-    """Return how often a log has claimed to replace another, 0 for one that does not."""
-    return _claim(log)[0]
+    """Return the rank of a log's claim to replace others, 0 for one that claims nothing."""
+    return max((number for number, _ in _claims(log)), default=0)
 
 
-def _claim(log: Log) -> tuple[int, str | None]:
+def _claims(log: Log) -> list[tuple[int, str]]:
     path = f"{log.directory}/{MOVED_FROM}"
     if not log.files.exists(path):
-        return 0, None
-    number, _, origin = log.files.read_whole(path).decode(errors="replace").partition(" ")
-    return (int(number), origin) if number.isdecimal() else (0, None)
+        return []
+    lines = log.files.read_whole(path).decode(errors="replace").split("\n")
+    parsed = [line.partition(" ") for line in lines]
+    return [(int(number), origin) for number, _, origin in parsed if number.isdecimal()]
 
 
 def _bury_unloaded_futures(directory: LogDirectory, name: NewName) -> None:
@@ -177,14 +201,3 @@ def _marked(directory: LogDirectory) -> Iterator[None]:
         yield
     except StorageError as error:
         directory.failure = error
-
-
-def _forget_origins(
-    online: Sequence[LogDirectory], owners: Mapping[TopicPartition, LogDirectory]
-) -> None:
-    paths = {directory.path for directory in online}
-    for partition, directory in owners.items():
-        with _marked(directory):
-            # A directory that is offline may still come back with the log that was replaced.
-            if _origin(directory.logs[partition]) in paths:
-                forget_origin(directory.logs[partition])

@@ -126,17 +126,27 @@ class LogDirs:
                 directory = min(self._online(), key=lambda candidate: len(candidate.logs))
             with self._offline_if_it_fails(directory):
                 log = directory.logs[partition] = directory.create(name, partition)
+                if offline := self.offline_directories:
+                    future_logs.outrank_unseen(log, offline)
         if topic_id is not None:
             log.assign_topic_id(topic_id)
         return log
 
     def delete(self, partition: TopicPartition) -> None:
-        """Close a log and rename its folder; `remove_deleted` frees the space later."""
+        """Close a log and rename its folder; `remove_deleted` frees the space later.
+
+        Raises `StorageError` when the disk refuses, which takes the directory offline: the log goes
+        with it as one that is there still.
+        """
         self._preferred.pop(partition, None)
         self.delete_future(partition)
         directory = self._holding(partition)
-        if directory is not None:
-            self._bury(directory, directory.logs.pop(partition))
+        if directory is None:
+            return
+        self._bury(directory, directory.logs[partition])
+        if directory.failure is not None:
+            raise self._failure_of(directory)
+        del directory.logs[partition]
 
     def remove_deleted(self) -> None:
         """Remove the folders of deleted logs and all in them."""
@@ -214,7 +224,7 @@ class LogDirs:
         self._bury(source, source.logs.pop(partition))
         if source.failure is None:
             with self._offline_if_it_fails(target):
-                future_logs.forget_origin(log)
+                future_logs.forget_origins(log, [online.path for online in self._online()])
         return log
 
     def delete_future(self, partition: TopicPartition) -> None:

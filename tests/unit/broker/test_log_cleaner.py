@@ -1,6 +1,8 @@
 import errno
 from functools import partial
 
+import pytest
+
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.record_reader import read_records
@@ -137,6 +139,22 @@ def test_a_disk_that_fails_goes_offline() -> None:
         await cluster.until(lambda: list(dirs.offline_directories) == ["/d1"])
 
     simulate(main, 1, log_dirs="/d1,/d2", **COMPACTED)
+
+
+@pytest.mark.parametrize(("rate", "least_s"), [("1.7976931348623157E308", 0.0), ("100.0", 12.0)])
+def test_it_reads_and_writes_no_faster_than_allowed(rate: str, least_s: float) -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.lead(P0, 1, [1])
+        await put(cluster, "a1 a2 a3 b1 a4 a5 b2 c1 a6")
+        await cluster.until(partial(is_done, cluster, 1))
+        size_bytes = cluster.brokers[1].replicas.partitions[P0].log.size_bytes
+        assert kept(cluster) == "a5 b2 c1 a6"
+        # Eight batches of some 75 bytes are read twice, what stays of them is written.
+        assert size_bytes < 400
+        assert least_s <= cluster.loop.now < least_s + 8
+
+    simulate(main, 1, **COMPACTED, log_cleaner_io_max_bytes_per_second=rate)
 
 
 def test_a_replica_that_moves_is_not_compacted() -> None:

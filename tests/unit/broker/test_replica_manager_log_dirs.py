@@ -4,7 +4,8 @@ import errno
 
 import pytest
 
-from ballast.model.ids import TopicPartition
+from ballast.broker.leadership import ReplicaStop
+from ballast.model.ids import EPOCH_DURING_DELETE, TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.znodes import log_dir_events
 from tests.unit.broker.cluster import P0, TOPIC, Cluster, batch, simulate
@@ -139,6 +140,19 @@ def test_a_replica_that_may_be_on_a_lost_disk_is_not_made_anew() -> None:
         new = TopicPartition(TOPIC, 2)
         assert (await cluster.lead(new, 1, [1], to=[1])) == {1: ErrorCode.NONE}
         assert cluster.brokers[1].replicas.log_dirs.directory_of(new) == "/d2"
+
+    simulate(main, 1, **DIRS)
+
+
+def test_a_replica_that_the_disk_does_not_let_go_is_not_told_to_be_deleted() -> None:
+    async def main(cluster: Cluster) -> None:
+        await two_partitions(cluster)
+        fail(cluster, "rename")
+        stop = ReplicaStop(name=P0, leader_epoch=EPOCH_DURING_DELETE, delete=True)
+        leadership = cluster.brokers[1].parts.leadership
+        for _ in range(2):
+            assert leadership.stop([stop]) == {P0: ErrorCode.KAFKA_STORAGE_ERROR}
+        assert cluster.brokers[1].replicas.is_offline(P0)
 
     simulate(main, 1, **DIRS)
 

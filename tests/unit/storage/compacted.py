@@ -53,7 +53,7 @@ def put(
 
 def steps_of(
     log: Log, checkpoint: int | None = None, keys_max: int = KEYS_MAX
-) -> Generator[None, None, int]:
+) -> Generator[int, None, int]:
     """Return the steps of cleaning a log of which all is committed."""
     cleanable = find_cleanable(log, checkpoint, high_watermark=log.log_end_offset, now_ms=NOW_MS)
     return clean(log, cleanable, keys_max)
@@ -63,7 +63,7 @@ def cleaned_to(log: Log, checkpoint: int | None = None, keys_max: int = KEYS_MAX
     """Clean a log at one go; return where it is clean up to."""
     ends = []
 
-    def remembered() -> Iterator[None]:
+    def remembered() -> Iterator[int]:
         ends.append((yield from steps_of(log, checkpoint, keys_max)))
 
     list(remembered())

@@ -160,6 +160,27 @@ def test_a_replaced_log_comes_back_with_its_directory() -> None:
     assert [path.endswith("-delete") for path in folders(disk)] == [True, False]
 
 
+def test_a_log_made_anew_counts_before_the_one_that_was_out_of_sight() -> None:
+    disk = new_disk()
+    roots = ("/d1", "/d2", "/d3")
+    append(loaded(disk, *roots).get_or_create(A0), batch(), epoch=3)
+    disk.fail = lambda _, path: errno.EIO if path.startswith("/d1") else None
+    disk.crash(keep_page_cache=True)
+    dirs = loaded(disk, *roots)
+    append(dirs.get_or_create(A0), batch(), batch(), epoch=9)
+    dirs.create_future(A0, "/d3")
+    copy(dirs)
+    dirs.promote_future(A0)
+    disk.fail = None
+    assert folders_of(disk)[0] == "/d1/a-0"
+    disk.crash(keep_page_cache=True)
+    again = loaded(disk, *roots)
+    assert again.directory_of(A0) == "/d3"
+    assert again.logs[A0].log_end_offset == 2
+    assert [path.endswith("-delete") for path in folders(disk)] == [True, True]
+    assert "moved-from" not in disk.names("/d3/a-0")
+
+
 def folders_of(disk: FakeDisk) -> list[str]:
     """Return the folders, whatever the disk refuses."""
     fail, disk.fail = disk.fail, None

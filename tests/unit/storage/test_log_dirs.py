@@ -127,6 +127,19 @@ def test_deletion_renames_now_and_removes_later() -> None:
     assert folder not in disk.names("/d1")
 
 
+def test_a_deletion_that_the_disk_refuses_loses_the_log_with_its_directory() -> None:
+    disk = new_disk()
+    dirs = loaded(disk)
+    dirs.get_or_create(A0)
+    lost: list[TopicPartition] = []
+    dirs.on_offline = lambda _, partitions: lost.extend(partitions)
+    disk.fail = failing("rename", "/d1")
+    with pytest.raises(DiskError):
+        dirs.delete(A0)
+    assert lost == [A0]
+    assert not dirs.is_any_online
+
+
 def test_a_recreated_partition_inherits_nothing_from_the_checkpoints() -> None:
     disk = new_disk()
     dirs = loaded(disk)

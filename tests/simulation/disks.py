@@ -1,0 +1,78 @@
+"""The disks of all brokers, and what is wrong with them.
+
+A broker has one disk with one or two log directories. A directory may refuse what is done in it:
+
+- ``EIO`` everything, reads too: the device is gone
+- ``EROFS`` whatever changes anything: the kernel has remounted it
+- ``ENOSPC`` what needs room; the first write may still leave a part of itself
+
+The bytes stay as they are, so that the directory is whole again once the fault is over.
+"""
+
+import errno
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from tests.fakes.disk import FakeDisk
+
+LOG_DIRS = ("/disk", "/disk-2")
+
+_READS = frozenset({"read", "stat", "list", "open"})
+_NEEDS_ROOM = frozenset({"write", "mkdir"})
+
+
+class Disks:
+    """One disk per broker, by its id."""
+
+    def __init__(
+        self,
+        brokers: Sequence[int],
+        new_random: Callable[[], random.Random],
+        renamed: Callable[[int, str], None],
+    ) -> None:
+        """Make them; ``renamed`` is told of each path that is about to be renamed, and on whom."""
+        self.of = {broker: FakeDisk(new_random()) for broker in brokers}
+        self._renamed = renamed
+        self._refusals: dict[tuple[int, str], int] = {}
+        """Broker and log directory -> errno."""
+        for broker, disk in self.of.items():
+            disk.fail = partial(self._before, broker)
+
+    def break_directory(
+        self, broker: int, directory: str, code: int, *, torn_bytes: int | None = None
+    ) -> None:
+        """Have a directory refuse with ``code``; ``torn_bytes`` of the next write get through."""
+        self._refusals[broker, directory] = code
+        self.of[broker].torn_write_bytes = torn_bytes
+
+    def mend(self, broker: int, directory: str) -> None:
+        """Let a directory work again."""
+        self._refusals.pop((broker, directory), None)
+        self.of[broker].torn_write_bytes = None
+
+    def mend_all(self) -> None:
+        """Let every directory work again."""
+        for broker, directory in list(self._refusals):
+            self.mend(broker, directory)
+
+    def is_broken(self, broker: int, directory: str) -> bool:
+        """Whether a directory refuses anything."""
+        return (broker, directory) in self._refusals
+
+    def _before(self, broker: int, operation: str, path: str) -> int | None:
+        code = self._refusal(broker, operation, path) if self._refusals else None
+        if code is None and operation == "rename":
+            self._renamed(broker, path)
+        return code
+
+    def _refusal(self, broker: int, operation: str, path: str) -> int | None:
+        code = self._refusals.get((broker, "/" + path.split("/", 2)[1]))
+        if operation == "mkdir" and code != errno.EIO and self.of[broker].holds(path):
+            return None
+        if code == errno.EROFS:
+            return None if operation in _READS else code
+        if code == errno.ENOSPC:
+            is_torn = operation == "write" and self.of[broker].torn_write_bytes is not None
+            return code if operation in _NEEDS_ROOM and not is_torn else None
+        return code

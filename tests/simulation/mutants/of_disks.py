@@ -1,0 +1,132 @@
+"""Bugs of what brokers do with their disks and clocks: failed writes, lost directories, compaction.
+
+Each undoes one of the rules by which the promises are kept.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ballast.broker import housekeeping, log_cleaner, log_dir_moves
+from ballast.broker.replica_manager import ReplicaManager
+from ballast.storage.cleaner import _Cleaning
+from ballast.storage.compaction import Cleanable, find_cleanable
+from ballast.storage.errors import DiskError
+from ballast.storage.files import Buffer
+from ballast.storage.log import Log
+from ballast.storage.log_dirs import LogDirs
+from ballast.storage.retention import apply_retention
+from ballast.storage.segment import BatchMark, Segment
+from tests.simulation.mutants.mutant import Mutant, Seeds, Test
+
+UNIT = "tests/unit/"
+
+
+def failed_writes_count_as_written(patch: pytest.MonkeyPatch) -> None:
+    # A log goes on as if the disk had taken what it has refused.
+    append = Segment.append
+
+    def go_on(segment: Segment, records: Buffer, marks: Sequence[BatchMark]) -> None:
+        try:
+            append(segment, records, marks)
+        except DiskError:
+            segment.size += len(records)
+
+    patch.setattr(Segment, "append", go_on)
+
+
+def an_empty_replica_takes_the_place_of_a_lost_one(patch: pytest.MonkeyPatch) -> None:
+    # A replica that is not found is made anew, although a directory that may have it is offline.
+    none: Mapping[str, DiskError] = {}
+    patch.setattr(LogDirs, "offline_directories", none)
+    patch.setattr(ReplicaManager, "is_offline", lambda *_: False)
+
+
+def what_is_not_committed_supersedes(patch: pytest.MonkeyPatch) -> None:
+    # Compaction takes everything for committed; what is newest may still be truncated.
+
+    def all_of_it(
+        log: Log, checkpoint: int | None, *, high_watermark: int, now_ms: int
+    ) -> Cleanable:
+        del high_watermark
+        return find_cleanable(log, checkpoint, high_watermark=log.log_end_offset, now_ms=now_ms)
+
+    patch.setattr(log_cleaner, "find_cleanable", all_of_it)
+
+
+def older_records_supersede_newer_ones(patch: pytest.MonkeyPatch) -> None:
+    # A key is kept at the first offset of a pass, not at the last.
+
+    def keeps(cleaning: Any, offset: int, key: bytes | None, has_value: bool) -> bool:
+        del has_value
+        if offset > cleaning.keys.latest_offset or key is None:
+            return True
+        return bool(cleaning.keys.is_superseded(key, offset))
+
+    patch.setattr(_Cleaning, "_keeps", keeps)
+
+
+def copies_do_not_follow_truncations(patch: pytest.MonkeyPatch) -> None:
+    # A replica that moves to another directory keeps there what was written anew meanwhile.
+
+    def by_length(current: Log, future: Log) -> bool:
+        future.truncate_to(current.log_end_offset)
+        return True
+
+    patch.setattr(log_dir_moves, "_cut_where_they_part", by_length)
+
+
+def lag_is_counted_on_the_wall_clock(patch: pytest.MonkeyPatch) -> None:
+    # Who lags, and how long a fetcher waits, is told by a clock that leaps.
+    init: Callable[..., None] = ReplicaManager.__init__
+
+    def by_the_wall(replicas: ReplicaManager, **parts: Any) -> None:
+        wall_clock_ms = parts["wall_clock_ms"]
+        init(replicas, **{**parts, "clock": lambda: wall_clock_ms() / 1000})
+
+    patch.setattr(ReplicaManager, "__init__", by_the_wall)
+
+
+def a_leap_makes_records_old(patch: pytest.MonkeyPatch) -> None:
+    # Records go when a clock says so that leaps, long before their time.
+
+    def within_the_hour(log: Log, high_watermark: int, now_ms: int) -> bool:
+        log.config = replace(log.config, retention_ms=min(log.config.retention_ms, 3_000_000))
+        return apply_retention(log, high_watermark, now_ms)
+
+    patch.setattr(housekeeping, "apply_retention", within_the_hour)
+
+
+def rules(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+LOSS = rules("P1", "P2", "P3", "P4", "P6", "P7")
+COMPACTION = rules("P4", "P7", "P17")
+
+MUTANTS = (
+    Mutant(
+        failed_writes_count_as_written,
+        Seeds(LOSS | {"P15"}, ("fill_disk", "crash_broker", "fail_directory")),
+    ),
+    Mutant(
+        an_empty_replica_takes_the_place_of_a_lost_one,
+        Seeds(LOSS | {"C7"}, ("fail_directory", "crash_broker")),
+    ),
+    Mutant(
+        what_is_not_committed_supersedes,
+        Seeds(COMPACTION, ("isolate", "pause", "cut_link", "crash_broker")),
+    ),
+    Mutant(older_records_supersede_newer_ones, Seeds(COMPACTION, ("crash_broker",))),
+    Mutant(
+        copies_do_not_follow_truncations,
+        Test(f"{UNIT}broker/test_log_dir_moves.py::test_the_copy_is_cut_where_the_log_was_cut"),
+    ),
+    Mutant(a_leap_makes_records_old, Seeds(LOSS, ("jump_clock",))),
+    Mutant(
+        lag_is_counted_on_the_wall_clock,
+        Seeds(rules("C7", "T1"), ("jump_clock", "crash_broker", "cut_link")),
+    ),
+)
