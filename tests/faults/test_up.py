@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -130,13 +131,18 @@ def test_interrupted_while_it_starts(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        # Whoever runs the tests in the background of a shell has them ignore it.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     ) as process:
         time.sleep(after_s)
         started = time.monotonic()
         for _ in range(times):
             process.send_signal(signal.SIGINT)
             time.sleep(0.2)
-        code = process.wait(40)
+        try:
+            code = process.wait(40)
+        finally:
+            process.kill()
         assert process.stdout is not None
         said = process.stdout.read()
         print(f"    ended with {code} in {time.monotonic() - started:.1f} s: {said.split()}")
