@@ -291,7 +291,9 @@ def _discard(task: asyncio.Task[Any]) -> None:
 
 def _discard_arguments(coroutine: Any) -> None:
     """Close the coroutines that one which never began was to await: nobody else will."""
-    if inspect.getcoroutinestate(coroutine) != inspect.CORO_CREATED:
+    # The end of an asynchronous generator is a coroutine too, but of another type.
+    is_of_function = inspect.iscoroutine(coroutine)
+    if not is_of_function or inspect.getcoroutinestate(coroutine) != inspect.CORO_CREATED:
         return
     for argument in list(coroutine.cr_frame.f_locals.values()):
         if inspect.iscoroutine(argument):
