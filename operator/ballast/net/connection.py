@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 from collections import deque
 from typing import Protocol, cast
 
@@ -75,6 +76,8 @@ class Connection(asyncio.BufferedProtocol):
             transport.abort()
             return
         transport.set_write_buffer_limits(high=self._limits.output_high_water)
+        if (own := transport.get_extra_info("socket")) is not None:
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.send_buffer_bytes)
         self._arm_timer()
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the frame knows better

@@ -26,5 +26,8 @@ class ServerLimits:
     """A client that reads nothing of its answers for this long is dropped."""
     output_high_water: int = 256 * 1024
     """Unsent bytes above which no further request of the connection is started."""
+    send_buffer_bytes: int = 512 * 1024
+    """Of the socket. The kernel's own choice grows to megabytes, which no cache holds any more: a
+    large fetch took a quarter longer with it."""
     quiet_period_s: float = 15.0
     """How often a connection is looked at: a receive buffer not used in between is given back."""
