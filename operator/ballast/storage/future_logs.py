@@ -22,6 +22,7 @@ from ballast.model.ids import TopicPartition
 from ballast.storage.errors import DiskError, StorageError, WrongLogDir
 from ballast.storage.layout import (
     MOVED_FROM,
+    deleted_directory,
     future_directory,
     parse_future_directory,
     partition_directory,
@@ -62,13 +63,9 @@ def promote(future: Log, target: LogDirectory, source: LogDirectory) -> None:
     future.take_epochs(current.leader_epochs.entries)
     future.flush()
     target.write_checkpoints()
-    files = target.files
     unseen = _origins(current) - {target.path, source.path}
     _replace(future, [source.path, *sorted(unseen)], _number(current) + 1)
-    folder = f"{target.path}/{partition_directory(partition)}"
-    files.rename(future.directory, folder)
-    files.flush_directory(target.path)
-    future.relocate(folder)
+    _rename(future, target, partition_directory(partition))
     future.config = current.config
     target.logs[partition] = target.futures.pop(partition)
     offset = source.cleaner_offsets.get(partition)
@@ -87,12 +84,24 @@ def outrank(current: Log, target: LogDirectory) -> None:
     _replace(current, [target.path], _number(current) + 2)
 
 
-def outrank_unseen(created: Log, offline: Iterable[str]) -> None:
-    """Have a new log count before what directories that are ``offline`` may hold of its partition.
+def create_over_unseen(
+    directory: LogDirectory, partition: TopicPartition, offline: Iterable[str], unique_hex: str
+) -> Log:
+    """Make an empty log that counts before what directories that are ``offline`` may hold.
 
-    Raises `StorageError`.
+    It has a name that a start removes until it says so. Raises `StorageError`.
     """
-    _replace(created, offline, _MADE_ANEW)
+    log = directory.create(deleted_directory(partition, unique_hex), partition)
+    _replace(log, offline, _MADE_ANEW)
+    _rename(log, directory, partition_directory(partition))
+    return log
+
+
+def _rename(log: Log, directory: LogDirectory, name: str) -> None:
+    folder = f"{directory.path}/{name}"
+    directory.files.rename(log.directory, folder)
+    directory.files.flush_directory(directory.path)
+    log.relocate(folder)
 
 
 def _replace(log: Log, paths: Iterable[str], number: int) -> None:

@@ -125,9 +125,11 @@ class LogDirs:
             if directory is None or directory.failure is not None:
                 directory = min(self._online(), key=lambda candidate: len(candidate.logs))
             with self._offline_if_it_fails(directory):
-                log = directory.logs[partition] = directory.create(name, partition)
-                if offline := self.offline_directories:
-                    future_logs.outrank_unseen(log, offline)
+                log = directory.logs[partition] = (
+                    future_logs.create_over_unseen(directory, partition, offline, self._new_name())
+                    if (offline := self.offline_directories)
+                    else directory.create(name, partition)
+                )
         if topic_id is not None:
             log.assign_topic_id(topic_id)
         return log

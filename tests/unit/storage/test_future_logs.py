@@ -181,6 +181,41 @@ def test_a_log_made_anew_counts_before_the_one_that_was_out_of_sight() -> None:
     assert "moved-from" not in disk.names("/d3/a-0")
 
 
+def hidden_first(disk: FakeDisk) -> LogDirs:
+    """Return directories of which the first is offline, with a log of one record."""
+    dirs = loaded(disk)
+    append(dirs.get_or_create(A0), batch(), epoch=3)
+    dirs.shutdown()
+    disk.fail = lambda _, path: errno.EIO if path.startswith("/d1") else None
+    return loaded(disk)
+
+
+def changes_of_a_log_made_anew() -> int:
+    disk = new_disk()
+    dirs = hidden_first(disk)
+    before = disk.operations
+    dirs.get_or_create(A0)
+    return disk.operations - before
+
+
+@pytest.mark.parametrize("keep_page_cache", [True, False], ids=["killed", "power lost"])
+@pytest.mark.parametrize("change", range(changes_of_a_log_made_anew()))
+def test_a_log_is_made_anew_or_not_at_all(change: int, *, keep_page_cache: bool) -> None:
+    for seed in range(4):
+        disk = new_disk(seed)
+        dirs = hidden_first(disk)
+        disk.crash_after = disk.operations + change
+        with pytest.raises(Crash):
+            dirs.get_or_create(A0)
+        disk.fail = None
+        disk.crash(keep_page_cache=keep_page_cache)
+        again = loaded(disk)
+        is_anew = again.directory_of(A0) == "/d2"
+        assert again.logs[A0].log_end_offset == (0 if is_anew else 1)
+        again.remove_deleted()
+        assert folders(disk) == ["/d2/a-0" if is_anew else "/d1/a-0"]
+
+
 def folders_of(disk: FakeDisk) -> list[str]:
     """Return the folders, whatever the disk refuses."""
     fail, disk.fail = disk.fail, None
