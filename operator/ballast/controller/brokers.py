@@ -132,7 +132,8 @@ class BrokerLifecycle:
 
     async def _on_replicas_lost(self, replicas: Collection[Replica]) -> None:
         """Elect new leaders, then take the lost replicas out of the ISR."""
-        doomed = [r for r in replicas if self._context.is_being_deleted(r.topic_partition)]
+        deleted = self._context.being_deleted
+        doomed = [r for r in replicas if r.topic_partition.topic in deleted]
         leaderless = self._partitions_without_live_leader()
         self._partitions.change(leaderless, PartitionState.OFFLINE)
         await self._partitions.elect_missing_leaders()
@@ -170,12 +171,12 @@ class BrokerLifecycle:
         return [r for r in replicas if self._context.replica_state(r) not in gone]
 
     def _partitions_without_live_leader(self) -> list[TopicPartition]:
+        leadership, deleted = self._context.leadership, self._context.being_deleted
         return sorted(
             topic_partition
-            for topic_partition, state in self._context.leadership.items()
-            if state.leader != NO_LEADER
-            and not self._context.is_online(Replica(topic_partition, state.leader))
-            and not self._context.is_being_deleted(topic_partition)
+            for topic_partition in self._context.led_by_none_online()
+            if leadership[topic_partition].leader != NO_LEADER
+            and topic_partition.topic not in deleted
         )
 
     def _tell_who_lives(self, broker_ids: Collection[int]) -> None:

@@ -52,6 +52,28 @@ class CommandBatch:
         self._tell_all = True
         self._metadata_partitions[topic_partition] = None
 
+    def add_partitions_of(self, broker_id: int, partitions: Collection[TopicPartition]) -> None:
+        """Tell one broker to lead or follow partitions, and every broker how they are led."""
+        if not partitions:
+            return
+        entries = self._leader_and_isr.setdefault(broker_id, {})
+        for topic_partition in partitions:
+            entries.setdefault(topic_partition, False)
+        self._tell_all = True
+        self._metadata_partitions.update(dict.fromkeys(partitions))
+
+    def add_replicas_of(
+        self, partitions: Collection[TopicPartition], *, but: int | None = None
+    ) -> None:
+        """Tell the replicas of partitions, but one broker's, and every broker how they are led."""
+        if not partitions:
+            return
+        self._tell_all = True
+        self._metadata_partitions.update(dict.fromkeys(partitions))
+        for broker_id, held in self._context.partitions_by_broker(partitions).items():
+            if broker_id != but:
+                self.add_partitions_of(broker_id, held)
+
     def add_update_metadata(
         self, broker_ids: Iterable[int], partitions: Iterable[TopicPartition] = ()
     ) -> None:
@@ -64,6 +86,8 @@ class CommandBatch:
 
     def add_stop_replica(self, replica: Replica, *, delete: bool) -> None:
         """Tell a broker to stop a replica, and to delete its data if asked."""
+        if replica.broker_id not in self._context.brokers:
+            return  # A dead broker's replicas are many, and nobody would hear it.
         topic_partition = replica.topic_partition
         self._stop_replica.setdefault(replica.broker_id, {})[topic_partition] = StopReplicaEntry(
             topic_partition=topic_partition,
@@ -73,7 +97,7 @@ class CommandBatch:
 
     def retract_stop_replica(self, replica: Replica) -> None:
         """Forget a stop that was added: the change it belongs to has failed."""
-        del self._stop_replica[replica.broker_id][replica.topic_partition]
+        self._stop_replica.get(replica.broker_id, {}).pop(replica.topic_partition, None)
 
     def send(self) -> None:
         """Queue everything; brokers that are not registered get nothing."""
@@ -83,14 +107,10 @@ class CommandBatch:
 
     def _send_leader_and_isr(self) -> None:
         context = self._context
-        made: dict[bool, dict[TopicPartition, LeaderAndIsrEntry]] = {True: {}, False: {}}
+        entries = {is_new: _Entries(context, is_new=is_new) for is_new in (False, True)}
         for broker_id in self._registered(self._leader_and_isr):
             added = self._leader_and_isr[broker_id]
-            for topic_partition, is_new in added.items():
-                if topic_partition not in made[is_new]:
-                    entry = self._leader_and_isr_entry(topic_partition, is_new)
-                    made[is_new][topic_partition] = entry
-            told = tuple(made[is_new][name] for name, is_new in sorted(added.items()))
+            told = tuple([entries[added[tp]][tp] for tp in sorted(added)])
             leaders = {entry.leader_and_isr.leader for entry in told}
             self._channels.send(
                 broker_id,
@@ -108,11 +128,7 @@ class CommandBatch:
 
     def _send_update_metadata(self) -> None:
         context = self._context
-        entries = tuple(
-            self._metadata_entry(tp)
-            for tp in sorted(self._metadata_partitions)
-            if tp in context.leadership
-        )
+        entries = self._metadata_entries()
         topic_ids = context.topic_ids({entry.topic_partition.topic for entry in entries})
         live_or_dying = context.live_or_shutting_down
         live_brokers = tuple(context.brokers[b] for b in live_or_dying)
@@ -144,35 +160,33 @@ class CommandBatch:
                 ),
             )
 
-    def _leader_and_isr_entry(
-        self, topic_partition: TopicPartition, is_new: bool
-    ) -> LeaderAndIsrEntry:
-        assignment = self._context.assignment(topic_partition)
-        return LeaderAndIsrEntry(
-            topic_partition=topic_partition,
-            leader_and_isr=self._context.leadership[topic_partition],
-            replicas=assignment.replicas,
-            adding_replicas=assignment.adding_replicas,
-            removing_replicas=assignment.removing_replicas,
-            is_new=is_new,
-        )
-
-    def _metadata_entry(self, topic_partition: TopicPartition) -> MetadataEntry:
-        leadership = self._context.leadership[topic_partition]
-        if self._context.is_queued_for_deletion(topic_partition):
-            leadership = leadership.led_by(LEADER_DURING_DELETE, leadership.isr)
-        replicas = self._context.assignment(topic_partition).replicas
-        online = self._context.online_among(topic_partition, replicas)
-        if len(online) == len(replicas):
-            return MetadataEntry(
-                topic_partition=topic_partition, leader_and_isr=leadership, replicas=replicas
+    def _metadata_entries(self) -> tuple[MetadataEntry, ...]:
+        """Return how the partitions are led that have leadership, in order."""
+        context = self._context
+        queued = context.queued_for_deletion
+        # Where no disk is lost, nothing needs to be looked for among replicas that all live.
+        live: frozenset[int] = frozenset()
+        if not context.offline_dir_replicas:
+            live = context.live_brokers
+        entries = []
+        for topic_partition in sorted(self._metadata_partitions):
+            leadership = context.leadership.get(topic_partition)
+            if leadership is None:
+                continue
+            if topic_partition.topic in queued:
+                leadership = leadership.led_by(LEADER_DURING_DELETE, leadership.isr)
+            replicas = context.assignments[topic_partition].replicas
+            entries.append(
+                MetadataEntry(
+                    topic_partition=topic_partition,
+                    leader_and_isr=leadership,
+                    replicas=replicas,
+                    offline_replicas=()
+                    if live.issuperset(replicas)
+                    else context.offline_among(topic_partition, replicas),
+                )
             )
-        return MetadataEntry(
-            topic_partition=topic_partition,
-            leader_and_isr=leadership,
-            replicas=replicas,
-            offline_replicas=tuple(r for r in replicas if r not in online),
-        )
+        return tuple(entries)
 
     def _stop_epoch(self, topic_partition: TopicPartition) -> int:
         if self._context.is_queued_for_deletion(topic_partition):
@@ -182,3 +196,24 @@ class CommandBatch:
 
     def _registered(self, broker_ids: Collection[int]) -> list[int]:
         return sorted(broker_id for broker_id in broker_ids if broker_id in self._context.brokers)
+
+
+class _Entries(dict[TopicPartition, LeaderAndIsrEntry]):
+    """The entries of partitions, each made when it is first asked for: brokers share them."""
+
+    def __init__(self, context: ControllerContext, *, is_new: bool) -> None:
+        super().__init__()
+        self._context = context
+        self._is_new = is_new
+
+    def __missing__(self, topic_partition: TopicPartition) -> LeaderAndIsrEntry:
+        assignment = self._context.assignments[topic_partition]
+        entry = self[topic_partition] = LeaderAndIsrEntry(
+            topic_partition=topic_partition,
+            leader_and_isr=self._context.leadership[topic_partition],
+            replicas=assignment.replicas,
+            adding_replicas=assignment.adding_replicas,
+            removing_replicas=assignment.removing_replicas,
+            is_new=self._is_new,
+        )
+        return entry

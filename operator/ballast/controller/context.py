@@ -4,10 +4,10 @@ It is read whole at failover and kept true by the procedures, each of which writ
 store first; none of them keeps knowledge of its own.
 """
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from ballast.controller.errors import StateChangeFailed
@@ -18,6 +18,7 @@ from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
 
+S = TypeVar("S", PartitionState, ReplicaState)
 T = TypeVar("T")
 
 MAX_FAILURES_KEPT = 1000
@@ -37,10 +38,13 @@ class ControllerContext:
         """Registered brokers, those shutting down among them."""
         self.shutting_down: set[int] = set()
         self.topics: dict[str, TopicAssignment] = {}
+        self.assignments: dict[TopicPartition, ReplicaAssignment] = {}
+        """RS, AR and RR of each partition of the topics, where one look finds them."""
         self.leadership: dict[TopicPartition, LeaderAndIsr] = {}
         """As last read or written; leaders may have changed the ISR since."""
         self.partition_states: dict[TopicPartition, PartitionState] = {}
-        self.replica_states: dict[Replica, ReplicaState] = {}
+        self.replica_states: dict[int, dict[TopicPartition, ReplicaState]] = {}
+        """By broker, then by partition."""
         self.offline_dir_replicas: set[Replica] = set()
         """Replicas whose broker answered KAFKA_STORAGE_ERROR: its disk is gone, not the broker."""
         self.strays: set[Replica] = set()
@@ -80,13 +84,30 @@ class ControllerContext:
             replica for replica in self.offline_dir_replicas if replica.broker_id != broker_id
         }
 
-    def is_online(self, replica: Replica) -> bool:
+    def is_online(self, topic_partition: TopicPartition, broker_id: int) -> bool:
         """Whether the replica's broker lives, is not shutting down, and has its disk."""
-        return (
-            replica.broker_id in self.brokers
-            and replica.broker_id not in self.shutting_down
-            and replica not in self.offline_dir_replicas
-        )
+        if broker_id not in self.brokers or broker_id in self.shutting_down:
+            return False
+        return Replica(topic_partition, broker_id) not in self.offline_dir_replicas
+
+    def online_on(
+        self, broker_id: int, partitions: Sequence[TopicPartition]
+    ) -> Sequence[TopicPartition]:
+        """Return those of the partitions whose replica on one broker is online, in their order."""
+        if broker_id not in self.live_brokers:
+            return ()
+        if not self.offline_dir_replicas:
+            return partitions
+        return [tp for tp in partitions if self.is_online(tp, broker_id)]
+
+    def led_by_none_online(self) -> list[TopicPartition]:
+        """Return the partitions with leadership that have no leader, or one that is not online."""
+        live, lost = self.live_brokers, self.offline_dir_replicas
+        return [
+            topic_partition
+            for topic_partition, state in self.leadership.items()
+            if state.leader not in live or (lost and Replica(topic_partition, state.leader) in lost)
+        ]
 
     def online_replicas(self, topic_partition: TopicPartition) -> frozenset[int]:
         """Return the brokers that hold the partition and could lead it."""
@@ -104,6 +125,15 @@ class ControllerContext:
             live = [r for r in live if Replica(topic_partition, r) not in self.offline_dir_replicas]
         return live
 
+    def offline_among(
+        self, topic_partition: TopicPartition, replicas: tuple[int, ...]
+    ) -> tuple[int, ...]:
+        """Return those of a partition's replicas that could not lead it, in their order."""
+        online = self.online_among(topic_partition, replicas)
+        if len(online) == len(replicas):
+            return ()
+        return tuple(r for r in replicas if r not in online)
+
     # Topics and assignments
 
     def put_topic(self, topic: TopicAssignment) -> None:
@@ -113,7 +143,7 @@ class ControllerContext:
         self.topics[name] = topic
         if known is None or known.partitions.keys() != topic.partitions.keys():
             self._partitions[name] = [TopicPartition(name, n) for n in sorted(topic.partitions)]
-        self._note_reassignments(name, topic.partitions)
+        self._remember({tp: topic.partitions[tp.partition] for tp in self._partitions[name]})
 
     def topic_with(self, topic: str, changes: Mapping[int, ReplicaAssignment]) -> TopicAssignment:
         """Return the topic as it would be after ``changes``; remembers nothing."""
@@ -122,18 +152,17 @@ class ControllerContext:
 
     def has_partition(self, topic_partition: TopicPartition) -> bool:
         """Whether the partition has an assignment."""
-        topic = self.topics.get(topic_partition.topic)
-        return topic is not None and topic_partition.partition in topic.partitions
+        return topic_partition in self.assignments
 
     def assignment(self, topic_partition: TopicPartition) -> ReplicaAssignment:
         """Return RS, AR and RR of a known partition."""
-        return self.topics[topic_partition.topic].partitions[topic_partition.partition]
+        return self.assignments[topic_partition]
 
     def set_assignments(self, changes: Mapping[TopicPartition, ReplicaAssignment]) -> None:
         """Remember new assignments of known partitions."""
         for topic, assignments in by_topic(changes).items():
             self.topics[topic] = self.topic_with(topic, assignments)
-            self._note_reassignments(topic, assignments)
+        self._remember(changes)
 
     def partitions(self) -> Iterator[TopicPartition]:
         """Yield all partitions, in order."""
@@ -146,20 +175,32 @@ class ControllerContext:
 
     def replicas_of(self, partitions: Iterable[TopicPartition]) -> list[Replica]:
         """Return all replicas of partitions, in the order of assignment."""
+        assignments = self.assignments
         return [
-            Replica(topic_partition, broker_id)
-            for topic_partition in partitions
-            for broker_id in self.assignment(topic_partition).replicas
+            Replica(tp, broker_id) for tp in partitions for broker_id in assignments[tp].replicas
         ]
 
     def replicas_on(self, broker_ids: Collection[int]) -> list[Replica]:
         """Return all replicas on some brokers, in order."""
+        wanted = set(broker_ids)
+        assignments = self.assignments
         return [
             Replica(topic_partition, broker_id)
             for topic_partition in self.partitions()
-            for broker_id in self.assignment(topic_partition).replicas
-            if broker_id in broker_ids
+            for broker_id in assignments[topic_partition].replicas
+            if broker_id in wanted
         ]
+
+    def partitions_by_broker(
+        self, partitions: Iterable[TopicPartition]
+    ) -> dict[int, list[TopicPartition]]:
+        """Return those of the partitions that each broker has a replica of, in their order."""
+        held: dict[int, list[TopicPartition]] = defaultdict(list)
+        assignments = self.assignments
+        for topic_partition in partitions:
+            for broker_id in assignments[topic_partition].replicas:
+                held[broker_id].append(topic_partition)
+        return held
 
     @property
     def being_reassigned(self) -> list[TopicPartition]:
@@ -187,11 +228,11 @@ class ControllerContext:
         self.deletion_started.discard(topic)
         self.ineligible_for_deletion.discard(topic)
         self._being_reassigned = {tp for tp in self._being_reassigned if tp.topic != topic}
-        for by_partition in (self.leadership, self.partition_states):
+        memories: list[dict[TopicPartition, Any]]
+        memories = [self.assignments, self.leadership, self.partition_states]
+        for by_partition in (*memories, *self.replica_states.values()):
             for topic_partition in [tp for tp in by_partition if tp.topic == topic]:
                 del by_partition[topic_partition]
-        for replica in [r for r in self.replica_states if r.topic_partition.topic == topic]:
-            del self.replica_states[replica]
         for replicas in (self.offline_dir_replicas, self.strays):
             replicas -= {r for r in replicas if r.topic_partition.topic == topic}
 
@@ -203,66 +244,83 @@ class ControllerContext:
 
     def replica_state(self, replica: Replica) -> ReplicaState:
         """Return the state of a replica, known or not."""
-        return self.replica_states.get(replica, ReplicaState.NON_EXISTENT)
+        states = self.states_on(replica.broker_id)
+        return states.get(replica.topic_partition, ReplicaState.NON_EXISTENT)
+
+    def states_on(self, broker_id: int) -> Mapping[TopicPartition, ReplicaState]:
+        """Return the states of a broker's replicas; one that is not there does not exist."""
+        return self.replica_states.get(broker_id, {})
 
     def set_partition_state(self, topic_partition: TopicPartition, state: PartitionState) -> None:
         """Remember a partition's state."""
-        if state is PartitionState.NON_EXISTENT:
-            self.partition_states.pop(topic_partition, None)
-        else:
-            self.partition_states[topic_partition] = state
+        self.set_partition_states((topic_partition,), state)
+
+    def set_partition_states(
+        self, partitions: Iterable[TopicPartition], state: PartitionState
+    ) -> None:
+        """Remember the state of partitions."""
+        _set_all(self.partition_states, partitions, state, PartitionState.NON_EXISTENT)
 
     def set_replica_state(self, replica: Replica, state: ReplicaState) -> None:
         """Remember a replica's state."""
-        self.set_replica_states((replica,), state)
+        self.set_states_on(replica.broker_id, (replica.topic_partition,), state)
 
-    def set_replica_states(self, replicas: Collection[Replica], state: ReplicaState) -> None:
+    def set_replica_states(self, replicas: Iterable[Replica], state: ReplicaState) -> None:
         """Remember the state of replicas."""
-        if state is ReplicaState.NON_EXISTENT:
-            for replica in replicas:
-                self.replica_states.pop(replica, None)
-        else:
-            self.replica_states.update(dict.fromkeys(replicas, state))
+        for broker_id, partitions in by_broker(replicas).items():
+            self.set_states_on(broker_id, partitions, state)
+
+    def set_states_on(
+        self, broker_id: int, partitions: Iterable[TopicPartition], state: ReplicaState
+    ) -> None:
+        """Remember the state of one broker's replicas of partitions."""
+        on_broker = self.replica_states.setdefault(broker_id, {})
+        _set_all(on_broker, partitions, state, ReplicaState.NON_EXISTENT)
 
     def is_queued_for_deletion(self, topic_partition: TopicPartition) -> bool:
         """Whether the partition's topic is to be deleted, now or when nothing hinders it."""
         return topic_partition.topic in self.queued_for_deletion
 
-    def is_being_deleted(self, topic_partition: TopicPartition) -> bool:
-        """Whether the topic is to be deleted and nothing of it is being moved any more.
+    @property
+    def being_deleted(self) -> set[str]:
+        """Topics that are to be deleted and of which nothing is being moved any more.
 
-        Until its moves have ended its partitions need leaders as any others do: a move without a
-        leader never ends, and the deletion waits for it.
+        Until its moves have ended a topic's partitions need leaders as any others do: a move
+        without a leader never ends, and the deletion waits for it.
         """
-        return self.is_queued_for_deletion(topic_partition) and not any(
-            self.is_being_reassigned(partition)
-            for partition in self.partitions_of(topic_partition.topic)
-        )
+        if not self.queued_for_deletion:
+            return set()
+        return self.queued_for_deletion - {tp.topic for tp in self._being_reassigned}
+
+    def is_being_deleted(self, topic_partition: TopicPartition) -> bool:
+        """Whether the partition's topic is among those `being_deleted`."""
+        topic = topic_partition.topic
+        return topic in self.queued_for_deletion and topic in self.being_deleted
 
     def check_invariants(self) -> None:
         """Assert what must hold between two events."""
         assert self.shutting_down <= set(self.brokers)
-        known = set(self.partitions())
-        by_state: dict[PartitionState, set[TopicPartition]] = {}
-        for topic_partition, state in self.partition_states.items():
-            by_state.setdefault(state, set()).add(topic_partition)
+        known = self.assignments.keys()
         led = self.leadership.keys()
-        assert not led - known, led - known
-        assert not self.partition_states.keys() - known, self.partition_states.keys() - known
-        without_leadership = by_state.get(PartitionState.ONLINE, set()) - led
-        assert not without_leadership, without_leadership
-        led_before_time = by_state.get(PartitionState.NEW, set()) & led
+        states = self.partition_states
+        assert known == set(self.partitions())
+        assert led <= known, led - known
+        assert states.keys() <= known, states.keys() - known
+        online = {tp for tp, state in states.items() if state is PartitionState.ONLINE}
+        assert online <= led, online - led
+        led_before_time = {tp for tp, state in states.items() if state is PartitionState.NEW} & led
         assert not led_before_time, led_before_time
         assert self.ineligible_for_deletion <= self.queued_for_deletion <= set(self.topics)
-        pending = {tp for tp in known if self.assignment(tp).is_being_reassigned}
+        pending = {tp for tp, a in self.assignments.items() if a.is_being_reassigned}
         assert self._being_reassigned == pending
 
-    def _note_reassignments(self, topic: str, assignments: Mapping[int, ReplicaAssignment]) -> None:
-        for number, assignment in assignments.items():
+    def _remember(self, assignments: Mapping[TopicPartition, ReplicaAssignment]) -> None:
+        self.assignments.update(assignments)
+        for topic_partition, assignment in assignments.items():
             if assignment.adding_replicas or assignment.removing_replicas:
-                self._being_reassigned.add(TopicPartition(topic, number))
+                self._being_reassigned.add(topic_partition)
             elif self._being_reassigned:
-                self._being_reassigned.discard(TopicPartition(topic, number))
+                self._being_reassigned.discard(topic_partition)
 
 
 def by_topic(values: Mapping[TopicPartition, T]) -> dict[str, dict[int, T]]:
@@ -273,3 +331,22 @@ def by_topic(values: Mapping[TopicPartition, T]) -> dict[str, dict[int, T]]:
             topic_partition
         ]
     return grouped
+
+
+def by_broker(replicas: Iterable[Replica]) -> dict[int, list[TopicPartition]]:
+    """Group the partitions of replicas by broker; the partitions keep their order."""
+    grouped: dict[int, list[TopicPartition]] = defaultdict(list)
+    for replica in replicas:
+        grouped[replica.broker_id].append(replica.topic_partition)
+    return grouped
+
+
+def _set_all(
+    states: dict[TopicPartition, S], partitions: Iterable[TopicPartition], state: S, absent: S
+) -> None:
+    """Set the state of partitions; ``absent`` is the state of what is not kept."""
+    if state is not absent:
+        states.update(dict.fromkeys(partitions, state))
+        return
+    for topic_partition in partitions:
+        states.pop(topic_partition, None)

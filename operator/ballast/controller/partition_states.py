@@ -17,7 +17,7 @@ from ballast.controller.leadership import LeadershipWriter
 from ballast.controller.options import ControllerOptions
 from ballast.controller.ports import BrokerChannels, MetadataStore
 from ballast.controller.states import VALID_PREVIOUS_PARTITION_STATES, PartitionState
-from ballast.model.ids import TopicPartition
+from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 
 _UNCLEAN = "unclean.leader.election.enable"
@@ -44,15 +44,16 @@ class PartitionStateMachine:
 
     async def startup(self) -> None:
         """Take the states from leadership and live brokers, then elect missing leaders."""
-        for topic_partition in self._context.partitions():
-            leadership = self._context.leadership.get(topic_partition)
-            if leadership is None:
-                state = PartitionState.NEW
-            elif self._is_led_by_one_online(topic_partition, leadership.leader):
-                state = PartitionState.ONLINE
-            else:
-                state = PartitionState.OFFLINE
-            self._context.set_partition_state(topic_partition, state)
+        context = self._context
+        leadership, assignments = context.leadership, context.assignments
+        new = [tp for tp in context.partitions() if tp not in leadership]
+        led_by_no_replica = [
+            tp for tp, state in leadership.items() if state.leader not in assignments[tp].replicas
+        ]
+        context.set_partition_states(new, PartitionState.NEW)
+        context.set_partition_states(leadership, PartitionState.ONLINE)
+        context.set_partition_states(context.led_by_none_online(), PartitionState.OFFLINE)
+        context.set_partition_states(led_by_no_replica, PartitionState.OFFLINE)
         await self.elect_missing_leaders()
 
     async def elect_missing_leaders(self, topics: Collection[str] | None = None) -> None:
@@ -60,11 +61,15 @@ class PartitionStateMachine:
 
         All of them, or those of some ``topics``.
         """
+        leadership, deleted = self._context.leadership, self._context.being_deleted
         waiting = [
             topic_partition
             for topic_partition, state in self._context.partition_states.items()
-            if (state is not PartitionState.ONLINE or self._has_lost_its_leader(topic_partition))
-            and not self._context.is_being_deleted(topic_partition)
+            if (
+                state is not PartitionState.ONLINE
+                or leadership[topic_partition].leader == NO_LEADER
+            )
+            and topic_partition.topic not in deleted
             and (topics is None or topic_partition.topic in topics)
         ]
         await self.elect(sorted(waiting), ElectionStrategy.OFFLINE)
@@ -89,20 +94,13 @@ class PartitionStateMachine:
         """Set New, Offline or NonExistent, which touch memory only. Raises `IllegalTransition`."""
         assert target is not PartitionState.ONLINE, "partitions come online by elect()"
         self._check(partitions, target)
-        for topic_partition in partitions:
-            self._context.set_partition_state(topic_partition, target)
-
-    def _is_led_by_one_online(self, topic_partition: TopicPartition, leader: int) -> bool:
-        replicas = self._context.assignment(topic_partition).replicas
-        return leader in self._context.online_among(topic_partition, replicas)
-
-    def _has_lost_its_leader(self, topic_partition: TopicPartition) -> bool:
-        return not self._context.leadership[topic_partition].has_leader
+        self._context.set_partition_states(partitions, target)
 
     def _check(self, partitions: Collection[TopicPartition], target: PartitionState) -> None:
         allowed = VALID_PREVIOUS_PARTITION_STATES[target]
+        state_of = self._context.partition_states.get
         for topic_partition in partitions:
-            state = self._context.partition_state(topic_partition)
+            state = state_of(topic_partition, PartitionState.NON_EXISTENT)
             if state not in allowed:
                 raise IllegalTransition(f"{topic_partition} is {state} and cannot become {target}")
 
@@ -166,10 +164,8 @@ class PartitionStateMachine:
             return stored.led_by(elected.leader, elected.isr)
 
         outcome = await self._leadership.rewrite(partitions, decide)
-        for topic_partition in sorted(outcome.states):
-            self._context.set_partition_state(topic_partition, PartitionState.ONLINE)
-            replicas = self._context.assignment(topic_partition).replicas
-            batch.add_leader_and_isr(replicas, topic_partition)
+        self._context.set_partition_states(outcome.states, PartitionState.ONLINE)
+        batch.add_replicas_of(sorted(outcome.states))
         return outcome.failed
 
     def _choose(

@@ -240,13 +240,14 @@ class Reassignment:
         They are what a controller leaves behind that dies between U1 and U3. Ask before the
         state machines start, for their elections shorten the ISR.
         """
+        assignments, deleted = self._context.assignments, self._context.being_deleted
         return sorted(
             Replica(topic_partition, broker_id)
             for topic_partition, state in self._context.leadership.items()
-            for broker_id in {*state.isr}.difference(
-                self._context.assignment(topic_partition).replicas
-            )
-            if not self._context.is_being_deleted(topic_partition)
+            # Of most partitions every replica is in sync.
+            if state.isr != assignments[topic_partition].replicas
+            for broker_id in {*state.isr}.difference(assignments[topic_partition].replicas)
+            if topic_partition.topic not in deleted
         )
 
     async def expel(self, strays: Collection[Replica]) -> None:

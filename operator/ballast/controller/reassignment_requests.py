@@ -12,7 +12,6 @@ from ballast.controller.errors import RequestRefused
 from ballast.controller.leadership import LeadershipWriter
 from ballast.controller.ports import MetadataStore
 from ballast.controller.reassignment import Assignments, Reassignment
-from ballast.controller.states import Replica
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
@@ -176,7 +175,7 @@ class ReassignmentRequests:
     def _keeps_in_sync(
         self, topic_partition: TopicPartition, state: LeaderAndIsr, replicas: tuple[int, ...]
     ) -> bool:
-        live = [r for r in state.isr if self._context.is_online(Replica(topic_partition, r))]
+        live = [r for r in state.isr if self._context.is_online(topic_partition, r)]
         return any(replica in replicas for replica in live or state.isr)
 
 

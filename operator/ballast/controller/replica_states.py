@@ -1,11 +1,9 @@
 """The replica state machine: what each copy is told (the table is in `states`)."""
 
-from collections.abc import Collection, Iterable, Mapping
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ballast.controller.command_batch import CommandBatch
-from ballast.controller.context import ControllerContext
+from ballast.controller.context import ControllerContext, by_broker
 from ballast.controller.errors import IllegalTransition, StateChangeFailed
 from ballast.controller.leadership import Decision, LeadershipWriter
 from ballast.controller.ports import BrokerChannels
@@ -15,7 +13,6 @@ from ballast.model.leadership import LeaderAndIsr
 
 Required = Mapping[TopicPartition, tuple[int, ...]]
 _NOTHING_REQUIRED: Required = {}
-_PARTITION = attrgetter("topic_partition")
 
 
 class ReplicaStateMachine:
@@ -35,18 +32,23 @@ class ReplicaStateMachine:
 
     async def startup(self) -> None:
         """Take the states from the live brokers, and tell live replicas how they are led."""
-        online: list[Replica] = []
+        context = self._context
+        batch = self._batch()
         offline: list[Replica] = []
-        for replica in self._context.replicas_of(self._context.partitions()):
-            (online if self._context.is_online(replica) else offline).append(replica)
-        self._context.set_replica_states(online, ReplicaState.ONLINE)
-        self._context.set_replica_states(offline, ReplicaState.DELETION_INELIGIBLE)
-        self._tell_how_they_are_led(online)
+        for broker_id, partitions in context.partitions_by_broker(context.partitions()).items():
+            online = context.online_on(broker_id, partitions)
+            context.set_states_on(broker_id, online, ReplicaState.ONLINE)
+            batch.add_partitions_of(broker_id, self._served(online))
+            if len(online) < len(partitions):
+                lost = {*partitions}.difference(online)
+                context.set_states_on(broker_id, lost, ReplicaState.DELETION_INELIGIBLE)
+                offline += [Replica(tp, broker_id) for tp in lost]
+        batch.send()
         await self.take_offline(offline)
 
     def start_new(self, replicas: Collection[Replica]) -> None:
         """NewReplica: tell it to follow, where there is a leader already."""
-        self._check(replicas, ReplicaState.NEW)
+        self._checked(replicas, ReplicaState.NEW)
         batch = self._batch()
         started = []
         for replica in sorted(replicas):
@@ -68,10 +70,14 @@ class ReplicaStateMachine:
         Nothing is said of a topic that waits for its deletion, unless a reassignment holds it
         (KAFKA-13342).
         """
-        self._check(replicas, ReplicaState.ONLINE)
-        new, state_of = ReplicaState.NEW, self._context.replica_states.get
-        self._tell_how_they_are_led([r for r in sorted(replicas) if state_of(r) is not new])
-        self._context.set_replica_states(replicas, ReplicaState.ONLINE)
+        context = self._context
+        batch = self._batch()
+        for broker_id, partitions in self._checked(replicas, ReplicaState.ONLINE).items():
+            state_of = context.states_on(broker_id).get
+            untold = [tp for tp in partitions if state_of(tp) is not ReplicaState.NEW]
+            batch.add_partitions_of(broker_id, self._served(untold))
+            context.set_states_on(broker_id, partitions, ReplicaState.ONLINE)
+        batch.send()
 
     async def take_offline(
         self, replicas: Collection[Replica], *, while_in_sync: Required = _NOTHING_REQUIRED
@@ -82,19 +88,19 @@ class ReplicaStateMachine:
         replicas of one broker leave in one write, brokers one after the other. A partition in
         ``while_in_sync`` fails unless those brokers are in the ISR at the moment of the write.
         """
-        self._check(replicas, ReplicaState.OFFLINE)
+        by_broker = self._checked(replicas, ReplicaState.OFFLINE)
         batch = self._batch()
         done: set[Replica] = set()
-        for broker_id in sorted({replica.broker_id for replica in replicas}):
-            partitions = sorted(r.topic_partition for r in replicas if r.broker_id == broker_id)
+        for broker_id in sorted(by_broker):
             decide = _without(broker_id, while_in_sync)
+            partitions = sorted(by_broker[broker_id])
             done |= await self._take_broker_offline(broker_id, partitions, decide, batch)
         batch.send()
         return done
 
     def start_deletion(self, replicas: Collection[Replica]) -> None:
         """ReplicaDeletionStarted: tell it to delete its data."""
-        self._check(replicas, ReplicaState.DELETION_STARTED)
+        self._checked(replicas, ReplicaState.DELETION_STARTED)
         batch = self._batch()
         for replica in sorted(replicas):
             batch.add_stop_replica(replica, delete=True)
@@ -113,33 +119,32 @@ class ReplicaStateMachine:
         """NonExistentReplica."""
         self._set(replicas, ReplicaState.NON_EXISTENT)
 
-    def _tell_how_they_are_led(self, replicas: Iterable[Replica]) -> None:
-        """Tell replicas, those of one partition next to one another, all in one batch."""
-        batch = self._batch()
-        for topic_partition, copies in groupby(replicas, key=_PARTITION):
-            if topic_partition in self._context.leadership and self._is_served(topic_partition):
-                batch.add_leader_and_isr([r.broker_id for r in copies], topic_partition)
-        batch.send()
-
     def _batch(self) -> CommandBatch:
         return CommandBatch(self._context, self._channels)
 
-    def _is_served(self, topic_partition: TopicPartition) -> bool:
-        return not self._context.is_being_deleted(topic_partition)
+    def _served(self, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
+        """Return those of the partitions that are led and not being deleted."""
+        led, deleted = self._context.leadership, self._context.being_deleted
+        return [tp for tp in partitions if tp in led and tp.topic not in deleted]
 
-    def _check(self, replicas: Collection[Replica], target: ReplicaState) -> None:
+    def _checked(
+        self, replicas: Iterable[Replica], target: ReplicaState
+    ) -> Mapping[int, Sequence[TopicPartition]]:
+        """Return the partitions by broker, once all are checked against the table."""
         allowed = VALID_PREVIOUS_REPLICA_STATES[target]
-        found = set(map(self._context.replica_states.get, replicas))
-        if all((state or ReplicaState.NON_EXISTENT) in allowed for state in found):
-            return
-        for replica in replicas:
-            state = self._context.replica_state(replica)
-            if state not in allowed:
-                raise IllegalTransition(f"{replica} is {state} and cannot become {target}")
+        grouped = by_broker(replicas)
+        for broker_id, partitions in grouped.items():
+            state_of = self._context.states_on(broker_id).get
+            for topic_partition in partitions:
+                state = state_of(topic_partition, ReplicaState.NON_EXISTENT)
+                if state not in allowed:
+                    replica = Replica(topic_partition, broker_id)
+                    raise IllegalTransition(f"{replica} is {state} and cannot become {target}")
+        return grouped
 
     def _set(self, replicas: Collection[Replica], target: ReplicaState) -> None:
-        self._check(replicas, target)
-        self._context.set_replica_states(replicas, target)
+        for broker_id, partitions in self._checked(replicas, target).items():
+            self._context.set_states_on(broker_id, partitions, target)
 
     async def _take_broker_offline(
         self,
@@ -149,19 +154,16 @@ class ReplicaStateMachine:
         batch: CommandBatch,
     ) -> set[Replica]:
         context = self._context
-        for topic_partition in partitions:
-            batch.add_stop_replica(Replica(topic_partition, broker_id), delete=False)
+        replicas = [Replica(tp, broker_id) for tp in partitions]
+        for replica in replicas:
+            batch.add_stop_replica(replica, delete=False)
         led = [tp for tp in partitions if tp in context.leadership]
         batch.add_update_metadata(context.live_or_shutting_down if led != partitions else ())
         outcome = await self._leadership.rewrite(led, decide)
-        for topic_partition in sorted(outcome.states):
-            if not context.is_being_deleted(topic_partition):
-                replicas = context.assignment(topic_partition).replicas
-                others = [replica for replica in replicas if replica != broker_id]
-                batch.add_leader_and_isr(others, topic_partition)
+        batch.add_replicas_of(self._served(sorted(outcome.states)), but=broker_id)
         for topic_partition in outcome.failed:
             batch.retract_stop_replica(Replica(topic_partition, broker_id))
-        done = {Replica(tp, broker_id) for tp in partitions if tp not in outcome.failed}
+        done = {replica for replica in replicas if replica.topic_partition not in outcome.failed}
         context.set_replica_states(done, ReplicaState.OFFLINE)
         return done
 

@@ -26,12 +26,13 @@ Replica (Kafka's ``ReplicaState``)::
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+
+import msgspec
 
 from ballast.model.ids import TopicPartition
 
 
-class Replica(NamedTuple):
+class Replica(msgspec.Struct, frozen=True, order=True, gc=False):
     """One partition's copy on one broker; ordered by topic, partition, broker."""
 
     topic_partition: TopicPartition

@@ -25,7 +25,7 @@ PartitionNumber = Annotated[int, msgspec.Meta(ge=0, le=INT32_MAX)]
 Epoch = Annotated[int, msgspec.Meta(ge=0, le=INT32_MAX)]
 AnyInt32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=INT32_MAX)]
 
-_AT = re.compile(r" - at `(?:key in )?\$?\.?(.*)`$")
+_AT = re.compile(r" - at (?:`key` in )?`\$?\.?(.*)`$")
 _MISSING = re.compile(r"missing required field `(.*?)`")
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from ballast.znodes import documents, topics
 _Isr = Annotated[tuple[documents.BrokerId, ...], msgspec.Meta(max_length=10_000)]
 
 
-class _Document(msgspec.Struct):
+class _Document(msgspec.Struct, gc=False):
     controller_epoch: documents.Epoch
     leader: documents.BrokerIdOrNone
     leader_epoch: documents.Epoch

@@ -6,7 +6,6 @@ the replicas. Fields that Ballast does not know are kept and written back.
 
 import base64
 import binascii
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any
 from uuid import UUID
@@ -27,9 +26,9 @@ _Replicas = Annotated[tuple[documents.BrokerId, ...], msgspec.Meta(max_length=10
 
 class _Document(msgspec.Struct):
     version: Annotated[int, msgspec.Meta(ge=1, le=documents.INT32_MAX)]
-    partitions: dict[str, _Replicas]
-    adding_replicas: dict[str, _Replicas] = {}
-    removing_replicas: dict[str, _Replicas] = {}
+    partitions: dict[documents.PartitionNumber, _Replicas]
+    adding_replicas: dict[documents.PartitionNumber, _Replicas] = {}
+    removing_replicas: dict[documents.PartitionNumber, _Replicas] = {}
     topic_id: str | None = None
 
 
@@ -82,19 +81,16 @@ def decode(topic: str, data: bytes, version: int) -> TopicAssignment:
     at = f"{PATH}/{topic}"
     document = documents.read(at, data, _Document)
     fields = documents.read(at, data, dict[str, msgspec.Raw])
-    adding = _numbered(at, "adding_replicas", document.adding_replicas)
-    removing = _numbered(at, "removing_replicas", document.removing_replicas)
-    partitions = {
-        number: _assignment(at, number, replicas, adding.pop(number, ()), removing.pop(number, ()))
-        for number, replicas in sorted(_numbered(at, "partitions", document.partitions).items())
-    }
-    for field, left in (("adding_replicas", adding), ("removing_replicas", removing)):
-        if left:
+    for field, moving in (
+        ("adding_replicas", document.adding_replicas),
+        ("removing_replicas", document.removing_replicas),
+    ):
+        if left := moving.keys() - document.partitions.keys():
             raise ZnodeError(at, field, f"partition {min(left)} does not exist")
     return TopicAssignment(
         topic=topic,
         topic_id=None if document.topic_id is None else decode_topic_id(at, document.topic_id),
-        partitions=partitions,
+        partitions=_assignments(at, document),
         version=version,
         extra={k: documents.read(at, v, Any) for k, v in fields.items() if k not in _KNOWN},
     )
@@ -116,10 +112,21 @@ def decode_topic_id(at: str, text: str) -> UUID:
     return UUID(bytes=raw)
 
 
-def _numbered(
-    at: str, field: str, replicas: Mapping[str, tuple[int, ...]]
-) -> dict[int, tuple[int, ...]]:
-    return {documents.decimal(at, field, number): brokers for number, brokers in replicas.items()}
+def _assignments(at: str, document: _Document) -> dict[int, ReplicaAssignment]:
+    """Return the assignments in order; partitions that have the same replicas share theirs."""
+    adding, removing = document.adding_replicas, document.removing_replicas
+    settled: dict[tuple[int, ...], ReplicaAssignment] = {}
+    assignments: dict[int, ReplicaAssignment] = {}
+    for number, replicas in sorted(document.partitions.items()):
+        if number in adding or number in removing:
+            assignments[number] = _assignment(
+                at, number, replicas, adding.get(number, ()), removing.get(number, ())
+            )
+            continue
+        if replicas not in settled:
+            settled[replicas] = _assignment(at, number, replicas, (), ())
+        assignments[number] = settled[replicas]
+    return assignments
 
 
 def _assignment(

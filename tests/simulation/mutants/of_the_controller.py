@@ -15,7 +15,6 @@ from ballast.controller.leadership import LeadershipWriter
 from ballast.controller.partition_states import PartitionStateMachine
 from ballast.controller.reassignment import Assignments, Reassignment
 from ballast.controller.reassignment_requests import ReassignmentRequests
-from ballast.controller.replica_states import ReplicaStateMachine
 from ballast.controller.strays import Strays
 from ballast.controller.topic_deletion import TopicDeletion
 from ballast.controller.topics import Topics
@@ -239,7 +238,7 @@ def deletion_does_not_wait_for_moves(patch: pytest.MonkeyPatch) -> None:
 
 def deleted_topics_are_led(patch: pytest.MonkeyPatch) -> None:
     # LeaderAndIsr is sent for a topic whose replicas are being deleted.
-    patch.setattr(ReplicaStateMachine, "_is_served", lambda *_: True)
+    patch.setattr(ControllerContext, "being_deleted", frozenset())
 
 
 def deleted_topics_grow(patch: pytest.MonkeyPatch) -> None:

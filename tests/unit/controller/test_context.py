@@ -8,7 +8,7 @@ from ballast.controller.context import ControllerContext, by_topic
 from ballast.controller.states import PartitionState, Replica, ReplicaState
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker, Endpoint
-from ballast.model.ids import TopicPartition
+from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
 
@@ -70,6 +70,34 @@ def test_replicas_by_partition_and_by_broker(context: ControllerContext) -> None
     assert not context.has_partition(TopicPartition("t", 1))
 
 
+def test_partitions_by_broker_and_those_online(context: ControllerContext) -> None:
+    t1 = TopicPartition("t", 1)
+    grown = context.topic_with("t", {1: ReplicaAssignment.of(2, 3)})
+    context.put_topic(grown)
+    held = context.partitions_by_broker(context.partitions())
+    assert held == {1: [T0], 2: [T0, t1], 3: [t1]}
+    assert context.online_on(2, held[2]) == [T0, t1]
+    context.offline_dir_replicas.add(Replica(T0, 2))
+    assert context.online_on(2, held[2]) == [t1]
+    assert context.offline_among(T0, (1, 2)) == (2,)
+    context.shutting_down.add(2)
+    assert not context.online_on(2, held[2])
+
+
+def test_partitions_led_by_none_online(context: ControllerContext) -> None:
+    state = LeaderAndIsr(leader=1, leader_epoch=0, isr=(1,), controller_epoch=1)
+    context.leadership[T0] = state
+    assert context.led_by_none_online() == []
+    context.offline_dir_replicas.add(Replica(T0, 1))
+    assert context.led_by_none_online() == [T0]
+    context.offline_dir_replicas.clear()
+    context.shutting_down.add(1)
+    assert context.led_by_none_online() == [T0]
+    context.shutting_down.clear()
+    context.leadership[T0] = state.led_by(NO_LEADER, (1,))
+    assert context.led_by_none_online() == [T0]
+
+
 def test_a_forgotten_topic_leaves_nothing(context: ControllerContext) -> None:
     context.set_assignments({T0: MOVING})
     context.leadership[T0] = LeaderAndIsr(leader=1, leader_epoch=0, isr=(1,), controller_epoch=1)
@@ -83,7 +111,8 @@ def test_a_forgotten_topic_leaves_nothing(context: ControllerContext) -> None:
     assert list(context.partitions()) == []
     assert not context.leadership
     assert not context.partition_states
-    assert not context.replica_states
+    assert not context.assignments
+    assert not context.states_on(1)
     assert not context.strays
     assert context.topic_name(UUID(int=1)) is None
 
@@ -91,7 +120,7 @@ def test_a_forgotten_topic_leaves_nothing(context: ControllerContext) -> None:
 def test_states_that_are_gone_are_not_kept(context: ControllerContext) -> None:
     context.set_replica_state(Replica(T0, 1), ReplicaState.ONLINE)
     context.set_replica_state(Replica(T0, 1), ReplicaState.NON_EXISTENT)
-    assert context.replica_states == {}
+    assert context.states_on(1) == {}
     assert context.replica_state(Replica(T0, 1)) is ReplicaState.NON_EXISTENT
     assert context.partition_state(T0) is PartitionState.NON_EXISTENT
 

@@ -42,5 +42,6 @@ def test_every_state_can_be_reached() -> None:
 
 def test_replicas_are_ordered_by_partition_then_broker() -> None:
     t0, t1 = TopicPartition("t", 0), TopicPartition("t", 1)
-    assert sorted([Replica(t1, 1), Replica(t0, 2), Replica(t0, 1)]) == [(t0, 1), (t0, 2), (t1, 1)]
+    in_order = [Replica(t0, 1), Replica(t0, 2), Replica(t1, 1)]
+    assert sorted([in_order[2], in_order[0], in_order[1]]) == in_order
     assert str(Replica(t0, 2)) == "t-0 on 2"
