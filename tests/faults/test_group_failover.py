@@ -13,6 +13,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.faults import observation
 from tests.interop.group_members import MEMBERS, Member, MemberClass, member, poll_until
+from tests.interop.kafka_python_sockets import collect_sockets
 from tests.interop.local_cluster import RunningCluster, running_cluster
 
 TOPIC = "followed"
@@ -23,7 +24,17 @@ TIMEOUT_S = 60
 
 Answer = TypeVar("Answer")
 
-pytestmark = [pytest.mark.chaos, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.chaos,
+    pytest.mark.timeout(600),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # kafka-python's
+]
+
+
+@pytest.fixture(autouse=True)
+def no_sockets_left() -> Iterator[None]:
+    yield
+    collect_sockets()
 
 
 @pytest.fixture(scope="module")

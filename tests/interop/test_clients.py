@@ -1,9 +1,7 @@
 """Foreign clients produce and consume every record, with each compression."""
 
 import asyncio
-import gc
 import itertools
-import warnings
 from collections.abc import Callable, Iterator
 
 import aiokafka
@@ -12,6 +10,7 @@ import kafka
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.interop.kafka_python_sockets import collect_sockets
 from tests.interop.local_cluster import RunningCluster
 
 RECORDS = [f"record {number} ".encode() * 20 for number in range(500)]
@@ -121,8 +120,7 @@ def topic(cluster: RunningCluster, request: pytest.FixtureRequest) -> Iterator[s
     created[name].result(TIMEOUT_S)
     yield name
     admin.delete_topics([name])[name].result(TIMEOUT_S)
-    with warnings.catch_warnings(action="ignore", category=ResourceWarning):
-        gc.collect()  # kafka-python leaves its wake-up sockets to the garbage collector.
+    collect_sockets()
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)

@@ -1,12 +1,10 @@
 """Foreign clients share partitions in groups, through members that come, go, die and restart."""
 
-import gc
 import signal
 import subprocess
 import sys
 import time
 import uuid
-import warnings
 from collections.abc import Iterator
 
 import confluent_kafka
@@ -20,6 +18,7 @@ from tests.interop.group_members import (
     poll_records,
     poll_until,
 )
+from tests.interop.kafka_python_sockets import collect_sockets
 from tests.interop.local_cluster import ROOT, RunningCluster, environment
 
 PARTITIONS = 4
@@ -35,8 +34,7 @@ def topic(cluster: RunningCluster) -> Iterator[str]:
     admin.create_topics([NewTopic(name, PARTITIONS, 3)])[name].result(TIMEOUT_S)
     yield name
     admin.delete_topics([name])[name].result(TIMEOUT_S)
-    with warnings.catch_warnings(action="ignore", category=ResourceWarning):
-        gc.collect()  # kafka-python leaves its wake-up sockets to the garbage collector.
+    collect_sockets()
 
 
 def write(cluster: RunningCluster, topic: str, begin: int, count: int) -> list[bytes]:
