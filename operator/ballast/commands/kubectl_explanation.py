@@ -6,6 +6,11 @@ from ballast.commands.kubectl_client import Document
 from ballast.commands.kubectl_objects import amount, at, clean, number
 
 _SUMMARY: Final = ("status", "plan", "summary")
+_BUSIEST: Final = (
+    ("in", "gets most"),
+    ("out", "sends most"),
+    ("within", "copies most between its log dirs"),
+)
 _LEVELS: Final = ("replicas", "leaders", "bytes", "bytesInPerSecond")
 
 
@@ -70,6 +75,7 @@ def _racks(document: Document) -> str:
     for name, what in (
         ("rackViolations", "replicas against the rule of racks"),
         ("copysets", "sets of brokers that hold a partition"),
+        ("fullestLogDirPercent", "percent of its share in the fullest log dir"),
     ):
         pair = [number(document, *_SUMMARY, name, when) for when in ("before", "after")]
         if None not in pair:
@@ -79,7 +85,7 @@ def _racks(document: Document) -> str:
 
 def _busiest(document: Document) -> str:
     words = []
-    for way, what in (("in", "gets most"), ("out", "sends most")):
+    for way, what in _BUSIEST:
         broker = number(document, *_SUMMARY, "busiestBroker", way, "brokerId")
         size = number(document, *_SUMMARY, "busiestBroker", way, "bytes")
         if broker is not None and size:

@@ -154,7 +154,7 @@ class ManifestFile:
             return
         if spec.name != last.name:
             raise _rejected("cannot be changed while it runs", "metadata.name")
-        if spec.targets != last.targets:
+        if spec.targets != last.targets or spec.log_dirs != last.log_dirs:
             raise _rejected("is immutable: make a new reassignment", "spec.plan")
 
     def _stat(self) -> _Stamp | None:

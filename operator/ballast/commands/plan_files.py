@@ -10,13 +10,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from ballast.planner.arrays import Shorts
-from ballast.planner.columns import ClusterColumns, moved_topics
+from ballast.planner.columns import ClusterColumns
 from ballast.planner.snapshot_lines import read_snapshot
 from ballast.reassign.errors import PlanRejected
 from ballast.reassign.plan_lines import (
     MAX_LINE_BYTES,
-    MAX_PARTITIONS_PER_LINE,
     LineReader,
     PlanLine,
 )
@@ -41,16 +39,6 @@ def read_pieces(path: Path) -> Iterator[bytes]:
                 yield piece
     except OSError as error:
         raise FileUnusable(f"{path} cannot be read: {error}") from error
-
-
-def plan_lines(columns: ClusterColumns, targets: Shorts) -> Iterator[PlanLine]:
-    """Yield the lines of the plan from a cluster as it is to its targets."""
-    for topic, partitions, origins, ends in moved_topics(
-        columns, targets, rows_at_once=MAX_PARTITIONS_PER_LINE
-    ):
-        yield PlanLine(
-            topic=topic, partitions=tuple(partitions), origins=tuple(origins), targets=tuple(ends)
-        )
 
 
 def read_plan_file(path: Path) -> Iterator[PlanLine]:

@@ -11,15 +11,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
-from ballast.commands.plan_files import FileUnusable, load_snapshot, plan_lines, write_file
-from ballast.model.ids import TopicPartition
+from ballast.commands.plan_files import FileUnusable, load_snapshot, write_file
 from ballast.model.quantity import parse_quantity
 from ballast.planner.errors import Infeasible, OptionsRejected, SnapshotRejected
 from ballast.planner.options import Objective, PlanOptions, Strategy
+from ballast.planner.target import Target
 from ballast.planner.targets import plan_targets
 from ballast.reassign.kafka_json import reassignment_json
+from ballast.reassign.plan import moves_of
 from ballast.reassign.plan_lines import PlanLine
 from ballast.reassign.plan_summary import PlanSummarizer
+from ballast.reassign.planned_lines import planned_lines
 from ballast.spark.errors import PlanJobFailed
 
 EXIT_DONE = 0
@@ -125,7 +127,8 @@ def _planned(engine: Engine, snapshot: Path, options: PlanOptions) -> Iterator[I
     """Give the lines of the plan."""
     if engine is Engine.IN_PROCESS:
         columns = load_snapshot(snapshot)
-        yield plan_lines(columns, plan_targets(columns, options))
+        table = plan_targets(columns, options)
+        yield planned_lines(columns, Target.of(columns, options.strategy, table))
         return
     missing = [name for name in _NEEDED_BY_SPARK if find_spec(name) is None]
     if missing:
@@ -154,18 +157,17 @@ def _write(
     plan = summarizer.summary(f"sha256:{digest.hexdigest()}")
     out.write(
         f"{plan.digest}\n{plan.partitions} partitions, {plan.replica_moves} replicas to move, "
-        f"{plan.leader_changes} other preferred leaders: {options.out}\n"
+        + (f"{plan.log_dir_moves} between log dirs, " if plan.log_dir_moves else "")
+        + f"{plan.leader_changes} other preferred leaders: {options.out}\n"
     )
 
 
 def _text(lines: Iterable[PlanLine], written_as: PlanFormat) -> Iterator[bytes]:
     if written_as is PlanFormat.KAFKA:
-        moves = (
-            (TopicPartition(line.topic, partition), target)
-            for line in lines
-            for partition, target in zip(line.partitions, line.targets, strict=True)
-        )
-        for piece in reassignment_json(moves):
+        moves = (move for line in lines for move in moves_of(line))
+        for piece in reassignment_json(
+            (move.topic_partition, move.target, move.wanted_log_dirs) for move in moves
+        ):
             yield piece.encode()
         return
     for line in lines:

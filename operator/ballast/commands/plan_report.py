@@ -55,6 +55,15 @@ def _facts(found: Explanation) -> Iterator[str]:
         ("Other preferred leaders", str(found.leader_changes), ""),
         ("Against the rule of racks", *map(str, reversed(found.rack_violations))),
     ]
+    if found.log_dirs is not None:
+        within = found.log_dirs
+        least = f"least {format_bytes(within.bytes_least)}B"
+        shares = [f"{within.fullest(held):.0%}" for held in (within.after, within.before)]
+        rows += [
+            ("Replicas to another log dir", str(within.replicas), ""),
+            ("Bytes between log dirs", f"{format_bytes(int(within.bytes_within.sum()))}B", least),
+            ("The fullest log dir, of its share", *shares),
+        ]
     if found.copysets is not None:
         rows.append(("Sets of brokers with a partition", *map(str, reversed(found.copysets))))
     yield "<table><tr><th><th>after<th>least, or before"

@@ -13,11 +13,13 @@ from rich.text import Text
 from ballast.commands.plan_files import FileUnusable, load_snapshot, read_plan_file, write_file
 from ballast.commands.plan_report import report
 from ballast.model.quantity import format_bytes, parse_quantity
-from ballast.planner.applying import Change, applied
+from ballast.planner.applying import applied
 from ballast.planner.arrays import Ints
 from ballast.planner.columns import ClusterColumns
 from ballast.planner.errors import OptionsRejected, PlannerError
 from ballast.planner.explain import Explanation, explain
+from ballast.planner.explain_log_dirs import LogDirMoves
+from ballast.planner.target import Change
 from ballast.reassign.errors import PlanRejected
 from ballast.reassign.plan_summary import PlanSummarizer, PlanSummary
 
@@ -70,9 +72,19 @@ def _show(options: ShowOptions, console: Console) -> None:
 
     def changes() -> Iterator[Change]:
         for line in read_plan_file(options.plan):
-            yield line.topic, line.partitions, line.origins, line.targets
+            yield Change(
+                topic=line.topic,
+                partitions=line.partitions,
+                origins=line.origins,
+                targets=line.targets,
+                log_dirs=[
+                    [(move.broker_id, move.source, move.target) for move in moves]
+                    for moves in line.log_dirs
+                ],
+            )
 
-    found = explain(columns, applied(columns, changes()))
+    target = applied(columns, changes())
+    found = explain(columns, target.replicas, log_dirs=target.log_dirs)
     _print_explanation(console, columns, found)
     _print_time(console, found, throttle, options.max_concurrent_moves_per_broker)
     if options.html is not None:
@@ -92,7 +104,8 @@ def _rate(text: str | None) -> int | None:
 def _print_summary(console: Console, plan: PlanSummary) -> None:
     console.print(
         f"{plan.partitions} partitions of {len(plan.topics)} topics: {plan.replica_moves} replicas "
-        f"to copy, {plan.leader_changes} other preferred leaders"
+        f"to copy, {plan.log_dir_moves} between log dirs, {plan.leader_changes} other preferred "
+        "leaders"
     )
     table = Table("broker", "replicas in", "replicas out", "leaders in", "leaders out")
     moving = {broker: c.replicas_in + c.replicas_out for broker, c in plan.brokers.items()}
@@ -116,6 +129,8 @@ def _print_explanation(console: Console, columns: ClusterColumns, found: Explana
     )
     if found.copysets is not None:
         console.print("sets of brokers that hold a partition: {}, {}".format(*found.copysets))
+    if found.log_dirs is not None:
+        console.print(_within(found.log_dirs))
     levels = Table("per broker in service", "before", "after", "deviation before", "after")
     for name, before, after in (
         ("replicas", found.before.replicas, found.after.replicas),
@@ -128,6 +143,15 @@ def _print_explanation(console: Console, columns: ClusterColumns, found: Explana
         levels.add_row(name, *ends, *(f"{s.deviation:.1%}" for s in spreads))
     console.print(levels)
     _print_brokers(console, columns, found)
+
+
+def _within(moves: LogDirMoves) -> str:
+    size = format_bytes(int(moves.bytes_within.sum()))
+    return (
+        f"within brokers, {moves.replicas} replicas change their log dir: {size}B (least "
+        f"{format_bytes(moves.bytes_least)}B); the fullest log dir had "
+        f"{moves.fullest(moves.before):.0%} of its share, and has {moves.fullest(moves.after):.0%}"
+    )
 
 
 def _amount(name: str, amount: int) -> str:

@@ -86,7 +86,7 @@ async def _carry_on(
             name=seen.name,
             generation=seen.generation,
             # The plan is remembered: the ConfigMap it came from may be gone.
-            assignments=Assignments(targets=cleaning.memory.plan.targets),
+            assignments=Assignments.of_plan(cleaning.memory.plan),
             settings=cleaning.settings,
         )
     )

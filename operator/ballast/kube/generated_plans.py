@@ -131,6 +131,7 @@ def _index(attempt: Attempt, made: MadePlan) -> PlanIndex:
         partitions=made.partitions,
         replica_moves=made.replica_moves,
         leader_changes=made.leader_changes,
+        log_dir_moves=made.log_dir_moves,
         chunks=tuple(
             ChunkReference(
                 name=plan_object(attempt.plan, number),

@@ -32,6 +32,7 @@ def large_plan_status(plan: LoadedPlan, summary: PlanSummary) -> dict[str, Any]:
             "partitions": summary.partitions,
             "replicaMoves": summary.replica_moves,
             "leaderChanges": summary.leader_changes,
+            "logDirMoves": summary.log_dir_moves,
             "objects": [stored.to_document() for stored in plan.objects[:_MAX_OBJECTS]],
             **plan.details,
         },
@@ -89,7 +90,7 @@ def _approved(approval: Approval) -> Finding:
 
 
 def _unapproved(approval: Approval, summary: PlanSummary) -> Finding | None:
-    digest, moves = summary.digest, summary.replica_moves
+    digest, moves = summary.digest, summary.replica_moves + summary.log_dir_moves
     if approval.plan_digest is not None:
         if approval.plan_digest == digest:
             return None

@@ -26,6 +26,7 @@ from ballast.kube.snapshot_chunks import (
 from ballast.kube.spark_applications import KubeflowSpark, SparkEngine
 from ballast.net.cluster_snapshot import ClusterSnapshot, take_snapshot
 from ballast.net.load_rates import LoadRates, LoadWindow, read_rates
+from ballast.planner.options import Strategy
 from ballast.planner.snapshot_lines import write_snapshot
 from ballast.reassign.generate_manifest import Engine, LoadAsked
 from ballast.reassign.generation import Basis, EngineChoice, Planning, engine_of
@@ -94,7 +95,12 @@ class PlanEngines:
             rates = None if asked is None else await self._rates(asked)
             if asked is not None and rates is None:
                 return _put_off(planning, LOAD_HISTORY_MISSING, _no_history(asked))
-            taken = await take_snapshot(admin, await self._cordoned(case), rates=rates)
+            taken = await take_snapshot(
+                admin,
+                await self._cordoned(case),
+                with_log_dirs=case.generate.strategy == Strategy.REBALANCE_LOG_DIRS,
+                rates=rates,
+            )
             packed = await asyncio.to_thread(pack, write_snapshot(taken.brokers, taken.topics()))
         except ClusterUnavailable as error:
             return _put_off(planning, CLUSTER_UNAVAILABLE, str(error))

@@ -11,8 +11,9 @@ MAX_TEXT: Final = 512
 _LEVELS: Final = ("replicas", "leaders", "bytes", "bytesInPerSecond")
 _SUMS: Final = (
     *("partitions", "replicaMoves", "replicaMovesLeast", "bytesToMove", "bytesToMoveLeast"),
-    "leaderChanges",
+    *("leaderChanges", "logDirMoves", "logDirBytes", "logDirBytesLeast"),
 )
+_WAYS: Final = ("in", "out", "within")
 _MAX_COUNT: Final = 2**53
 
 Summary = Mapping[str, Any]
@@ -38,7 +39,7 @@ def read_explanation(text: str) -> dict[str, Any]:
     """Return what is told of a plan, as ``status.plan.summary`` has it."""
     document = _decoded(text)
     found: dict[str, Any] = _counts(document, _SUMS)
-    for name in ("rackViolations", "copysets"):
+    for name in ("rackViolations", "copysets", "fullestLogDirPercent"):
         pair = _counts(document.get(name), ("before", "after"))
         if pair:
             found[name] = pair
@@ -52,7 +53,7 @@ def read_explanation(text: str) -> dict[str, Any]:
         found["spread"] = levels
     busiest = {
         way: counts
-        for way in ("in", "out")
+        for way in _WAYS
         if (counts := _counts(_at(document, "busiestBroker", way), ("brokerId", "bytes")))
     }
     if busiest:
@@ -65,7 +66,7 @@ def expected_seconds(summary: Summary, bytes_per_second: int | None) -> int | No
 
     A throttle bounds what each broker sends and what it gets: the busiest one decides.
     """
-    busiest = [_at(summary, "busiestBroker", way, "bytes") for way in ("in", "out")]
+    busiest = [_at(summary, "busiestBroker", way, "bytes") for way in _WAYS]
     known = [count for count in busiest if isinstance(count, int)]
     if not known or not bytes_per_second:
         return None

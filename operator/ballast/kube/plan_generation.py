@@ -187,7 +187,7 @@ class PlanGenerator:
                 return await self._plans.load(case.seen, _source(name))
             except PlanNotReadable:
                 pass
-        return LoadedPlan(assignments=Assignments(targets=case.memory.plan.targets))
+        return LoadedPlan(assignments=Assignments.of_plan(case.memory.plan))
 
 
 def _details(case: GenerationCase, planning: Planning, found: FoundIndex) -> dict[str, Any]:

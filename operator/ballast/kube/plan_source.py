@@ -20,6 +20,7 @@ from ballast.kube.resources import CONFIG_MAPS, Document
 from ballast.model.ids import TopicPartition
 from ballast.reassign.errors import ManifestRejected, PlanRejected
 from ballast.reassign.plan_index import CHUNK_KEY, INDEX_KEY, PlanIndex, is_index
+from ballast.reassign.plan_lines import LogDirMoves
 from ballast.reassign.plan_manifest import PlanConfigMap, read_kafka_plan
 from ballast.reassign.plan_reader import PlanReader, checked_summary
 from ballast.reassign.plan_summary import PlanSummarizer, PlanSummary
@@ -153,7 +154,9 @@ async def _read_chunks(
     reading.reader.finish()
     summary = checked_summary(index, reading.summarizer)
     return LoadedPlan(
-        assignments=Assignments(targets=reading.targets, origins=reading.origins),
+        assignments=Assignments(
+            targets=reading.targets, origins=reading.origins, log_dirs=reading.log_dirs
+        ),
         summary=summary if index.partitions > EXECUTABLE_PARTITIONS else None,
         objects=(
             StoredObject(name=name, digest=index.digest),
@@ -171,6 +174,7 @@ class _Reading:
         self.summarizer = PlanSummarizer()
         self.targets: dict[TopicPartition, tuple[int, ...]] = {}
         self.origins: dict[TopicPartition, tuple[int, ...]] = {}
+        self.log_dirs: dict[TopicPartition, LogDirMoves] = {}
         self._is_kept = index.partitions <= EXECUTABLE_PARTITIONS
 
     def take(self, data: bytes) -> None:
@@ -179,11 +183,11 @@ class _Reading:
             self.summarizer.add(line)
             if not self._is_kept:
                 continue
-            for number, origin, target in zip(
-                line.partitions, line.origins, line.targets, strict=True
-            ):
+            for place, number in enumerate(line.partitions):
                 tp = TopicPartition(line.topic, number)
-                self.origins[tp], self.targets[tp] = origin, target
+                self.origins[tp], self.targets[tp] = line.origins[place], line.targets[place]
+                if moves := line.log_dirs_of(place):
+                    self.log_dirs[tp] = moves
 
 
 def _decoded(document: Document, key: str) -> bytes:

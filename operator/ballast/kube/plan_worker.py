@@ -16,16 +16,15 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from ballast.planner.arrays import Shorts
-from ballast.planner.columns import ClusterColumns, moved_topics
 from ballast.planner.errors import PlannerError
 from ballast.planner.explain import explain
 from ballast.planner.explanation_document import explanation_document, infeasible_document
 from ballast.planner.options_document import read_options
 from ballast.planner.snapshot_lines import read_snapshot
+from ballast.planner.target import Target
 from ballast.planner.targets import plan_targets
 from ballast.reassign.plan_chunks import write_lines
-from ballast.reassign.plan_lines import MAX_PARTITIONS_PER_LINE, PlanLine
+from ballast.reassign.planned_lines import planned_lines
 
 OUT_OF_MEMORY: Final = "OutOfMemory"
 WORKER_FAILED: Final = "PlannerFailed"
@@ -71,6 +70,7 @@ class MadePlan(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     partitions: int
     replica_moves: int
     leader_changes: int
+    log_dir_moves: int
     chunks: tuple[MadeChunk, ...]
     summary: Mapping[str, Any]
     """What is told of it: ``status.plan.summary``."""
@@ -139,8 +139,8 @@ def make_plan(request: Request) -> Answer:
     try:
         columns = read_snapshot(_texts(request.chunks))
         options = read_options(request.options)
-        targets = plan_targets(columns, options)
-        made = write_lines(_lines(columns, targets))
+        target = Target.of(columns, options.strategy, plan_targets(columns, options))
+        made = write_lines(planned_lines(columns, target))
     except PlannerError as error:
         return NoPlan(infeasible=infeasible_document(error))
     return MadePlan(
@@ -148,11 +148,14 @@ def make_plan(request: Request) -> Answer:
         partitions=made.summary.partitions,
         replica_moves=made.summary.replica_moves,
         leader_changes=made.summary.leader_changes,
+        log_dir_moves=made.summary.log_dir_moves,
         chunks=tuple(
             MadeChunk(data=chunk.data, text_bytes=chunk.text_bytes, partitions=chunk.partitions)
             for chunk in made.chunks
         ),
-        summary=explanation_document(columns.brokers, explain(columns, targets)),
+        summary=explanation_document(
+            columns.brokers, explain(columns, target.replicas, log_dirs=target.log_dirs)
+        ),
     )
 
 
@@ -186,15 +189,6 @@ def work(source: BinaryIO, target: BinaryIO) -> None:
 def _texts(chunks: tuple[bytes, ...]) -> Iterator[bytes]:
     for chunk in chunks:
         yield zlib.decompress(chunk, 16 + zlib.MAX_WBITS)
-
-
-def _lines(columns: ClusterColumns, targets: Shorts) -> Iterator[PlanLine]:
-    for topic, partitions, origins, ends in moved_topics(
-        columns, targets, rows_at_once=MAX_PARTITIONS_PER_LINE
-    ):
-        yield PlanLine(
-            topic=topic, partitions=tuple(partitions), origins=tuple(origins), targets=tuple(ends)
-        )
 
 
 if __name__ == "__main__":

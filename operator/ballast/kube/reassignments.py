@@ -306,4 +306,4 @@ _CHANGED = (
 
 
 def _remembered(memory: Memory) -> LoadedPlan:
-    return LoadedPlan(assignments=Assignments(targets=memory.plan.targets))
+    return LoadedPlan(assignments=Assignments.of_plan(memory.plan))

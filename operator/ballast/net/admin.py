@@ -231,6 +231,13 @@ class AdminClient:
             await self.connections.ask_broker(broker_id, request)
         )
 
+    async def broker_log_dirs(self, broker_id: int) -> tuple[str, ...]:
+        """DescribeLogDirs (35) of one broker: its directories that work."""
+        request = admin_log_dirs.describe_request({})
+        return admin_log_dirs.working_log_dirs(
+            await self.connections.ask_broker(broker_id, request)
+        )
+
     async def alter_replica_log_dirs(
         self, broker_id: int, targets: Mapping[TopicPartition, str]
     ) -> Mapping[TopicPartition, RequestError]:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from ballast.model.ids import TopicPartition
+from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages import alter_replica_log_dirs as alter_wire
 from ballast.protocol.messages import describe_log_dirs as describe_wire
 from ballast.reassign.ports import ReplicaLogDirs
@@ -28,15 +29,28 @@ def replica_log_dirs(
     """Return where replicas are and go to; what lies in a failed directory is not known."""
     current: dict[TopicPartition, str] = {}
     future: dict[TopicPartition, str] = {}
+    sizes: dict[TopicPartition, int] = {}
     for log_dir in response.results:
         for topic in log_dir.topics:
             for partition in topic.partitions:
+                name = TopicPartition(topic.name, partition.partition_index)
                 found = future if partition.is_future_key else current
-                found[TopicPartition(topic.name, partition.partition_index)] = log_dir.log_dir
+                found[name] = log_dir.log_dir
+                if partition.is_future_key:
+                    sizes[name] = partition.partition_size
     return {
-        name: ReplicaLogDirs(current=current.get(name), future=future.get(name))
+        name: ReplicaLogDirs(
+            current=current.get(name), future=future.get(name), future_bytes=sizes.get(name, 0)
+        )
         for name in sorted({*current, *future})
     }
+
+
+def working_log_dirs(response: describe_wire.DescribeLogDirsResponse) -> tuple[str, ...]:
+    """Return the directories that have not failed, in order."""
+    return tuple(
+        sorted(one.log_dir for one in response.results if one.error_code == ErrorCode.NONE)
+    )
 
 
 def alter_request(targets: Mapping[TopicPartition, str]) -> alter_wire.AlterReplicaLogDirsRequest:

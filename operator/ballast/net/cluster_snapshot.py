@@ -7,6 +7,7 @@ are kept where they are asked for.
 
 from array import array
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ballast.model.assignments import ReplicaAssignment
@@ -93,6 +94,8 @@ async def take_snapshot(
         sizes.note(broker_id, found)
         if log_dirs is not None:
             log_dirs.note(broker_id, found)
+            with suppress(BrokerUnavailable):
+                log_dirs.note_working(broker_id, await admin.broker_log_dirs(broker_id))
     return ClusterSnapshot(
         cluster_id=view.cluster_id,
         brokers=[
@@ -163,21 +166,23 @@ class _LogDirs:
 
     def __init__(self) -> None:
         self._on: dict[int, dict[TopicPartition, str]] = {}
+        self._working: dict[int, Collection[str]] = {}
 
     def on(self, broker_id: int) -> tuple[str, ...]:
-        """Return the directories of one broker that hold anything."""
-        return tuple(sorted(set(self._on.get(broker_id, {}).values())))
+        """Return the directories of one broker: those that work, and what holds anything."""
+        held = set(self._on.get(broker_id, {}).values())
+        return tuple(sorted(held.union(self._working.get(broker_id, ()))))
 
-    def of(self, topic: str, placed: Sequence[Sequence[int]]) -> list[list[str]] | None:
-        """Return where each replica of a topic is on its broker; None unless all are known."""
-        rows = []
-        for number, replicas in enumerate(placed):
-            name = TopicPartition(topic, number)
-            row = [self._on[b][name] for b in replicas if name in self._on.get(b, {})]
-            if len(row) != len(replicas):
-                return None
-            rows.append(row)
-        return rows
+    def of(self, topic: str, placed: Sequence[Sequence[int]]) -> list[list[str | None]]:
+        """Return where each replica of a topic is on its broker, None where that is not known."""
+        return [
+            [self._on.get(broker, {}).get(TopicPartition(topic, number)) for broker in replicas]
+            for number, replicas in enumerate(placed)
+        ]
+
+    def note_working(self, broker_id: int, paths: Collection[str]) -> None:
+        """Take in which directories a broker can use, whether or not they hold anything."""
+        self._working[broker_id] = paths
 
     def note(self, broker_id: int, found: Mapping[TopicPartition, ReplicaSize]) -> None:
         """Take in what one broker holds."""

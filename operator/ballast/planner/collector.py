@@ -4,7 +4,7 @@ What is collected is packed: four bytes for each replica, eight for each amount.
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -20,6 +20,9 @@ MAX_PARTITIONS = 20_000_000
 MAX_TOPICS = 2_000_000
 _MAX_TABLED_ID = 2**22
 
+_NONE_KNOWN: Mapping[str | None, int] = {None: NOWHERE}
+"""The log dirs of a broker that tells none, by path: that of a replica may be left open."""
+
 _Column = TypeVar("_Column", Ints | None, Shorts | None, Shorts)
 
 
@@ -30,9 +33,14 @@ class SnapshotCollector:
         ids = [broker.id for broker in brokers]
         if len(set(ids)) != len(ids):
             raise SnapshotRejected("brokers: a broker is there twice")
+        for broker in brokers:
+            if broker.log_dir_bytes and len(broker.log_dir_bytes) != len(broker.log_dirs):
+                raise SnapshotRejected(
+                    f"brokers: logDirBytes: broker {broker.id} has {len(broker.log_dirs)} log dirs"
+                )
         self._brokers = {broker.id: broker for broker in brokers}
         self._dirs = {
-            broker.id: {path: number for number, path in enumerate(broker.log_dirs)}
+            broker.id: {**_NONE_KNOWN, **{path: n for n, path in enumerate(broker.log_dirs)}}
             for broker in brokers
         }
         self._places: dict[str, int] = {}
@@ -126,9 +134,9 @@ class SnapshotCollector:
             if len(paths) != len(row):
                 raise SnapshotRejected(f"{at}: has {len(paths)} items for {len(row)} replicas")
             for broker, path in zip(row, paths, strict=True):
-                number = self._dirs.get(broker, {}).get(path)
+                number = self._dirs.get(broker, _NONE_KNOWN).get(path)
                 if number is None:
-                    raise SnapshotRejected(f"{at}: broker {broker} has no log dir {path[:80]!r}")
+                    raise SnapshotRejected(f"{at}: broker {broker} has no log dir {path!r:.80}")
                 self._log_dirs.append(number)
 
     def _broker_columns(self, ids: Ints) -> BrokerColumns:
@@ -152,6 +160,7 @@ class SnapshotCollector:
             else None,
             cordoned=np.array([not broker or broker.cordoned for broker in known], np.bool_),
             log_dirs=tuple(broker.log_dirs if broker else () for broker in known),
+            log_dir_bytes=tuple(broker.log_dir_bytes if broker else () for broker in known),
         )
 
     def _check_different(self, rows: Shorts) -> None:

@@ -5,7 +5,6 @@ and number: so the same cluster gives the same columns, however it was written d
 named by its index; -1 fills the rows of partitions with fewer replicas than others.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,6 +31,8 @@ class BrokerColumns:
     """Brokers that must get no new replica: they are to go, or they are not there."""
     log_dirs: tuple[tuple[str, ...], ...]
     """Paths, by broker; empty where they are not known."""
+    log_dir_bytes: tuple[tuple[int, ...], ...]
+    """Capacities of ``log_dirs``; empty where they are not known."""
 
     @property
     def count(self) -> int:
@@ -100,29 +101,6 @@ def ids_of(ids: Ints, row: Shorts) -> tuple[int, ...]:
     return tuple(ids[row[row >= 0]].tolist())
 
 
-def moved_topics(
-    columns: ClusterColumns, targets: Shorts, *, rows_at_once: int
-) -> Iterator[tuple[str, list[int], list[tuple[int, ...]], list[tuple[int, ...]]]]:
-    """Yield what changes: topic, partitions, where they were and where they go.
-
-    Topics in order, partitions ascending, at most ``rows_at_once`` of one topic at a time.
-    ``targets`` is like `ClusterColumns.replicas`, of any width.
-    """
-    changed = np.flatnonzero(differs(columns.replicas, targets))
-    cuts = np.searchsorted(changed, columns.topic_starts)
-    ids = columns.brokers.ids
-    for topic in np.flatnonzero(np.diff(cuts)):
-        of_topic = changed[cuts[topic] : cuts[topic + 1]]
-        for first in range(0, len(of_topic), rows_at_once):
-            rows = of_topic[first : first + rows_at_once]
-            yield (
-                columns.topics[topic],
-                (rows - columns.topic_starts[topic]).tolist(),
-                _id_rows(ids, columns.replicas[rows]),
-                _id_rows(ids, targets[rows]),
-            )
-
-
 def differs(replicas: Shorts, targets: Shorts) -> Bools:
     """Return which rows are not the same; the two may have different widths."""
     width = max(replicas.shape[1], targets.shape[1])
@@ -135,9 +113,3 @@ def widened(replicas: Shorts, width: int) -> Shorts:
     if lack <= 0:
         return replicas
     return np.pad(replicas, ((0, 0), (0, lack)), constant_values=NOWHERE)
-
-
-def _id_rows(ids: Ints, rows: Shorts) -> list[tuple[int, ...]]:
-    if rows.size and int(rows.min()) >= 0:
-        return list(map(tuple, ids[rows].tolist()))
-    return [ids_of(ids, row) for row in rows]

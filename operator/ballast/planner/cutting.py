@@ -4,6 +4,8 @@ A partition's change is kept whole or not at all. First comes what has to move a
 looks random, so that every broker's part shrinks alike.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ballast.planner.arrays import Bools, Ints, Shorts, noise
@@ -13,11 +15,26 @@ from ballast.planner.options import PlanOptions
 
 def cut(columns: ClusterColumns, rows: Shorts, first: Bools, options: PlanOptions) -> Shorts:
     """Return the plan without what is beyond the limits; ``first`` are partitions to be kept."""
-    if options.max_replica_moves is None and options.max_bytes_to_move is None:
-        return rows
     origins = widened(columns.replicas, rows.shape[1])
-    copies = added(rows, origins).sum(axis=1)
-    sizes = np.zeros(len(rows), np.int64) if columns.sizes is None else columns.sizes
+    return cut_table(columns, origins, rows, lambda: added(rows, origins), first, options)
+
+
+def cut_table(
+    columns: ClusterColumns,
+    origins: Shorts,
+    table: Shorts,
+    copied: Callable[[], Bools],
+    first: Bools,
+    options: PlanOptions,
+) -> Shorts:
+    """Return ``table`` with the rows of ``origins`` where a change is beyond the limits.
+
+    ``copied`` finds which replicas are copied; it is asked only where there are limits.
+    """
+    if options.max_replica_moves is None and options.max_bytes_to_move is None:
+        return table
+    copies = copied().sum(axis=1)
+    sizes = np.zeros(len(table), np.int64) if columns.sizes is None else columns.sizes
     moving = np.flatnonzero(copies)
     order = moving[np.lexsort((noise(options.seed, moving), ~first[moving]))]
     kept = np.ones(len(order), np.bool_)
@@ -29,9 +46,9 @@ def cut(columns: ClusterColumns, rows: Shorts, first: Bools, options: PlanOption
         if limit is not None:
             kept &= np.cumsum(amounts) <= limit
     given_up = order[~kept]
-    rows = rows.copy()
-    rows[given_up] = origins[given_up]
-    return rows
+    cut_down = table.copy()
+    cut_down[given_up] = origins[given_up]
+    return cut_down
 
 
 def added(rows: Shorts, origins: Shorts) -> Bools:

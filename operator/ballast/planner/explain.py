@@ -13,7 +13,9 @@ import numpy as np
 from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, summed
 from ballast.planner.columns import ClusterColumns, differs, widened
 from ballast.planner.cutting import added
+from ballast.planner.explain_log_dirs import LogDirMoves, log_dir_moves
 from ballast.planner.limits import bytes_of
+from ballast.planner.log_dirs import changed_log_dirs
 from ballast.planner.rack_rules import RackRules
 
 _MAX_TABLED_BROKERS = 2048
@@ -81,6 +83,8 @@ class Explanation:
     after: BrokerLoads
     flows: Flows
     in_service: Bools
+    log_dirs: LogDirMoves | None = None
+    """What is copied inside of brokers; None = the plan names no directory."""
 
     def spread(self, amounts: Ints) -> Spread:
         """Return how level amounts by broker are, over the brokers in service."""
@@ -96,6 +100,8 @@ class Explanation:
     def seconds_at_least(self, throttle_bytes_per_second: int) -> float:
         """Return how long copying takes at least when each broker may send and get so much."""
         busiest = max(self.flows.bytes_in.max(initial=0), self.flows.bytes_sent.max(initial=0))
+        if self.log_dirs is not None:
+            busiest = max(busiest, self.log_dirs.bytes_within.max(initial=0))
         return float(busiest) / throttle_bytes_per_second
 
     def batches_at_least(self, max_concurrent_moves_per_broker: int) -> int:
@@ -104,11 +110,20 @@ class Explanation:
         return -(-int(weighing.max(initial=0)) // max_concurrent_moves_per_broker)
 
 
-def explain(columns: ClusterColumns, targets: Shorts, *, has_details: bool = True) -> Explanation:
+def explain(
+    columns: ClusterColumns,
+    targets: Shorts,
+    *,
+    log_dirs: Shorts | None = None,
+    has_details: bool = True,
+) -> Explanation:
     """Return what the plan from a cluster as it is to ``targets`` comes to.
 
-    Without details, who copies to whom and the sets of brokers are left out.
+    ``log_dirs`` are the directories of a plan that names them. Without details, who copies to whom
+    and the sets of brokers are left out.
     """
+    moving = changed_log_dirs(columns, log_dirs)
+    within = None if log_dirs is None else log_dir_moves(columns, log_dirs, moving)
     width = max(columns.replicas.shape[1], targets.shape[1])
     origins, rows = widened(columns.replicas, width), widened(targets, width)
     sizes = np.zeros(len(rows), np.int64) if columns.sizes is None else columns.sizes
@@ -117,7 +132,7 @@ def explain(columns: ClusterColumns, targets: Shorts, *, has_details: bool = Tru
     gains = np.maximum(after.replicas - before.replicas, 0).sum()
     copied = new.sum(axis=1)
     return Explanation(
-        partitions=int(differs(origins, rows).sum()),
+        partitions=int((differs(origins, rows) | moving.any(axis=1)).sum()),
         leader_changes=int((rows[:, 0] != origins[:, 0]).sum()),
         replica_moves=int(copied.sum()),
         replica_moves_least=int(gains),
@@ -130,6 +145,7 @@ def explain(columns: ClusterColumns, targets: Shorts, *, has_details: bool = Tru
         after=after,
         flows=_flows(columns, origins, rows, new, has_matrix=has_details),
         in_service=~columns.brokers.cordoned,
+        log_dirs=within,
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ballast.planner.arrays import Ints
 from ballast.planner.explain import BrokerLoads, Explanation, Flows
+from ballast.planner.explain_log_dirs import whole_log_dir_moves
 
 
 def whole_explanation(blocks: Sequence[Explanation]) -> Explanation:
@@ -33,6 +34,7 @@ def whole_explanation(blocks: Sequence[Explanation]) -> Explanation:
         after=after,
         flows=_flows([one.flows for one in blocks]),
         in_service=blocks[0].in_service,
+        log_dirs=whole_log_dir_moves([one.log_dirs for one in blocks]),
     )
 
 

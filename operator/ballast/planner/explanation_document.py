@@ -38,6 +38,15 @@ def explanation_document(brokers: BrokerColumns, found: Explanation) -> dict[str
             for name, (before, after) in levels.items()
         },
     }
+    if found.log_dirs is not None:
+        within = found.log_dirs
+        document["logDirMoves"] = within.replicas
+        document["logDirBytes"] = int(within.bytes_within.sum())
+        document["logDirBytesLeast"] = within.bytes_least
+        document["fullestLogDirPercent"] = {
+            "before": round(100 * within.fullest(within.before)),
+            "after": round(100 * within.fullest(within.after)),
+        }
     if found.copysets is not None:
         document["copysets"] = _before_after(found.copysets)
     if brokers.count:
@@ -45,6 +54,8 @@ def explanation_document(brokers: BrokerColumns, found: Explanation) -> dict[str
             "in": _busiest(brokers, found.flows.bytes_in),
             "out": _busiest(brokers, found.flows.bytes_sent),
         }
+        if found.log_dirs is not None:
+            document["busiestBroker"]["within"] = _busiest(brokers, found.log_dirs.bytes_within)
     return document
 
 

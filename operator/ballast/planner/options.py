@@ -29,6 +29,8 @@ class Strategy(StrEnum):
     """Evens out first replicas; nothing is copied."""
     REPAIR_RACKS = "RepairRacks"
     """Moves only what shares a rack that it need not share."""
+    REBALANCE_LOG_DIRS = "RebalanceLogDirs"
+    """Evens out the log directories of each broker; nothing moves between brokers."""
     STOCK = "Stock"
     """What Kafka's ``--generate`` proposes: all topics dealt anew."""
 

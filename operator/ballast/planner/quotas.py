@@ -19,6 +19,7 @@ from ballast.planner.by_size import TOLERANCE
 from ballast.planner.columns import BrokerColumns
 from ballast.planner.errors import Infeasible
 from ballast.planner.limits import Scope, byte_ends, limits_of, rack_bounds
+from ballast.planner.log_dirs import LogDirAims, share_out_log_dirs
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.survey import Survey, situation_of, total
 from ballast.planner.tables import apportioned_columns, balanced, dealt
@@ -39,6 +40,8 @@ class Quota:
     max_replica_moves: int | None
     """What the block may move of what the plan may; None = as much as it likes."""
     max_bytes_to_move: int | None
+    log_dirs: LogDirAims | None = None
+    """Where directories are levelled."""
 
     @property
     def aims(self) -> Aims:
@@ -63,10 +66,24 @@ def share_out_work(
     brokers: BrokerColumns, options: PlanOptions, surveys: Sequence[Survey]
 ) -> list[Quota]:
     """Return the quota of each block. Raises `Infeasible` and `OptionsRejected`."""
+    if options.strategy is Strategy.REBALANCE_LOG_DIRS:
+        return _log_dir_quotas(brokers, options, surveys)
     if options.strategy in (Strategy.STOCK, Strategy.PREFERRED_LEADERS):
         nothing = np.zeros((len(surveys), 0), np.int64)
         return _quotas(options, surveys, nothing, None, np.zeros(len(surveys), np.int64))
     return _Sharing(brokers, options, surveys).quotas()
+
+
+def _log_dir_quotas(
+    brokers: BrokerColumns, options: PlanOptions, surveys: Sequence[Survey]
+) -> list[Quota]:
+    situation = situation_of(without_partitions(brokers), options)
+    loads = [one.log_dirs for one in surveys if one.log_dirs is not None]
+    aims = share_out_log_dirs(situation, loads)
+    gives = np.array([float(np.maximum(own.excess, 0).sum()) for own in aims])
+    nothing = np.zeros((len(surveys), 0), np.int64)
+    quotas = _quotas(options, surveys, nothing, None, gives, gives)
+    return [replace(quota, log_dirs=own) for quota, own in zip(quotas, aims, strict=True)]
 
 
 class _Sharing:
@@ -148,7 +165,7 @@ def _quotas(
     surveys: Sequence[Survey],
     targets: Ints,
     byte_targets: Floats | None,
-    gives: Ints,
+    gives: Ints | Floats,
     gone: Floats | None = None,
 ) -> list[Quota]:
     forced = np.array([one.vacant for one in surveys])

@@ -24,6 +24,8 @@ class BrokerEntry(
     rack: _Name | None = None
     capacity_bytes: _Amount | None = None
     log_dirs: Annotated[tuple[_Path, ...], msgspec.Meta(max_length=1000)] = ()
+    log_dir_bytes: Annotated[tuple[_Amount, ...], msgspec.Meta(max_length=1000)] = ()
+    """Capacities of ``log_dirs``, in their order; none = they are alike."""
     cordoned: bool = False
 
 
@@ -42,4 +44,5 @@ class TopicEntry(
     bytes: list[_Amount] | None = None
     bytes_in_per_second: list[_Rate] | None = None
     leaders: list[_Leader] | None = None
-    log_dirs: list[list[_Path]] | None = None
+    log_dirs: list[list[_Path | None]] | None = None
+    """Of each replica; None = not known."""

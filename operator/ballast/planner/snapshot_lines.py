@@ -6,7 +6,8 @@ The first line has the format and the brokers; then comes one line per topic, in
     {"topic":"orders","replicas":[[1,2],[2,1]],"bytes":[10,20]}
 
 Of a broker all but ``id``, of a topic all but ``topic`` and ``replicas`` may be left out. A list
-has one item per partition; ``logDirs`` of a topic has, per partition, the path of each replica. A
+has one item per partition; ``logDirs`` of a topic has, per partition, the path of each replica, or
+null where it is not known. ``logDirBytes`` of a broker are the capacities of its ``logDirs``. A
 replica on a broker that is not among the brokers is on one that is not there: it is known, without
 a rack, and gets nothing.
 """

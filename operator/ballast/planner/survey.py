@@ -5,7 +5,7 @@ cluster. It depends on nothing outside of its block.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ballast.planner.arrays import Ints, Shorts, counted
 from ballast.planner.columns import ClusterColumns, widened
 from ballast.planner.cutting import added
 from ballast.planner.limits import RackUse, bytes_of, rack_use
+from ballast.planner.log_dirs import LogDirLoads, log_dir_loads
 from ballast.planner.options import MAX_REPLICATION_FACTOR, PlanOptions, Strategy
 from ballast.planner.rearrange import lack_of_room
 from ballast.planner.situation import Situation
@@ -37,6 +38,8 @@ class Survey:
     pickable_bytes: Ints
     use: RackUse
     bytes_use: RackUse
+    log_dirs: LogDirLoads | None = None
+    """Where directories are levelled."""
     lack: tuple[TopicPartition, str, int] | None = None
     """For which partitions there are too few brokers: the first, why, and how many."""
 
@@ -53,6 +56,8 @@ def survey(block: ClusterColumns, options: PlanOptions) -> Survey:
         return _copies(block, stock_targets(situation))
     if options.strategy is Strategy.PREFERRED_LEADERS:
         return _copies(block, block.replicas)
+    if options.strategy is Strategy.REBALANCE_LOG_DIRS:
+        return replace(_copies(block, block.replicas), log_dirs=log_dir_loads(situation))
     task = shape_of(situation)
     sizes = np.zeros(len(task.rows), np.int64) if task.sizes is None else task.sizes
     brokers = block.brokers.count

@@ -36,6 +36,7 @@ def plan_targets(
 ) -> Shorts:
     """Return the replicas that every partition shall have, as `ClusterColumns.replicas`.
 
+    For `Strategy.REBALANCE_LOG_DIRS` their directories, as `ClusterColumns.log_dirs`.
     Raises `OptionsRejected` and `Infeasible`.
     """
     cuts = cut_topics(np.diff(columns.topic_starts), partitions_per_block)
@@ -64,6 +65,9 @@ def plan_targets(
 
 def plan_whole(columns: ClusterColumns, options: PlanOptions) -> Shorts:
     """Return the plan of a cluster that is one block."""
+    if options.strategy is Strategy.REBALANCE_LOG_DIRS:
+        (quota,) = share_out_work(columns.brokers, options, [survey(columns, options)])
+        return place(columns, options, quota)[0]
     situation = Situation(columns, options)
     if options.strategy is Strategy.STOCK:
         everyone = np.ones(columns.partitions, np.bool_)

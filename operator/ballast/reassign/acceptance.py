@@ -10,6 +10,7 @@ from ballast.model.fields import MAX_ERRORS, FieldError
 from ballast.model.ids import TopicPartition
 from ballast.reassign.memory import Memory
 from ballast.reassign.plan import Plan
+from ballast.reassign.plan_lines import LogDirMove
 from ballast.reassign.progress import bytes_to_move
 from ballast.reassign.spec import ApprovalPolicy, ReassignmentSpec
 from ballast.reassign.world import Observed
@@ -17,6 +18,7 @@ from ballast.reassign.world import Observed
 UNKNOWN_TOPIC = "UnknownTopic"
 UNKNOWN_BROKER = "UnknownBroker"
 BELOW_MIN_ISR = "BelowMinISR"
+UNKNOWN_LOG_DIR = "UnknownLogDir"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +76,14 @@ def _problems_of(
             yield _problem(
                 UNKNOWN_BROKER, f"{path}.replicas[{index}]", f"broker {broker} does not exist"
             )
+    for move in spec.assignments.log_dirs.get(tp, ()):
+        known_dirs = observed.known_log_dirs.get(move.broker_id)
+        if known_dirs is not None and move.target is not None and move.target not in known_dirs:
+            yield _problem(
+                UNKNOWN_LOG_DIR,
+                f"{path}.logDirs",
+                f"broker {move.broker_id} has no log directory {move.target}",
+            )
     min_isr = observed.min_isr(tp.topic)
     if len(target) < min(min_isr, len(observed.origin(tp))):
         yield _problem(
@@ -88,14 +98,31 @@ def _problem(kind: str, path: str, reason: str) -> Problem:
 
 
 def plan_now(spec: ReassignmentSpec, observed: Observed) -> Plan:
-    """Return the plan from the cluster as it is. Every partition must be visible."""
-    return Plan.of(spec.targets, {tp: observed.origin(tp) for tp in spec.targets})
+    """Return the plan from the cluster as it is. Every partition must be visible.
+
+    Where a replica lies that no broker tells of is taken from the spec, if it says so.
+    """
+    return Plan.of(
+        spec.targets,
+        {tp: observed.origin(tp) for tp in spec.targets},
+        {
+            tp: tuple(_from_where_it_is(tp, move, observed) for move in moves)
+            for tp, moves in spec.assignments.log_dirs.items()
+        },
+    )
+
+
+def _from_where_it_is(tp: TopicPartition, move: LogDirMove, observed: Observed) -> LogDirMove:
+    places = observed.log_dirs.get(move.broker_id, {}).get(tp)
+    if places is None or places.current is None:
+        return move
+    return LogDirMove(move.broker_id, places.current, move.target)
 
 
 def stated_plan(spec: ReassignmentSpec) -> Plan | None:
     """Return the plan that the spec states with its origins, or None when it names targets only."""
     origins = spec.assignments.origins
-    return None if origins is None else Plan.of(spec.targets, origins)
+    return None if origins is None else Plan.of(spec.targets, origins, spec.assignments.log_dirs)
 
 
 def unapproved(
@@ -127,7 +154,7 @@ def unapproved(
 
 def _beyond_limits(spec: ReassignmentSpec, plan: Plan, observed: Observed) -> Unapproved | None:
     approval = spec.settings.approval
-    moves = plan.replica_moves
+    moves = plan.replica_moves + plan.log_dir_moves
     if approval.max_replica_moves is not None and moves > approval.max_replica_moves:
         return Unapproved(
             reason="LimitExceeded",

@@ -20,6 +20,7 @@ from dataclasses import replace
 
 from ballast.reassign.acceptance import Problem, plan_now, problems, stated_plan, unapproved
 from ballast.reassign.conditions import LifecycleState
+from ballast.reassign.log_dir_moves import silent_brokers, taken_back
 from ballast.reassign.memory import INTENT_RANK, Intent, Memory
 from ballast.reassign.progress import MoveState
 from ballast.reassign.queueing import QueuePlace
@@ -40,10 +41,9 @@ from ballast.reassign.steps import (
     RestoreThrottle,
     SaveMemory,
     Step,
-    SubmitBatch,
     Wait,
 )
-from ballast.reassign.submission import next_targets, under_min_isr, what_blocks
+from ballast.reassign.submission import next_batch_of, under_min_isr, what_blocks
 from ballast.reassign.survey import Survey, foreign_moves, survey
 from ballast.reassign.throttling import (
     Throttling,
@@ -170,8 +170,10 @@ def _once_approved(world: World, memory: Memory) -> Step:
 
 
 def _under_way(world: World, memory: Memory, seen: Survey) -> Step:  # noqa: PLR0911  (a list)
-    if memory.intent in (Intent.CANCEL, Intent.ABANDON) and seen.ours:
-        return CancelActive(partitions=seen.ours)
+    if memory.intent in (Intent.CANCEL, Intent.ABANDON):
+        copying = taken_back(memory.plan, world.observed)
+        if seen.ours or copying:
+            return CancelActive(partitions=seen.ours, log_dirs=copying)
     throttling = throttling_of(world, memory, seen)
     with_values = remembered(memory, throttling, world.observed)
     if with_values is not None:
@@ -224,9 +226,9 @@ def _submit(world: World, memory: Memory, seen: Survey, throttling: Throttling) 
             message=f"{len(under)} partitions such as {under[0]} are under min.insync.replicas",
         )
     slow = bool(under) and policy is WhenUnderMinIsr.SLOW_DOWN
-    targets = next_targets(world, memory, seen, throttling, slow=slow)
-    if targets:
-        return SubmitBatch(targets=targets)
+    batch = next_batch_of(world, memory, seen, throttling, slow=slow)
+    if batch is not None:
+        return batch
     in_flight = len(seen.within(MoveState.IN_PROGRESS))
     if in_flight:
         return Wait(state=active, reason="Moving", message=f"{in_flight} moves in flight")
@@ -239,6 +241,13 @@ def _verify(world: World, memory: Memory, seen: Survey) -> Step:
     if owed:
         return Wait(
             state=state, reason="ThrottleDebt", message=f"throttle not restored: {', '.join(owed)}"
+        )
+    silent = silent_brokers(memory.plan, world.observed)
+    if silent and memory.intent in (Intent.CANCEL, Intent.ABANDON):
+        return Wait(
+            state=state,
+            reason="LogDirsUnknown",
+            message=f"broker {silent[0]} does not tell whether it still copies replicas",
         )
     wrong = mismatches(world.spec, seen, world.observed) if memory.intent.submits_moves else ()
     if wrong:

@@ -82,20 +82,23 @@ def check_executable(
 
 def format_reassignment_json(assignments: Mapping[TopicPartition, tuple[int, ...]]) -> str:
     """Return the tool's compact JSON, ordered by topic and partition, every log dir ``any``."""
-    return "".join(reassignment_json((tp, assignments[tp]) for tp in sorted(assignments)))
+    return "".join(reassignment_json((tp, assignments[tp], {}) for tp in sorted(assignments)))
 
 
 def reassignment_json(
-    assignments: Iterable[tuple[TopicPartition, tuple[int, ...]]],
+    assignments: Iterable[tuple[TopicPartition, tuple[int, ...], Mapping[int, str]]],
 ) -> Iterator[str]:
-    """Yield the same JSON in pieces, one for each partition, in the order that they come in."""
+    """Yield the same JSON in pieces, one for each partition, in the order that they come in.
+
+    With each partition come the log directories that are named, by broker.
+    """
     before = '{"version":1,"partitions":['
-    for tp, replicas in assignments:
+    for tp, replicas, log_dirs in assignments:
         entry = {
             "topic": tp.topic,
             "partition": tp.partition,
             "replicas": replicas,
-            "log_dirs": [ANY_LOG_DIR] * len(replicas),
+            "log_dirs": [log_dirs.get(broker, ANY_LOG_DIR) for broker in replicas],
         }
         yield before + json.dumps(entry, separators=(",", ":"))
         before = ","

@@ -5,10 +5,15 @@ from collections.abc import Collection, Iterable, Mapping
 from ballast.model.ids import TopicPartition
 from ballast.reassign.memory import Memory
 from ballast.reassign.plan import Plan
-from ballast.reassign.ports import BrokerUnavailable, ClusterAdmin, ClusterView
+from ballast.reassign.ports import (
+    BrokerUnavailable,
+    ClusterAdmin,
+    ClusterView,
+    ReplicaLogDirs,
+)
 from ballast.reassign.progress import Sizes
 from ballast.reassign.spec import ReassignmentSpec
-from ballast.reassign.throttles import BROKER_RATES, TOPIC_THROTTLES
+from ballast.reassign.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
 from ballast.reassign.world import MIN_INSYNC_REPLICAS, Observed
 
 SIZES_INTERVAL_SECONDS = 1.0
@@ -36,22 +41,48 @@ class Observer:
             (*TOPIC_THROTTLES, MIN_INSYNC_REPLICAS),
         )
         live = frozenset(broker.broker_id for broker in cluster.brokers)
+        named = _named_log_dirs(spec)
         return Observed(
             cluster=cluster,
             pending=pending,
             topic_configs=configs,
             broker_configs=await self._rates(_rate_brokers(spec, memory) & live),
             sizes=await self._read_sizes(spec, cluster, live, now),
+            log_dirs=await self._replica_log_dirs(named, live),
+            known_log_dirs={} if started else await self._known_log_dirs(named, live),
         )
 
     async def _rates(self, brokers: Collection[int]) -> dict[int, Mapping[str, str]]:
         rates = {}
         for broker in sorted(brokers):
             try:
-                rates[broker] = await self._admin.broker_configs(broker, BROKER_RATES)
+                rates[broker] = await self._admin.broker_configs(broker, BROKER_THROTTLES)
             except BrokerUnavailable:
                 continue
         return rates
+
+    async def _replica_log_dirs(
+        self, named: Mapping[int, Iterable[TopicPartition]], live: Collection[int]
+    ) -> dict[int, Mapping[TopicPartition, ReplicaLogDirs]]:
+        """Ask where replicas lie: at each visit, since that they are in place is read from it."""
+        found = {}
+        for broker in sorted(named.keys() & live):
+            try:
+                found[broker] = await self._admin.replica_log_dirs(broker, _by_topic(named[broker]))
+            except BrokerUnavailable:
+                continue
+        return found
+
+    async def _known_log_dirs(
+        self, named: Iterable[int], live: Collection[int]
+    ) -> dict[int, Collection[str]]:
+        found = {}
+        for broker in sorted({*named} & {*live}):
+            try:
+                found[broker] = await self._admin.broker_log_dirs(broker)
+            except BrokerUnavailable:
+                continue
+        return found
 
     async def _read_sizes(
         self, spec: ReassignmentSpec, cluster: ClusterView, live: Collection[int], now: float
@@ -84,7 +115,16 @@ def _rate_brokers(spec: ReassignmentSpec, memory: Memory | None) -> set[int]:
 
 
 def _brokers_of(plan: Plan) -> set[int]:
-    return {b for m in plan.moves if m.adding or m.removing for b in (*m.origin, *m.target)}
+    return {b for m in plan.moves if m.brokers for b in (*m.origin, *m.target)}
+
+
+def _named_log_dirs(spec: ReassignmentSpec) -> dict[int, list[TopicPartition]]:
+    """Return by broker the partitions of which it has, or will have, a replica with a directory."""
+    named: dict[int, list[TopicPartition]] = {}
+    for tp, moves in sorted(spec.assignments.log_dirs.items()):
+        for move in moves:
+            named.setdefault(move.broker_id, []).append(tp)
+    return named
 
 
 def _hosts(spec: ReassignmentSpec, cluster: ClusterView) -> dict[int, list[TopicPartition]]:

@@ -13,7 +13,12 @@ from itertools import groupby, islice
 
 from ballast.model.ids import TopicPartition
 from ballast.reassign.errors import PlanRejected
-from ballast.reassign.plan_lines import MAX_PARTITIONS_PER_LINE, LineReader, PlanLine
+from ballast.reassign.plan_lines import (
+    MAX_PARTITIONS_PER_LINE,
+    LineReader,
+    LogDirMoves,
+    PlanLine,
+)
 
 PLAN_FORMAT = "ballast-plan/v1"
 
@@ -25,6 +30,8 @@ class PlannedMove:
     topic_partition: TopicPartition
     origin: tuple[int, ...]
     target: tuple[int, ...]
+    log_dirs: LogDirMoves = ()
+    """Replicas whose log directory is named, by broker."""
 
     @property
     def adding(self) -> tuple[int, ...]:
@@ -41,10 +48,37 @@ class PlannedMove:
         """Whether the preferred leader becomes another."""
         return self.origin[:1] != self.target[:1]
 
+    @property
+    def wanted_log_dirs(self) -> dict[int, str]:
+        """The directory that a replica shall be in, by broker, where one is named."""
+        return {
+            move.broker_id: move.target
+            for move in self.log_dirs
+            if move.target is not None and move.broker_id in self.target
+        }
+
+    @property
+    def moving_within(self) -> tuple[int, ...]:
+        """Brokers that copy their replica from one of their directories to another."""
+        staying = frozenset(self.origin) & frozenset(self.target)
+        return tuple(
+            move.broker_id
+            for move in self.log_dirs
+            if move.broker_id in staying and move.target not in (None, move.source)
+        )
+
+    @property
+    def brokers(self) -> frozenset[int]:
+        """Brokers that it weighs on: that gain, lose or copy a replica."""
+        return frozenset((*self.adding, *self.removing, *self.moving_within))
+
     def inverse(self) -> "PlannedMove":
         """Return the way back."""
         return PlannedMove(
-            topic_partition=self.topic_partition, origin=self.target, target=self.origin
+            topic_partition=self.topic_partition,
+            origin=self.target,
+            target=self.origin,
+            log_dirs=tuple(move.inverse() for move in self.log_dirs),
         )
 
 
@@ -62,11 +96,18 @@ class Plan:
         cls,
         targets: Mapping[TopicPartition, tuple[int, ...]],
         current: Mapping[TopicPartition, tuple[int, ...]],
+        log_dirs: Mapping[TopicPartition, LogDirMoves] | None = None,
     ) -> "Plan":
         """Return the plan from ``current`` to ``targets``; ``current`` must know each."""
+        named = log_dirs or {}
         return cls(
             moves=tuple(
-                PlannedMove(topic_partition=tp, origin=current[tp], target=targets[tp])
+                PlannedMove(
+                    topic_partition=tp,
+                    origin=current[tp],
+                    target=targets[tp],
+                    log_dirs=named.get(tp, ()),
+                )
                 for tp in sorted(targets)
             )
         )
@@ -77,6 +118,15 @@ class Plan:
         return {move.topic_partition: move.target for move in self.moves}
 
     @property
+    def log_dirs(self) -> dict[TopicPartition, dict[int, str]]:
+        """The directories named, by broker, of partitions of which any is."""
+        return {
+            move.topic_partition: move.wanted_log_dirs
+            for move in self.moves
+            if move.log_dirs and move.wanted_log_dirs
+        }
+
+    @property
     def topics(self) -> tuple[str, ...]:
         """Topics named, in order."""
         return tuple(dict.fromkeys(move.topic_partition.topic for move in self.moves))
@@ -85,6 +135,11 @@ class Plan:
     def replica_moves(self) -> int:
         """Number of replicas that must be copied."""
         return sum(len(move.adding) for move in self.moves)
+
+    @property
+    def log_dir_moves(self) -> int:
+        """Number of replicas that are copied to another directory of their broker."""
+        return sum(len(move.moving_within) for move in self.moves)
 
     @property
     def leader_changes(self) -> int:
@@ -125,7 +180,7 @@ class Plan:
         A million moves among a thousand brokers take 0.3 GB: whoever needs less works by line.
         """
         known: dict[int, int] = {}
-        return cls(moves=tuple(move for line in lines for move in _moves(line, known)))
+        return cls(moves=tuple(move for line in lines for move in moves_of(line, known)))
 
 
 def lines_of(moves: Iterable[PlannedMove]) -> Iterator[PlanLine]:
@@ -137,17 +192,20 @@ def lines_of(moves: Iterable[PlannedMove]) -> Iterator[PlanLine]:
                 partitions=tuple(move.topic_partition.partition for move in some),
                 origins=tuple(move.origin for move in some),
                 targets=tuple(move.target for move in some),
+                log_dirs=tuple(m.log_dirs for m in some) if any(m.log_dirs for m in some) else (),
             )
 
 
-def _moves(line: PlanLine, known: dict[int, int]) -> Iterator[PlannedMove]:
+def moves_of(line: PlanLine, known: dict[int, int] | None = None) -> Iterator[PlannedMove]:
     """Yield the moves of ``line``, with one object for each broker id: decoding makes many."""
-    one = known.setdefault
-    for partition, origin, target in zip(line.partitions, line.origins, line.targets, strict=True):
+    one = ({} if known is None else known).setdefault
+    columns = zip(line.partitions, line.origins, line.targets, strict=True)
+    for number, (partition, origin, target) in enumerate(columns):
         yield PlannedMove(
             topic_partition=TopicPartition(line.topic, partition),
             origin=tuple(map(one, origin, origin)),
             target=tuple(map(one, target, target)),
+            log_dirs=line.log_dirs_of(number),
         )
 
 

@@ -20,7 +20,7 @@ from ballast.reassign.plan_index import (
     PlanIndex,
     object_name,
 )
-from ballast.reassign.plan_lines import LineReader, PlanLine
+from ballast.reassign.plan_lines import MAX_NAMING_LINE_BYTES, LineReader, PlanLine
 from ballast.reassign.plan_summary import PlanSummarizer, PlanSummary
 
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -63,6 +63,7 @@ class ChunkedPlan:
             partitions=self.summary.partitions,
             replica_moves=self.summary.replica_moves,
             leader_changes=self.summary.leader_changes,
+            log_dir_moves=self.summary.log_dir_moves,
             chunks=tuple(
                 ChunkReference(
                     name=object_name(owner, digest, number),
@@ -113,6 +114,10 @@ class PlanWriter:
         line.check()
         self._order.follow(line)
         text = line.encode() + b"\n"
+        if line.log_dirs and len(text) > MAX_NAMING_LINE_BYTES:
+            raise PlanRejected(
+                f"the log dirs of {line.topic} come to more than {MAX_NAMING_LINE_BYTES} bytes"
+            )
         self._text_bytes += len(text)
         self._partitions += len(line.partitions)
         if self._partitions > self._max_partitions:

@@ -51,7 +51,12 @@ class ChunkReference(
 
 
 class PlanIndex(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    rename="camel",
+    omit_defaults=True,
 ):
     """A plan in chunks, without the chunks."""
 
@@ -61,6 +66,8 @@ class PlanIndex(
     partitions: Annotated[int, msgspec.Meta(ge=0, le=MAX_PARTITIONS)]
     replica_moves: _Count
     leader_changes: _Count
+    log_dir_moves: _Count = 0
+    """Replicas copied to another directory of their broker."""
     chunks: Annotated[tuple[ChunkReference, ...], msgspec.Meta(max_length=MAX_CHUNKS)]
 
     def encode(self) -> str:

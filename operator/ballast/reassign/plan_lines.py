@@ -3,6 +3,9 @@
 ``{"topic":"t","partitions":[0,1],"from":[[1,2],[2,3]],"to":[[2,3],[3,1]]}``: compact JSON,
 partitions ascending. A topic with more partitions in the plan takes several lines, each but its
 last with exactly 1000: so one plan has one text, and no line is longer than a chunk may be.
+
+Where replicas change their log directory, a further column has, for each partition, broker,
+directory before and after: ``"logDirs":[[],[[2,"/data-1","/data-2"]]]``.
 """
 
 from typing import Annotated
@@ -14,8 +17,12 @@ from ballast.reassign.errors import PlanRejected
 
 MAX_PARTITIONS_PER_LINE = 1000
 MAX_REPLICAS_PER_PARTITION = 32
+MAX_LOG_DIR = 255
+"""Characters of a directory's path."""
 MAX_LINE_BYTES = 750_000
 """1000 partitions from 32 replicas to 32 others, every number of ten digits, still fit."""
+MAX_NAMING_LINE_BYTES = 700_000
+"""Of a line that names log directories: paths may be such that compressing saves nothing."""
 
 _MAX_REASON = 200
 
@@ -25,7 +32,32 @@ _Replicas = Annotated[
 ]
 
 
-class PlanLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+_LogDir = Annotated[str, msgspec.Meta(max_length=MAX_LOG_DIR, pattern="^/")]
+
+
+class LogDirMove(
+    msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False
+):
+    """One replica's way between the log directories of its broker."""
+
+    broker_id: _Id
+    source: _LogDir | None
+    """None = not known, or the replica is yet to come."""
+    target: _LogDir | None
+    """None = anywhere: the way back of a replica that came from nowhere."""
+
+    def inverse(self) -> "LogDirMove":
+        """Return the way back."""
+        return LogDirMove(self.broker_id, self.target, self.source)
+
+
+LogDirMoves = tuple[LogDirMove, ...]
+"""Of one partition, by broker."""
+
+
+class PlanLine(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """Some partitions of one topic; the columns have one length."""
 
     topic: str
@@ -34,10 +66,16 @@ class PlanLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ]
     origins: tuple[_Replicas, ...] = msgspec.field(name="from")
     targets: tuple[_Replicas, ...] = msgspec.field(name="to")
+    log_dirs: tuple[LogDirMoves, ...] = msgspec.field(name="logDirs", default=())
+    """() = no partition of the line names a directory."""
 
     def encode(self) -> bytes:
         """Return the canonical line, without a line feed."""
         return msgspec.json.encode(self)
+
+    def log_dirs_of(self, number: int) -> LogDirMoves:
+        """Return the ways between directories of the partition in a place of the line."""
+        return self.log_dirs[number] if self.log_dirs else ()
 
     @classmethod
     def decode(cls, line: bytes) -> "PlanLine":
@@ -73,6 +111,21 @@ class PlanLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             for replicas in column:
                 if len(set(replicas)) != len(replicas):
                     raise PlanRejected(f"replicas of a plan are not different: {list(replicas)}")
+        if self.log_dirs:
+            self._check_log_dirs()
+
+    def _check_log_dirs(self) -> None:
+        if len(self.log_dirs) != len(self.partitions) or not any(self.log_dirs):
+            raise PlanRejected("logDirs of a plan must have one list for each partition")
+        for origin, target, moves in zip(self.origins, self.targets, self.log_dirs, strict=True):
+            brokers = [move.broker_id for move in moves]
+            if len(brokers) > MAX_REPLICAS_PER_PARTITION or brokers != sorted({*brokers}):
+                raise PlanRejected(f"logDirs of a plan are not in order: brokers {brokers}")
+            for move in moves:
+                if move.broker_id not in (*origin, *target):
+                    raise PlanRejected(f"logDirs of a plan name broker {move.broker_id} for others")
+                if move.source is None and move.target is None:
+                    raise PlanRejected(f"logDirs of a plan say nothing of broker {move.broker_id}")
 
 
 _DECODER = msgspec.json.Decoder(PlanLine)

@@ -4,6 +4,7 @@ Everything is checked as far as the document goes: topic names, broker ids, no p
 a plan names (a file, ConfigMaps) is fetched by whoever can, and read here.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ballast.model.fields import MAX_INT, Errors, FieldError, Reader, join, show, type_name
@@ -17,11 +18,14 @@ from ballast.reassign.kafka_json import (
     check_executable,
     parse_reassignment_json,
 )
+from ballast.reassign.plan_lines import MAX_LOG_DIR, LogDirMove, LogDirMoves
 from ballast.reassign.spec import Assignments
 
 MAX_INLINE_ASSIGNMENTS = 500
 MAX_FILE_ASSIGNMENTS = 200_000
 MAX_REPLICAS = 32
+MAX_LOG_DIRS_TEXT = 300
+"""Characters of the log directories that one partition names: a line of a plan has to hold them."""
 _PLAN = "spec.plan"
 _MEMBERS = ("assignments", "file", "configMapRef", "generate")
 
@@ -86,22 +90,26 @@ def read_kafka_plan(text: str, path: str = f"{_PLAN}.file") -> Assignments:
     except ReassignmentFileRejected as error:
         raise ManifestRejected([FieldError(path=path, reason=str(error))]) from error
     errors = Errors()
+    log_dirs = {}
     if len(proposed) > MAX_FILE_ASSIGNMENTS:
         errors.add(path, f"must have at most {MAX_FILE_ASSIGNMENTS} partitions")
     paths = {}
     for index, entry in enumerate(proposed):
         paths[entry.topic_partition] = f"{path}: partitions[{index}]"
-        _check_proposed(entry, paths[entry.topic_partition], errors)
+        named = _check_proposed(entry, paths[entry.topic_partition], errors)
+        if named:
+            log_dirs[entry.topic_partition] = named
         if errors.is_full:
             break
     if errors.found:
         raise ManifestRejected(errors.found)
-    return Assignments(targets=targets, paths=paths)
+    return Assignments(targets=targets, paths=paths, log_dirs=log_dirs)
 
 
 def _read_assignments(plan: Reader) -> Assignments:
     targets: dict[TopicPartition, tuple[int, ...]] = {}
     paths: dict[TopicPartition, str] = {}
+    log_dirs: dict[TopicPartition, LogDirMoves] = {}
     items = plan.sequence("assignments", min_items=1, max_items=MAX_INLINE_ASSIGNMENTS)
     for index, item in enumerate(items):
         path = f"{plan.path}.assignments[{index}]"
@@ -109,15 +117,19 @@ def _read_assignments(plan: Reader) -> Assignments:
         read = _read_assignment(entry)
         if read is None:
             continue
-        tp, replicas = read
+        tp, replicas, named = read
         if tp in targets:
             plan.errors.add(path, f"partition {tp} is already in {paths[tp]}")
             continue
         targets[tp], paths[tp] = replicas, path
-    return Assignments(targets=targets, paths=paths)
+        if named:
+            log_dirs[tp] = named
+    return Assignments(targets=targets, paths=paths, log_dirs=log_dirs)
 
 
-def _read_assignment(entry: Reader) -> tuple[TopicPartition, tuple[int, ...]] | None:
+def _read_assignment(
+    entry: Reader,
+) -> tuple[TopicPartition, tuple[int, ...], LogDirMoves] | None:
     topic = entry.string("topic", max_length=MAX_INT, required=True)
     if topic is not None:
         _check_topic(topic, join(entry.path, "topic"), entry.errors)
@@ -126,9 +138,13 @@ def _read_assignment(entry: Reader) -> tuple[TopicPartition, tuple[int, ...]] | 
     partition = entry.integer("partition", 0)
     replicas = entry.sequence("replicas", min_items=1, max_items=MAX_REPLICAS)
     good = _check_replicas(replicas, join(entry.path, "replicas"), entry.errors)
+    log_dirs: Sequence[object] = ()
     if entry.has("logDirs"):
-        _check_log_dirs(entry.sequence("logDirs", max_items=MAX_REPLICAS), len(replicas), entry)
-    return None if topic is None or not good else (TopicPartition(topic, partition), good)
+        log_dirs = entry.sequence("logDirs", max_items=MAX_REPLICAS)
+        if len(log_dirs) != len(replicas):
+            entry.refuse("logDirs", f"must have as many items as replicas: {len(replicas)}")
+    named = _named_log_dirs(good, log_dirs, join(entry.path, "logDirs"), entry.errors)
+    return None if topic is None or not good else (TopicPartition(topic, partition), good, named)
 
 
 def _check_topic(topic: str, path: str, errors: Errors) -> None:
@@ -153,23 +169,32 @@ def _check_replicas(replicas: object, path: str, errors: Errors) -> tuple[int, .
     return tuple(seen)
 
 
-def _check_log_dirs(log_dirs: object, replica_count: int, entry: Reader) -> None:
-    given = log_dirs if isinstance(log_dirs, list | tuple) else ()
-    if len(given) != replica_count:
-        entry.refuse("logDirs", f"must have as many items as replicas: {replica_count}")
-    for index, log_dir in enumerate(given):
-        if log_dir != ANY_LOG_DIR:
-            entry.refuse(
-                f"logDirs[{index}]", "log directories other than any are not available yet"
-            )
+def _named_log_dirs(
+    replicas: Iterable[int], log_dirs: Iterable[object], path: str, errors: Errors
+) -> LogDirMoves:
+    """Return the replicas whose directory is named, by broker; where they are now is not said."""
+    named: dict[int, str] = {}
+    for index, (broker, log_dir) in enumerate(zip(replicas, log_dirs, strict=False)):
+        if not isinstance(log_dir, str):
+            errors.add(f"{path}[{index}]", f"must be a path, not {type_name(log_dir)}")
+        elif log_dir != ANY_LOG_DIR and not (log_dir.startswith("/") and log_dir.isprintable()):
+            errors.add(f"{path}[{index}]", f"must be an absolute path, or {ANY_LOG_DIR}")
+        elif log_dir != ANY_LOG_DIR:
+            named[broker] = log_dir
+    if sum(map(len, named.values())) > MAX_LOG_DIRS_TEXT or any(
+        len(log_dir) > MAX_LOG_DIR for log_dir in named.values()
+    ):
+        errors.add(path, f"must have at most {MAX_LOG_DIRS_TEXT} characters, {MAX_LOG_DIR} each")
+        return ()
+    return tuple(LogDirMove(broker, None, named[broker]) for broker in sorted(named))
 
 
-def _check_proposed(entry: ProposedPartition, path: str, errors: Errors) -> None:
+def _check_proposed(entry: ProposedPartition, path: str, errors: Errors) -> LogDirMoves:
+    """Return what an entry says of log directories."""
     _check_topic(entry.topic_partition.topic, f"{path}.topic", errors)
     if entry.topic_partition.partition < 0:
         errors.add(f"{path}.partition", "must not be negative")
     if len(entry.replicas) > MAX_REPLICAS:
         errors.add(f"{path}.replicas", f"must have at most {MAX_REPLICAS} items")
     _check_replicas(entry.replicas, f"{path}.replicas", errors)
-    if any(log_dir != ANY_LOG_DIR for log_dir in entry.log_dirs):
-        errors.add(f"{path}.log_dirs", "log directories other than any are not available yet")
+    return _named_log_dirs(entry.replicas, entry.log_dirs, f"{path}.log_dirs", errors)

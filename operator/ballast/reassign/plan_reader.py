@@ -98,6 +98,7 @@ def checked_summary(index: PlanIndex, summarizer: PlanSummarizer) -> PlanSummary
     for what, sum_found, sum_said in (
         ("replica moves", found.replica_moves, index.replica_moves),
         ("leader changes", found.leader_changes, index.leader_changes),
+        ("log dir moves", found.log_dir_moves, index.log_dir_moves),
     ):
         if sum_found != sum_said:
             raise PlanRejected(f"the plan has {sum_found} {what}, its index says {sum_said}")

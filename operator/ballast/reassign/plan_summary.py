@@ -42,6 +42,8 @@ class PlanSummary:
     """Replicas that must be copied."""
     leader_changes: int
     """Partitions whose preferred leader changes."""
+    log_dir_moves: int
+    """Replicas that are copied to another directory of their broker."""
     topics: Mapping[str, int]
     """By topic: how many of its partitions the plan names."""
     brokers: Mapping[int, BrokerChange]
@@ -62,6 +64,7 @@ class PlanSummarizer:
         self._leaders_out: Counter[int] = Counter()
         self._named: set[int] = set()
         self._topics: dict[str, int] = {}
+        self._log_dir_moves = 0
 
     @property
     def partitions(self) -> int:
@@ -91,6 +94,12 @@ class PlanSummarizer:
         for origin, target in zip(line.origins, line.targets, strict=True):
             if origin != target:
                 self._add(origin, target)
+        for origin, target, moves in zip(line.origins, line.targets, line.log_dirs, strict=False):
+            staying = {*origin} & {*target}
+            self._log_dir_moves += sum(
+                move.broker_id in staying and move.target not in (None, move.source)
+                for move in moves
+            )
 
     def summary(self, digest: str) -> PlanSummary:
         """Return the sums of the plan with this digest."""
@@ -99,6 +108,7 @@ class PlanSummarizer:
             partitions=self.partitions,
             replica_moves=self.replica_moves,
             leader_changes=self.leader_changes,
+            log_dir_moves=self._log_dir_moves,
             topics=dict(self._topics),
             brokers={
                 broker: BrokerChange(

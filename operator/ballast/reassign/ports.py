@@ -63,6 +63,8 @@ class ReplicaLogDirs:
     """None if no directory that works has it."""
     future: str | None
     """None if it does not move."""
+    future_bytes: int = 0
+    """Of the copy in ``future``, as far as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +119,12 @@ class ClusterAdmin(Protocol):
         self, broker_id: int, topics: Mapping[str, Collection[int]]
     ) -> Mapping[TopicPartition, ReplicaLogDirs]:
         """DescribeLogDirs (35) of one broker: those found. Raises `BrokerUnavailable`."""
+
+    async def broker_log_dirs(self, broker_id: int) -> Collection[str]:
+        """DescribeLogDirs (35) of one broker: its directories that work.
+
+        Raises `BrokerUnavailable`.
+        """
 
     async def alter_replica_log_dirs(
         self, broker_id: int, targets: Mapping[TopicPartition, str]

@@ -5,7 +5,7 @@ are estimates (a leader grows while it is copied), so no decision to finish rest
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -70,8 +70,12 @@ def measure(
     states: Mapping[TopicPartition, MoveState],
     sizes: Sizes,
     leaders: Mapping[TopicPartition, int],
+    copied_within: Sizes | None = None,
 ) -> Progress:
-    """Return the progress of moves whose states, sizes and leaders are known."""
+    """Return the progress of moves whose states, sizes and leaders are known.
+
+    ``copied_within``: of replicas on their way between directories, what the new one has.
+    """
     counts = dict.fromkeys(MoveState, 0)
     moved = remaining = 0
     for move in moves:
@@ -80,9 +84,10 @@ def measure(
         counts[state] += 1
         if state not in UNFINISHED and state is not MoveState.COMPLETED:
             continue
-        done, left = _bytes_of(move, state, sizes, leaders.get(tp, -1))
-        moved += done
-        remaining += left
+        for whole, done in _copies(move, sizes, leaders.get(tp, -1), copied_within or {}):
+            copied = whole if state is MoveState.COMPLETED else min(done, whole)
+            moved += copied
+            remaining += whole - copied
     waiting = counts[MoveState.PENDING] + counts[MoveState.BLOCKED] + counts[MoveState.FOREIGN]
     return Progress(
         pending=waiting,
@@ -104,22 +109,29 @@ def leader_size(move: PlannedMove, sizes: Sizes, leader: int) -> int:
     return max((sizes.get((move.topic_partition, b), 0) for b in brokers), default=0)
 
 
+def copied_bytes(move: PlannedMove, sizes: Sizes, leader: int) -> int:
+    """Return the bytes that one move copies, as far as sizes are known."""
+    return sum(whole for whole, _ in _copies(move, sizes, leader, {}))
+
+
 def bytes_to_move(
     moves: Iterable[PlannedMove], sizes: Sizes, leaders: Mapping[TopicPartition, int]
 ) -> int:
     """Return the bytes that a plan copies, as far as sizes are known."""
-    return sum(
-        leader_size(move, sizes, leaders.get(move.topic_partition, -1)) * len(move.adding)
-        for move in moves
-    )
+    return sum(copied_bytes(move, sizes, leaders.get(move.topic_partition, -1)) for move in moves)
 
 
-def _bytes_of(move: PlannedMove, state: MoveState, sizes: Sizes, leader: int) -> tuple[int, int]:
-    whole = leader_size(move, sizes, leader)
-    if state is MoveState.COMPLETED:
-        return whole * len(move.adding), 0
-    done = sum(min(sizes.get((move.topic_partition, b), 0), whole) for b in move.adding)
-    return done, whole * len(move.adding) - done
+def _copies(
+    move: PlannedMove, sizes: Sizes, leader: int, copied_within: Sizes
+) -> Iterator[tuple[int, int]]:
+    """Yield the size of each copy that is to be made, and what of it there is."""
+    tp = move.topic_partition
+    if move.adding:
+        whole = leader_size(move, sizes, leader)
+        for broker in move.adding:
+            yield whole, sizes.get((tp, broker), 0)
+    for broker in move.moving_within:
+        yield sizes.get((tp, broker), 0), copied_within.get((tp, broker), 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,9 @@ _PASSING = frozenset(
         "REASSIGNMENT_IN_PROGRESS",
         "REQUEST_TIMED_OUT",
         "UNKNOWN_TOPIC_OR_PARTITION",
+        "REPLICA_NOT_AVAILABLE",
+        "NOT_LEADER_OR_FOLLOWER",
+        "BROKER_NOT_AVAILABLE",
     }
 )
 

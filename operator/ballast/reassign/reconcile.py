@@ -14,6 +14,7 @@ from ballast.model.ids import TopicPartition
 from ballast.reassign.conditions import ConditionType, LifecycleState
 from ballast.reassign.decide import decide, throttling_of
 from ballast.reassign.errors import MemoryRejected
+from ballast.reassign.log_dir_moves import NOT_THERE_YET, Orders
 from ballast.reassign.memory import Intent, Memory
 from ballast.reassign.observe import Observer
 from ballast.reassign.ports import (
@@ -144,19 +145,12 @@ class Reconciler:
             case RestoreThrottle(change=change):
                 troubles = await self._change_throttle(change)
                 self._recent.restore_sent = not troubles
-            case SubmitBatch(targets=targets):
-                refused = await self._admin.alter_reassignments(targets)
-                assert self._memory is not None, "only a plan that was saved is submitted"
-                self._recent.note_submitted(
-                    targets,
-                    refused,
-                    self._clock.now(),
-                    rolling_back=self._memory.intent is Intent.ROLL_BACK,
-                )
-                troubles = _words(refused)
-            case CancelActive(partitions=partitions):
+            case SubmitBatch():
+                troubles = _words(await self._submit(step))
+            case CancelActive(partitions=partitions, log_dirs=log_dirs):
                 answers = await self._admin.alter_reassignments(dict.fromkeys(partitions))
                 troubles = _words(answers, but="NO_REASSIGNMENT_IN_PROGRESS")
+                troubles += _words(await self._order(log_dirs))
             case ElectPreferred(partitions=partitions):
                 troubles = _words(await self._admin.elect_preferred_leaders(partitions))
             case Finish(outcome=outcome):
@@ -167,6 +161,37 @@ class Reconciler:
                 return False
         self._recent.troubles = tuple(troubles[:_MAX_TROUBLES])
         return not troubles
+
+    async def _submit(self, batch: SubmitBatch) -> Mapping[TopicPartition, RequestError]:
+        """Start moves; return the refused. A partition goes nowhere if a directory is refused."""
+        refused = {
+            tp: error
+            for tp, error in (await self._order(batch.log_dirs)).items()
+            if tp not in batch.targets or error.error not in NOT_THERE_YET
+        }
+        targets = {tp: target for tp, target in batch.targets.items() if tp not in refused}
+        if targets:
+            refused |= await self._admin.alter_reassignments(targets)
+        assert self._memory is not None, "only a plan that was saved is submitted"
+        self._recent.note_submitted(
+            {*batch.targets, *(tp for paths in batch.log_dirs.values() for tp in paths)},
+            refused,
+            self._clock.now(),
+            rolling_back=self._memory.intent is Intent.ROLL_BACK,
+        )
+        return refused
+
+    async def _order(self, log_dirs: Orders) -> dict[TopicPartition, RequestError]:
+        """Have replicas go to other directories of their brokers; return the refused."""
+        refused: dict[TopicPartition, RequestError] = {}
+        for broker, paths in log_dirs.items():
+            try:
+                refused |= await self._admin.alter_replica_log_dirs(broker, paths)
+            except BrokerUnavailable as error:
+                refused |= dict.fromkeys(
+                    paths, RequestError(error="BROKER_NOT_AVAILABLE", message=str(error))
+                )
+        return refused
 
     async def _change_throttle(self, change: ThrottleChange) -> list[str]:
         troubles = []
@@ -234,8 +259,10 @@ class Reconciler:
         seen = survey(memory, world.observed, world.hints)
         throttling = throttling_of(world, memory, seen)
         leaders, sizes = world.observed.leaders, world.observed.sizes
-        progress = measure(seen.goal.moves, seen.states, sizes, leaders)
-        in_flight = measure(seen.within(MoveState.IN_PROGRESS), seen.states, sizes, leaders)
+        copied = world.observed.copied_within
+        progress = measure(seen.goal.moves, seen.states, sizes, leaders, copied)
+        moving = seen.within(MoveState.IN_PROGRESS)
+        in_flight = measure(moving, seen.states, sizes, leaders, copied)
         self._recent.moved = self._recent.moved.sampled(progress.bytes_moved, now)
         self._recent.note_remaining(
             _throttled_moves(seen, throttling), in_flight.bytes_remaining, now
@@ -278,7 +305,7 @@ def _check(memory: Memory | None, spec: ReassignmentSpec) -> None:
         return
     if memory.name != spec.name:
         raise MemoryRejected(f"the saved state belongs to {memory.name}, not to {spec.name}")
-    if memory.plan.targets != spec.targets:
+    if memory.plan.targets != spec.targets or memory.plan.log_dirs != spec.log_dirs:
         raise MemoryRejected(
             f"the saved state belongs to another plan: {memory.plan.digest} of "
             f"{len(memory.plan.moves)} partitions"

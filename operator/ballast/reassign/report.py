@@ -18,6 +18,7 @@ from ballast.reassign.status import (
     ThrottleStatus,
 )
 from ballast.reassign.steps import Done, Finish, Refuse, Step, Wait
+from ballast.reassign.submission import dead_brokers
 from ballast.reassign.survey import Survey, survey
 from ballast.reassign.throttling import Throttling
 from ballast.reassign.world import World
@@ -68,7 +69,13 @@ def report(moment: Moment) -> Status:
     )
     if memory is None or seen is None:
         return status
-    progress = measure(seen.goal.moves, seen.states, world.observed.sizes, world.observed.leaders)
+    progress = measure(
+        seen.goal.moves,
+        seen.states,
+        world.observed.sizes,
+        world.observed.leaders,
+        world.observed.copied_within,
+    )
     failures = _failures(world, seen)
     return Status(
         observed_generation=status.observed_generation,
@@ -246,6 +253,7 @@ def _plan_status(world: World, memory: Memory) -> PlanStatus:
         partitions=len(plan.moves),
         replica_moves=plan.replica_moves,
         leader_changes=plan.leader_changes,
+        log_dir_moves=plan.log_dir_moves,
         bytes_to_move=bytes_to_move(plan.moves, world.observed.sizes, world.observed.leaders),
     )
 
@@ -275,7 +283,7 @@ def _failures(world: World, seen: Survey) -> list[Failure]:
     for move in seen.within(MoveState.FAILED, MoveState.BLOCKED):
         tp = move.topic_partition
         error = world.hints.failed.get(tp) or world.hints.refused.get(tp)
-        dead = sorted(frozenset(move.adding) - world.observed.live_brokers)
+        dead = dead_brokers(move, world.observed)
         if error is not None:
             reason, message = error.error, error.message
         elif dead:

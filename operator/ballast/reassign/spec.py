@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ballast.model.ids import TopicPartition
+from ballast.reassign.plan import Plan
+from ballast.reassign.plan_lines import LogDirMoves
 
 
 class DesiredState(StrEnum):
@@ -111,6 +113,16 @@ class Assignments:
     """Field path of each entry, for messages."""
     origins: Mapping[TopicPartition, tuple[int, ...]] | None = None
     """Where each partition must be when the plan begins, if the plan says so."""
+    log_dirs: Mapping[TopicPartition, LogDirMoves] = field(default_factory=dict)
+    """Of partitions of which any replica's log directory is named; where they are now is known only
+    together with ``origins``.
+    """
+
+    @classmethod
+    def of_plan(cls, plan: Plan) -> "Assignments":
+        """Return what a plan asks for, wherever things are."""
+        named = {move.topic_partition: move.log_dirs for move in plan.moves if move.log_dirs}
+        return cls(targets=plan.targets, log_dirs=named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,3 +139,9 @@ class ReassignmentSpec:
     def targets(self) -> Mapping[TopicPartition, tuple[int, ...]]:
         """Target replicas of each partition in the plan."""
         return self.assignments.targets
+
+    @property
+    def log_dirs(self) -> dict[TopicPartition, dict[int, str]]:
+        """The directories named, by broker, of partitions of which any is."""
+        named = {tp: self.targets[tp] for tp in self.assignments.log_dirs}
+        return Plan.of(named, named, self.assignments.log_dirs).log_dirs

@@ -26,6 +26,7 @@ class PlanStatus:
     partitions: int
     replica_moves: int
     leader_changes: int
+    log_dir_moves: int
     bytes_to_move: int
 
     def to_document(self) -> dict[str, object]:
@@ -36,6 +37,7 @@ class PlanStatus:
             "partitions": self.partitions,
             "replicaMoves": self.replica_moves,
             "leaderChanges": self.leader_changes,
+            "logDirMoves": self.log_dir_moves,
             "bytesToMove": self.bytes_to_move,
         }
 

@@ -1,11 +1,12 @@
 """What a decision can be: the next step of a reassignment, one effect or one reason to wait."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ballast.model.ids import TopicPartition
 from ballast.reassign.acceptance import Problem
 from ballast.reassign.conditions import LifecycleState
+from ballast.reassign.log_dir_moves import Orders
 from ballast.reassign.memory import Memory
 from ballast.reassign.throttling import ThrottleChange
 
@@ -36,6 +37,8 @@ class SubmitBatch:
     """Start moves; their throttle is in force."""
 
     targets: Mapping[TopicPartition, tuple[int, ...]]
+    log_dirs: Orders = field(default_factory=dict)
+    """What brokers are told before: also of replicas that are yet to come."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,8 @@ class CancelActive:
     """Cancel our pending moves."""
 
     partitions: tuple[TopicPartition, ...]
+    log_dirs: Orders = field(default_factory=dict)
+    """What ends copies between log directories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 from ballast.model.ids import TopicPartition
 from ballast.reassign.batches import Candidate, next_batch
+from ballast.reassign.log_dir_moves import orders
 from ballast.reassign.memory import Memory
 from ballast.reassign.plan import PlannedMove
-from ballast.reassign.progress import MoveState, leader_size
+from ballast.reassign.progress import MoveState, copied_bytes
+from ballast.reassign.steps import SubmitBatch
 from ballast.reassign.survey import Survey
 from ballast.reassign.throttling import Throttling, unthrottled_brokers
 from ballast.reassign.world import Observed, World
@@ -14,10 +16,10 @@ from ballast.reassign.world import Observed, World
 _NAMED = 3
 
 
-def next_targets(
+def next_batch_of(
     world: World, memory: Memory, seen: Survey, throttling: Throttling, *, slow: bool
-) -> dict[TopicPartition, tuple[int, ...]]:
-    """Return the moves to submit now with their targets; ``slow`` allows one at a time."""
+) -> SubmitBatch | None:
+    """Return the moves to submit now, None if there are none; ``slow`` allows one at a time."""
     execution = world.spec.settings.execution
     if slow:
         execution = replace(execution, max_concurrent_moves=1)
@@ -29,10 +31,15 @@ def next_targets(
     }
     batch = next_batch(
         (_candidate(move, world.observed) for move in pending.values()),
-        [_brokers(move) for move in seen.within(MoveState.IN_PROGRESS)],
+        [move.brokers for move in seen.within(MoveState.IN_PROGRESS)],
         execution,
     )
-    return {tp: pending[tp].target for tp in batch}
+    if not batch:
+        return None
+    return SubmitBatch(
+        targets={tp: pending[tp].target for tp in batch if tp not in seen.assigned},
+        log_dirs=orders((pending[tp] for tp in batch if pending[tp].log_dirs), world.observed),
+    )
 
 
 def under_min_isr(seen: Survey, observed: Observed) -> tuple[TopicPartition, ...]:
@@ -60,7 +67,7 @@ def what_blocks(seen: Survey, world: World) -> str:
     waiting = seen.within(MoveState.BLOCKED, MoveState.PENDING)
     for move in waiting[:_NAMED]:
         tp = move.topic_partition
-        dead = sorted(frozenset(move.adding) - world.observed.live_brokers)
+        dead = dead_brokers(move, world.observed)
         refusal = world.hints.refused.get(tp)
         if dead:
             reasons.append(f"{tp} waits for broker {','.join(map(str, dead))}")
@@ -75,16 +82,17 @@ def what_blocks(seen: Survey, world: World) -> str:
     return "; ".join(reasons)
 
 
+def dead_brokers(move: PlannedMove, observed: Observed) -> list[int]:
+    """Return the brokers without which a move cannot begin, and that are down."""
+    return sorted(frozenset((*move.adding, *move.moving_within)) - observed.live_brokers)
+
+
 def _candidate(move: PlannedMove, observed: Observed) -> Candidate:
     tp = move.topic_partition
     view = observed.cluster.partitions[tp]
     return Candidate(
         topic_partition=tp,
-        brokers=_brokers(move),
-        size_bytes=leader_size(move, observed.sizes, view.leader) * len(move.adding),
+        brokers=move.brokers,
+        size_bytes=copied_bytes(move, observed.sizes, view.leader),
         at_min_isr=len(view.isr) <= observed.min_isr(tp.topic),
     )
-
-
-def _brokers(move: PlannedMove) -> frozenset[int]:
-    return frozenset((*move.adding, *move.removing))

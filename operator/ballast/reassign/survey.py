@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ballast.model.ids import TopicPartition
+from ballast.reassign.log_dir_moves import state_within
 from ballast.reassign.memory import Intent, Memory
 from ballast.reassign.plan import Plan, PlannedMove
 from ballast.reassign.progress import UNFINISHED, MoveState
@@ -29,6 +30,8 @@ class Survey:
     """Pending reassignments that are this plan's."""
     foreign: tuple[TopicPartition, ...]
     """Pending reassignments that are not."""
+    assigned: frozenset[TopicPartition]
+    """Partitions that are on the brokers of the goal; log directories may be left to change."""
 
     @property
     def unfinished(self) -> tuple[PlannedMove, ...]:
@@ -47,20 +50,31 @@ def survey(memory: Memory, observed: Observed, hints: Hints) -> Survey:
     either_way = memory.intent in (Intent.ROLL_BACK, Intent.ABANDON, Intent.LEAVE)
     ours, foreign = _whose(memory.plan, either_way, observed)
     touched, our_own = _Touched.by_pending(foreign, observed), frozenset(ours)
+    assigned = frozenset(
+        move.topic_partition
+        for move in goal.moves
+        if _is_assigned(
+            move,
+            observed,
+            must_be_ordered=rolling_back
+            and move.origin != move.target
+            and move.topic_partition not in hints.undone,
+        )
+    )
     states = {
         move.topic_partition: _state(
             move,
             move.topic_partition in our_own,
             observed,
             hints,
-            must_be_ordered=rolling_back and move.topic_partition not in hints.undone,
+            is_assigned=move.topic_partition in assigned,
         )
         for move in goal.moves
     }
     for move in goal.moves if foreign else ():
         if states[move.topic_partition] is MoveState.PENDING and touched.has(move):
             states[move.topic_partition] = MoveState.FOREIGN
-    return Survey(goal=goal, states=states, ours=ours, foreign=foreign)
+    return Survey(goal=goal, states=states, ours=ours, foreign=foreign, assigned=assigned)
 
 
 def foreign_moves(plan: Plan, observed: Observed) -> tuple[TopicPartition, ...]:
@@ -119,13 +133,26 @@ def _whose(
     return tuple(ours), tuple(foreign)
 
 
+def _is_assigned(move: PlannedMove, observed: Observed, *, must_be_ordered: bool) -> bool:
+    """Whether the partition is where it is to be, and no change of it is pending."""
+    view = observed.cluster.partitions.get(move.topic_partition)
+    # A broker that is behind shows the origin still after a move away from it: back there is only
+    # what the controller was told to take back.
+    return (
+        view is not None
+        and view.replicas == move.target
+        and move.topic_partition not in observed.pending
+        and not must_be_ordered
+    )
+
+
 def _state(  # noqa: PLR0911  (a list of rules)
     move: PlannedMove,
     is_ours: bool,
     observed: Observed,
     hints: Hints,
     *,
-    must_be_ordered: bool,
+    is_assigned: bool,
 ) -> MoveState:
     tp = move.topic_partition
     pending = observed.pending.get(tp)
@@ -136,10 +163,8 @@ def _state(  # noqa: PLR0911  (a list of rules)
         return MoveState.FOREIGN
     if pending is not None and pending.target_replicas == move.target:
         return MoveState.IN_PROGRESS
-    # A broker that is behind shows the origin still after a move away from it: back there is only
-    # what the controller was told to take back.
-    if pending is None and view.replicas == move.target and not must_be_ordered:
-        return MoveState.COMPLETED
+    if is_assigned:
+        return state_within(move, observed, hints)
     if tp in hints.failed:
         return MoveState.FAILED
     if tp in hints.submitted:

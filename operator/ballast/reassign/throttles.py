@@ -144,9 +144,9 @@ def wanted_list(
     return now if wanted == entries else join_list(wanted)
 
 
-def rate_values(bytes_per_second: int) -> dict[str, str]:
-    """Return the two broker values for a rate."""
-    return dict.fromkeys(BROKER_RATES, str(bytes_per_second))
+def rate_values(bytes_per_second: int, names: Iterable[str] = BROKER_RATES) -> dict[str, str]:
+    """Return the broker values for a rate."""
+    return dict.fromkeys(names, str(bytes_per_second))
 
 
 def changes(now: Mapping[str, str], wanted: Values) -> dict[str, str | None]:

@@ -13,6 +13,7 @@ from ballast.reassign.memory import Memory
 from ballast.reassign.plan import PlannedMove
 from ballast.reassign.throttles import (
     BROKER_RATES,
+    LOG_DIRS_RATE,
     TOPIC_THROTTLES,
     Movement,
     Values,
@@ -34,17 +35,43 @@ class Throttling:
     """None = none."""
     movement: Mapping[TopicPartition, Movement]
     """The moves that copy bytes and are not complete; empty without a throttle."""
+    copying_within: frozenset[int] = frozenset()
+    """Brokers that copy replicas from one of their log directories to another."""
 
     @classmethod
     def of(cls, bytes_per_second: int | None, moves: Iterable[PlannedMove]) -> "Throttling":
         """Return the throttle for the moves still to be completed."""
-        movement = {} if bytes_per_second is None else planned_movement(moves)
-        return cls(bytes_per_second=bytes_per_second if movement else None, movement=movement)
+        if bytes_per_second is None:
+            return cls(bytes_per_second=None, movement={})
+        known = tuple(moves)
+        movement = planned_movement(known)
+        within = frozenset(broker for move in known for broker in move.moving_within)
+        return cls(
+            bytes_per_second=bytes_per_second if movement or within else None,
+            movement=movement,
+            copying_within=within,
+        )
 
     @property
     def brokers(self) -> tuple[int, ...]:
-        """Brokers whose rate is set."""
-        return moving_brokers(self.movement)
+        """Brokers whose rates are set."""
+        return tuple(sorted(self.copying_within.union(moving_brokers(self.movement))))
+
+    def rates(self) -> dict[int, dict[str, str]]:
+        """Return the values to be set on each broker."""
+        if self.bytes_per_second is None:
+            return {}
+        sending = frozenset(moving_brokers(self.movement))
+        return {
+            broker: rate_values(
+                self.bytes_per_second,
+                (
+                    *(BROKER_RATES if broker in sending else ()),
+                    *((LOG_DIRS_RATE,) if broker in self.copying_within else ()),
+                ),
+            )
+            for broker in self.brokers
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +96,14 @@ def remembered(memory: Memory, throttling: Throttling, observed: Observed) -> Me
             now = observed.topic_configs[topic]
             topics[topic] = {name: now.get(name) for name in TOPIC_THROTTLES}
     brokers = dict(memory.broker_throttles)
-    for broker in throttling.brokers:
-        if broker in observed.broker_configs and broker not in brokers:
-            rates = observed.broker_configs[broker]
-            brokers[broker] = {name: rates.get(name) for name in BROKER_RATES}
-    if len(topics) == len(memory.topic_throttles) and len(brokers) == len(memory.broker_throttles):
+    for broker, rates in throttling.rates().items():
+        if broker in observed.broker_configs:
+            now = observed.broker_configs[broker]
+            brokers[broker] = {
+                **{name: now.get(name) for name in rates},
+                **brokers.get(broker, {}),
+            }
+    if topics == memory.topic_throttles and brokers == memory.broker_throttles:
         return None
     return replace(memory, topic_throttles=topics, broker_throttles=brokers)
 
@@ -113,14 +143,13 @@ def wanted_change(
 def _broker_changes(
     memory: Memory, throttling: Throttling, observed: Observed, all_values: bool
 ) -> dict[int, Values]:
-    throttled = frozenset(throttling.brokers)
+    rates = throttling.rates()
     brokers: dict[int, Values] = {}
     for broker, before in sorted(memory.broker_throttles.items()):
         now = observed.broker_configs.get(broker)
         if now is None:
             continue
-        rate = throttling.bytes_per_second if broker in throttled else None
-        wanted = before if rate is None else rate_values(rate)
+        wanted = {**before, **rates.get(broker, {})}
         change = wanted if all_values else changes(now, wanted)
         if change:
             brokers[broker] = change

@@ -1,12 +1,12 @@
 """What a decision is made from: wish, memory, the cluster as seen, and short-lived hints."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.reassign.memory import Memory
-from ballast.reassign.ports import ClusterView, RequestError
+from ballast.reassign.ports import ClusterView, ReplicaLogDirs, RequestError
 from ballast.reassign.progress import Sizes
 from ballast.reassign.queueing import QueuePlace
 from ballast.reassign.spec import ReassignmentSpec
@@ -30,6 +30,22 @@ class Observed:
     broker_configs: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     """Throttle rates set on each broker that was asked and answered."""
     sizes: Sizes = field(default_factory=dict)
+    log_dirs: Mapping[int, Mapping[TopicPartition, ReplicaLogDirs]] = field(default_factory=dict)
+    """By broker: where the replicas lie whose directory the plan names. Of brokers that answered;
+    read anew for each decision.
+    """
+    known_log_dirs: Mapping[int, Collection[str]] = field(default_factory=dict)
+    """The directories of those brokers, before anything has begun."""
+
+    @property
+    def copied_within(self) -> Sizes:
+        """Bytes that replicas on their way between directories have in the new one."""
+        return {
+            (tp, broker): places.future_bytes
+            for broker, replicas in self.log_dirs.items()
+            for tp, places in replicas.items()
+            if places.future is not None
+        }
 
     @property
     def live_brokers(self) -> frozenset[int]:

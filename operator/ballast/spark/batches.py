@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ballast.planner.arrays import Shorts
 from ballast.planner.bands import Bands
-from ballast.planner.columns import ClusterColumns, moved_topics
+from ballast.planner.columns import ClusterColumns
 from ballast.planner.errors import PlannerError
 from ballast.planner.explain import explain
 from ballast.planner.options import PlanOptions
@@ -23,8 +22,9 @@ from ballast.planner.snapshot_blocks import block_columns, strangers
 from ballast.planner.snapshot_entries import BrokerEntry
 from ballast.planner.steps import lead, place
 from ballast.planner.survey import survey
+from ballast.planner.target import Target
 from ballast.planner.targets import plan_whole
-from ballast.reassign.plan_lines import MAX_PARTITIONS_PER_LINE, PlanLine
+from ballast.reassign.planned_lines import planned_lines
 
 Batches = Iterator[pa.RecordBatch]
 Step = Callable[[Batches], Batches]
@@ -96,7 +96,8 @@ def leading(brokers: Brokers, options: PlanOptions, bands: Sequence[Bands | None
             band = bands[row["block"]]
             if band is not None:
                 lead(columns, options, rows, band)
-            yield from _planned(brokers, row["block"], columns, rows, has_details=False)
+            target = Target.of(columns, options.strategy, rows)
+            yield from _planned(brokers, row["block"], columns, target, has_details=False)
 
     return step
 
@@ -111,29 +112,21 @@ def planning(brokers: Brokers, options: PlanOptions) -> Step:
             if isinstance(found, PlannerError):
                 yield _batch(block=row["block"], lines=None, found=packed(found))
             else:
-                yield from _planned(brokers, row["block"], columns, found, has_details=True)
+                target = Target.of(columns, options.strategy, found)
+                yield from _planned(brokers, row["block"], columns, target, has_details=True)
 
     return step
 
 
 def _planned(
-    brokers: Brokers, block: int, columns: ClusterColumns, rows: Shorts, *, has_details: bool
+    brokers: Brokers, block: int, columns: ClusterColumns, target: Target, *, has_details: bool
 ) -> Batches:
-    for piece in _pieces(_lines(columns, rows)):
+    lines = (line.encode() + b"\n" for line in planned_lines(columns, target))
+    for piece in _pieces(lines):
         yield _batch(block=block, lines=piece, found=None)
     unknown = strangers(brokers, columns)
-    told = explain(columns, rows, has_details=has_details)
+    told = explain(columns, target.replicas, log_dirs=target.log_dirs, has_details=has_details)
     yield _batch(block=block, lines=None, found=packed((unknown, told)))
-
-
-def _lines(columns: ClusterColumns, rows: Shorts) -> Iterator[bytes]:
-    for topic, partitions, origins, ends in moved_topics(
-        columns, rows, rows_at_once=MAX_PARTITIONS_PER_LINE
-    ):
-        line = PlanLine(
-            topic=topic, partitions=tuple(partitions), origins=tuple(origins), targets=tuple(ends)
-        )
-        yield line.encode() + b"\n"
 
 
 def _pieces(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
-from ballast.commands.plan_files import load_snapshot, plan_lines, write_file
+from ballast.commands.plan_files import load_snapshot, write_file
 from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.target import Target
 from ballast.planner.targets import plan_targets
+from ballast.reassign.planned_lines import planned_lines
 
 
 def snapshot_and_plan(folder: Path, *, brokers: int = 4, racks: int = 2) -> tuple[Path, Path]:
@@ -19,6 +21,6 @@ def snapshot_and_plan(folder: Path, *, brokers: int = 4, racks: int = 2) -> tupl
     )
     columns = load_snapshot(snapshot)
     options = PlanOptions(strategy=Strategy.ADD_BROKERS, broker_ids=(brokers,))
-    lines = plan_lines(columns, plan_targets(columns, options))
+    lines = planned_lines(columns, Target(replicas=plan_targets(columns, options)))
     write_file(plan, (line.encode() + b"\n" for line in lines))
     return snapshot, plan

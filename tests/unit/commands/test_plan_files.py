@@ -6,7 +6,6 @@ import pytest
 from ballast.commands.plan_files import (
     FileUnusable,
     load_snapshot,
-    plan_lines,
     read_plan_file,
     write_file,
 )
@@ -14,8 +13,9 @@ from ballast.planner.columns import widened
 from ballast.planner.errors import SnapshotRejected
 from ballast.planner.snapshot_entries import BrokerEntry, TopicEntry
 from ballast.planner.snapshot_lines import write_snapshot
+from ballast.planner.target import Target
 from ballast.reassign.errors import PlanRejected
-from ballast.reassign.plan_lines import MAX_PARTITIONS_PER_LINE
+from ballast.reassign.planned_lines import planned_lines
 from tests.unit.planner.made import ids, unracked
 
 CLUSTER = unracked(3, [[0, 1], [1, 2]])
@@ -64,21 +64,11 @@ def test_the_same_content_is_the_same_file(tmp_path: Path) -> None:
     assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"onetwo"
 
 
-def test_a_plan_is_cut_into_canonical_lines() -> None:
-    """Each line of a topic but its last has as many partitions as the format says."""
-    rows = [[0]] * (2 * MAX_PARTITIONS_PER_LINE + 1)
-    cluster = unracked(2, rows)
-    lines = list(plan_lines(cluster, cluster.replicas + 1))
-    assert [len(line.partitions) for line in lines] == [1000, 1000, 1]
-    assert lines[2].partitions == (2000,)
-    assert (lines[2].origins, lines[2].targets) == (((0,),), ((1,),))
-
-
 @pytest.mark.parametrize("name", ["plan", "plan.gz"])
 def test_a_plan_is_written_and_read(tmp_path: Path, name: str) -> None:
     targets = widened(CLUSTER.replicas, 2).copy()
     targets[0] = [2, 1]
-    lines = list(plan_lines(CLUSTER, targets))
+    lines = list(planned_lines(CLUSTER, Target(replicas=targets)))
     write_file(tmp_path / name, (line.encode() + b"\n" for line in lines))
     assert list(read_plan_file(tmp_path / name)) == lines
 

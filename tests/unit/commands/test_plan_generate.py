@@ -22,7 +22,7 @@ from ballast.commands.plan_generate import (
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.reassign.kafka_json import check_executable, parse_reassignment_json
 from ballast.reassign.plan import Plan
-from ballast.reassign.plan_lines import PlanLine
+from ballast.reassign.plan_lines import LogDirMove, PlanLine
 from ballast.spark.errors import PlanJobFailed
 
 SNAPSHOT = """\
@@ -80,6 +80,25 @@ def test_kafka_can_read_it(snapshot: Path) -> None:
     plan = Plan.from_lines(snapshot.with_name("plan").read_text().splitlines())
     assert targets == plan.targets
     assert json.loads(text)["version"] == 1
+
+
+def test_kafka_is_told_the_directories(snapshot: Path) -> None:
+    snapshot.write_text(
+        '{"format":"ballast-snapshot/v1","brokers":[{"id":1,"logDirs":["/a","/b"]},{"id":2}]}\n'
+        '{"topic":"t","replicas":[[1,2],[2,1]],"logDirs":[["/a",null],[null,"/a"]],"bytes":[5,5]}\n'
+    )
+    given = {"strategy": "RebalanceLogDirs", "broker_ids": ""}
+    code, said, _ = run(snapshot, **given, format="kafka")
+    assert code == EXIT_DONE
+    assert "1 partitions, 0 replicas to move, 1 between log dirs" in said
+    (entry,) = parse_reassignment_json(snapshot.with_name("plan").read_text())
+    assert dict(zip(entry.replicas, entry.log_dirs, strict=True)) == {1: "/b", 2: "any"}
+    run(snapshot, **given)
+    (move,) = Plan.from_lines(snapshot.with_name("plan").read_text().splitlines()).moves
+    assert (move.topic_partition, move.log_dirs) == (
+        entry.topic_partition,
+        (LogDirMove(1, "/a", "/b"),),
+    )
 
 
 def test_nothing_to_do_is_a_plan_too(snapshot: Path) -> None:

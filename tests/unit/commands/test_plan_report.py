@@ -10,6 +10,7 @@ from ballast.commands.plan_report import report
 from ballast.planner.applying import applied
 from ballast.planner.columns import ClusterColumns
 from ballast.planner.explain import Explanation, explain
+from ballast.planner.target import Change
 from tests.unit.commands.plans_in_files import snapshot_and_plan
 from tests.unit.planner.made import made
 
@@ -18,8 +19,16 @@ def explained(folder: Path, **more: int) -> tuple[ClusterColumns, Explanation]:
     snapshot, plan = snapshot_and_plan(folder, **more)
     columns = load_snapshot(snapshot)
     lines = read_plan_file(plan)
-    changes = ((line.topic, line.partitions, line.origins, line.targets) for line in lines)
-    return columns, explain(columns, applied(columns, changes))
+    changes = (
+        Change(
+            topic=line.topic,
+            partitions=line.partitions,
+            origins=line.origins,
+            targets=line.targets,
+        )
+        for line in lines
+    )
+    return columns, explain(columns, applied(columns, changes).replicas)
 
 
 def drawings(page: str) -> list[ElementTree.Element]:

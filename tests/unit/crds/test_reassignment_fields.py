@@ -119,6 +119,7 @@ def whole_status() -> Status:
             partitions=1_000_000,
             replica_moves=3_000_000,
             leader_changes=1_000_000,
+            log_dir_moves=1,
             bytes_to_move=2**60,
         ),
         progress=Progress(

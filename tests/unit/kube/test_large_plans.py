@@ -19,6 +19,7 @@ SUMMARY = PlanSummary(
     partitions=1_000_000,
     replica_moves=300_000,
     leader_changes=5,
+    log_dir_moves=0,
     topics={},
     brokers={},
 )

@@ -75,15 +75,17 @@ async def test_what_is_reassigned_stands_where_it_goes() -> None:
     assert [topic.replicas for topic in found.topics()] == [[[3, 1]], [[3, 2], [2, 3]]]
 
 
-async def test_log_directories_are_told_of_topics_of_which_all_are_known() -> None:
+async def test_log_directories_are_told_as_far_as_brokers_tell_of_them() -> None:
     admin = FakeAdmin(cluster())
     admin.unreachable.add(1)
     found = await take_snapshot(admin, with_log_dirs=True)
-    assert [one.log_dirs for one in found.brokers] == [(), ("/data",), ("/data",)]
-    assert [topic.log_dirs for topic in found.topics()] == [None, None]
+    disks = ("/data", "/data2", "/data3")
+    assert [one.log_dirs for one in found.brokers] == [(), disks, disks]
+    (own, *_), _ = [topic.log_dirs or [] for topic in found.topics()]
+    assert sorted(own, key=str) == ["/data", None]
     admin.unreachable.clear()
     found = await take_snapshot(admin, with_log_dirs=True)
-    assert [one.log_dirs for one in found.brokers] == [("/data",)] * 3
+    assert [one.log_dirs for one in found.brokers] == [disks] * 3
     assert [topic.log_dirs for topic in found.topics()] == [[["/data"] * 2], [["/data"] * 2] * 2]
 
 

@@ -1,15 +1,24 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ballast.planner.applying import applied
-from ballast.planner.columns import ClusterColumns, moved_topics, widened
+from ballast.planner.columns import ClusterColumns, widened
 from ballast.planner.errors import Infeasible, PlanStale
 from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.target import Change, Target, changes
 from ballast.planner.targets import plan_targets
 from tests.unit.planner.made import clusters, ids, made
 
 CLUSTER = made(dict.fromkeys(range(3)), {"s": [], "t": [[0, 1], [2]]})
+
+
+def change(
+    topic: str, partitions: list[int], origins: list[list[int]], targets: list[list[int]]
+) -> Change:
+    return Change(topic=topic, partitions=partitions, origins=origins, targets=targets)
 
 
 @pytest.mark.parametrize(
@@ -24,14 +33,14 @@ def test_a_plan_for_another_cluster(
     partition: int, origin: list[int], target: list[int], message: str
 ) -> None:
     with pytest.raises(PlanStale, match=message):
-        applied(CLUSTER, [("t", [partition], [origin], [target])])
+        applied(CLUSTER, [change("t", [partition], [origin], [target])])
     with pytest.raises(PlanStale, match="x-0 is not in the snapshot"):
-        applied(CLUSTER, [("x", [0], [[0]], [[1]])])
+        applied(CLUSTER, [change("x", [0], [[0]], [[1]])])
 
 
 def test_rows_grow_and_shrink() -> None:
-    rows = applied(CLUSTER, [("t", [0, 1], [[0, 1], [2]], [[1], [2, 0, 1]])])
-    assert ids(CLUSTER, rows) == [(1,), (2, 0, 1)]
+    after = applied(CLUSTER, [change("t", [0, 1], [[0, 1], [2]], [[1], [2, 0, 1]])])
+    assert ids(CLUSTER, after.replicas) == [(1,), (2, 0, 1)]
 
 
 @given(clusters(), st.sampled_from([1, 3]), st.integers(0, 5))
@@ -47,8 +56,8 @@ def test_a_plan_leads_to_its_target_and_its_inverse_back(
         targets = plan_targets(cluster, options)
     except Infeasible:
         return
-    changes = list(moved_topics(cluster, targets, rows_at_once=2))
-    after = applied(cluster, changes)
+    plan = list(changes(cluster, Target(replicas=targets), rows_at_once=2))
+    after = applied(cluster, plan).replicas
     assert ids(cluster, after) == ids(cluster, targets)
     there = ClusterColumns(
         brokers=cluster.brokers,
@@ -56,6 +65,9 @@ def test_a_plan_leads_to_its_target_and_its_inverse_back(
         topic_starts=cluster.topic_starts,
         replicas=after,
     )
-    inverse = [(topic, numbers, new, old) for topic, numbers, old, new in changes]
+    inverse = [replace(one, origins=one.targets, targets=one.origins) for one in plan]
     width = cluster.replicas.shape[1]
-    assert widened(applied(there, inverse), width)[:, :width].tolist() == cluster.replicas.tolist()
+    assert (
+        widened(applied(there, inverse).replicas, width)[:, :width].tolist()
+        == cluster.replicas.tolist()
+    )

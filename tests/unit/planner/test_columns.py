@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ballast.model.ids import TopicPartition
-from ballast.planner.columns import differs, moved_topics, widened
+from ballast.planner.columns import differs
 from tests.unit.planner.made import ids, made, unracked
 
 CLUSTER = made({10: "b", 20: "a", 30: "a"}, {"u": [[30, 10]], "t": [[20], [10, 20], [30, 20]]})
@@ -29,25 +29,6 @@ def test_racks_count_when_all_have_one() -> None:
     assert not unracked(2, [[0]]).brokers.has_racks
     assert not made({1: "a", 2: None}, {}).brokers.has_racks
     assert made({1: "a", 2: None}, {}, cordoned=[2]).brokers.has_racks
-
-
-def test_what_moves_comes_by_topic_in_pieces() -> None:
-    targets = widened(CLUSTER.replicas, 3).copy()
-    targets[0, 0] = 2
-    targets[1, 2] = 2
-    targets[3] = [0, 2, -1]
-    assert list(moved_topics(CLUSTER, targets, rows_at_once=1)) == [
-        ("t", [0], [(20,)], [(30,)]),
-        ("t", [1], [(10, 20)], [(10, 20, 30)]),
-        ("u", [0], [(30, 10)], [(10, 30)]),
-    ]
-    assert [
-        partitions for _, partitions, _, _ in moved_topics(CLUSTER, targets, rows_at_once=9)
-    ] == [
-        [0, 1],
-        [0],
-    ]
-    assert list(moved_topics(CLUSTER, CLUSTER.replicas, rows_at_once=9)) == []
 
 
 def test_rows_of_different_width_are_compared() -> None:

@@ -4,7 +4,10 @@ from ballast.model.ids import TopicPartition
 from ballast.planner.errors import Infeasible, OptionsRejected
 from ballast.planner.explain import explain
 from ballast.planner.explanation_document import explanation_document, infeasible_document
+from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.targets import plan_targets
 from tests.unit.planner.made import made
+from tests.unit.planner.made_log_dirs import one_broker
 
 CLUSTER = made({4: "a", 5: "b"}, {"t": [[4], [4]]}, sizes={"t": [10, 30]})
 ROWS = np.array([[0], [1]], np.int32)
@@ -44,3 +47,14 @@ def test_why_there_is_no_plan() -> None:
     assert document["rule"] == "Replicas"
     assert "t-3: has no place (and 8 other partitions)" in document["message"]
     assert infeasible_document(OptionsRejected("seed", "is wrong"))["rule"] == "seed"
+
+
+def test_what_changes_its_directory_is_told() -> None:
+    cluster = one_broker([10] * 4, [])
+    table = plan_targets(cluster, PlanOptions(strategy=Strategy.REBALANCE_LOG_DIRS))
+    found = explain(cluster, cluster.replicas, log_dirs=table)
+    document = explanation_document(cluster.brokers, found)
+    assert (document["logDirMoves"], document["logDirBytes"]) == (2, 20)
+    assert document["logDirBytesLeast"] == 20
+    assert document["fullestLogDirPercent"] == {"before": 200, "after": 100}
+    assert document["busiestBroker"]["within"] == {"brokerId": 1, "bytes": 20}

@@ -4,13 +4,16 @@ The measures are those of a plan's explanation, but for what the busiest broker 
 its whole share where all end level, and less where they do not.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from ballast.planner.applying import applied
 from ballast.planner.arrays import Ints
-from ballast.planner.columns import ClusterColumns, moved_topics
+from ballast.planner.columns import ClusterColumns
 from ballast.planner.explain import Explanation, explain
 from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.target import Target, changes
 from ballast.planner.targets import plan_targets
 from tests.unit.planner.made import level_cluster
 
@@ -62,8 +65,8 @@ def test_a_plan_leads_to_its_targets_and_its_inverse_back(strategy: Strategy, bl
     cluster = level_cluster(600, 9, 3, skew=True)
     options = PlanOptions(strategy=strategy)
     rows = plan_targets(cluster, options, partitions_per_block=block)
-    plan = list(moved_topics(cluster, rows, rows_at_once=7))
-    there = applied(cluster, plan)
+    plan = list(changes(cluster, Target(replicas=rows), rows_at_once=7))
+    there = applied(cluster, plan).replicas
     assert there.tolist() == rows.tolist()
     moved = ClusterColumns(
         brokers=cluster.brokers,
@@ -71,5 +74,5 @@ def test_a_plan_leads_to_its_targets_and_its_inverse_back(strategy: Strategy, bl
         topic_starts=cluster.topic_starts,
         replicas=there,
     )
-    inverse = [(topic, partitions, ends, origins) for topic, partitions, origins, ends in plan]
-    assert applied(moved, inverse).tolist() == cluster.replicas.tolist()
+    inverse = [replace(one, origins=one.targets, targets=one.origins) for one in plan]
+    assert applied(moved, inverse).replicas.tolist() == cluster.replicas.tolist()

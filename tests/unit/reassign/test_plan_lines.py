@@ -6,6 +6,7 @@ from ballast.reassign.plan_lines import (
     MAX_PARTITIONS_PER_LINE,
     MAX_REPLICAS_PER_PARTITION,
     LineReader,
+    LogDirMove,
     PlanLine,
 )
 
@@ -101,3 +102,33 @@ def test_a_topic_goes_on_after_a_full_line() -> None:
     reader = LineReader()
     for one in (FULL, line("t", 1000), line("u", 0)):
         assert reader.read(one.encode()) == one
+
+
+NAMING = TEXT.replace(b"]]}", b']],"logDirs":[[],[[3,"/a","/b"]]]}')
+
+
+def test_directories_are_named_where_they_change() -> None:
+    read = PlanLine.decode(NAMING)
+    assert read.encode() == NAMING
+    assert read.log_dirs_of(1) == (LogDirMove(3, "/a", "/b"),)
+    assert read.log_dirs_of(1)[0].inverse() == LogDirMove(3, "/b", "/a")
+    assert PlanLine.decode(TEXT).log_dirs_of(1) == ()
+
+
+@pytest.mark.parametrize(
+    ("moves", "reason"),
+    [
+        (b"[[],[]]", "must have one list for each partition"),
+        (b'[[[3,"/a","/b"]]]', "must have one list for each partition"),
+        (b'[[],[[3,"a","/b"]]]', "not a line of a plan"),
+        (b'[[],[[3,"/a","/b",1]]]', "not a line of a plan"),
+        (b'[[],[[9,"/a","/b"]]]', "name broker 9 for others"),
+        (b"[[],[[3,null,null]]]", "say nothing of broker 3"),
+        (b'[[],[[3,"/a","/b"],[1,"/a","/b"]]]', "are not in order"),
+        (b'[[],[[3,"/a","/b"],[3,"/a","/b"]]]', "are not in order"),
+    ],
+)
+def test_directories_are_named_in_one_way(moves: bytes, reason: str) -> None:
+    text = NAMING.replace(b'[[],[[3,"/a","/b"]]]', moves)
+    with pytest.raises(PlanRejected, match=reason):
+        PlanLine.decode(text)

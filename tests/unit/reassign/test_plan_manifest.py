@@ -31,8 +31,8 @@ def test_a_plan_file_is_kafkas_json() -> None:
             "spec.plan.file: partitions[0].replicas[0]: must be between 0 and",
         ),
         (
-            '{"partitions":[{"topic":"t","partition":0,"replicas":[1],"log_dirs":["/d"]}]}',
-            "spec.plan.file: partitions[0].log_dirs: log directories other than any",
+            '{"partitions":[{"topic":"t","partition":0,"replicas":[1],"log_dirs":["d"]}]}',
+            "spec.plan.file: partitions[0].log_dirs[0]: must be an absolute path, or any",
         ),
     ],
 )

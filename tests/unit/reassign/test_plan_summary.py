@@ -1,7 +1,7 @@
 import pytest
 
 from ballast.reassign.errors import PlanRejected
-from ballast.reassign.plan_lines import PlanLine
+from ballast.reassign.plan_lines import LogDirMove, PlanLine
 from ballast.reassign.plan_summary import (
     BrokerChange,
     PlanSummarizer,
@@ -17,6 +17,7 @@ def test_sums() -> None:
             partitions=(0, 1, 5),
             origins=((1, 2), (2, 1), (4, 5)),
             targets=((1, 3), (1, 2), (4, 5)),
+            log_dirs=((LogDirMove(3, None, "/d"),), (), (LogDirMove(4, "/c", "/d"),)),
         ),
         PlanLine(topic="b", partitions=(0,), origins=((1,),), targets=((2, 3),)),
     ):
@@ -26,6 +27,7 @@ def test_sums() -> None:
         partitions=4,
         replica_moves=3,
         leader_changes=2,
+        log_dir_moves=1,
         topics={"a": 3, "b": 1},
         brokers={
             1: BrokerChange(replicas=3, leaders=2, replicas_out=1, leaders_in=1, leaders_out=1),

@@ -23,6 +23,7 @@ FULL = Status(
         partitions=10,
         replica_moves=9,
         leader_changes=8,
+        log_dir_moves=6,
         bytes_to_move=7,
     ),
     progress=Progress(

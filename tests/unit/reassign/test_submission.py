@@ -1,6 +1,7 @@
 from ballast.reassign.ports import RequestError
 from ballast.reassign.spec import Execution
-from ballast.reassign.submission import next_targets, under_min_isr, what_blocks
+from ballast.reassign.steps import SubmitBatch
+from ballast.reassign.submission import next_batch_of, under_min_isr, what_blocks
 from ballast.reassign.survey import survey
 from ballast.reassign.throttling import Throttling
 from ballast.reassign.world import Hints, World
@@ -11,12 +12,13 @@ NONE = Throttling.of(None, ())
 
 def submit(of: World, *, slow: bool = False, throttling: Throttling = NONE) -> list[str]:
     seen = survey(memory(), of.observed, of.hints)
-    return [str(tp) for tp in next_targets(of, memory(), seen, throttling, slow=slow)]
+    batch = next_batch_of(of, memory(), seen, throttling, slow=slow)
+    return [] if batch is None else [str(tp) for tp in batch.targets]
 
 
 def test_all_that_may_move_is_submitted_with_its_target() -> None:
     seen = survey(memory(), observed(), Hints())
-    assert next_targets(world(), memory(), seen, NONE, slow=False) == TARGETS
+    assert next_batch_of(world(), memory(), seen, NONE, slow=False) == SubmitBatch(targets=TARGETS)
 
 
 def test_one_at_a_time() -> None:
