@@ -354,6 +354,9 @@ def plan_snapshot(
         int | None,
         typer.Option(min=1, max=100, help="Of the rates in that time; their average if absent."),
     ] = None,
+    capacity: Annotated[
+        list[str] | None, typer.Option(help="Of brokers: 2Ti, 7=4Ti; of log dirs: 7:/data=1Ti.")
+    ] = None,
 ) -> None:
     """Write a running cluster as ballast-snapshot/v1: 0 done, 1 no answer, 2 invalid."""
     _call(
@@ -362,6 +365,7 @@ def plan_snapshot(
         out=out,
         load_window=load_window,
         load_percentile=load_percentile,
+        capacity=capacity or (),
     )
 
 

@@ -94,4 +94,7 @@ def _busiest(document: Document) -> str:
     if seconds is not None:
         minutes, rest = divmod(seconds, 60)
         words.append(f"at least {minutes} min {rest} s at the throttle")
+    batches = number(document, *_SUMMARY, "expectedBatches")
+    if batches is not None:
+        words.append(f"at least {batches} batches")
     return ", ".join(words)

@@ -1,7 +1,7 @@
 """``ballast plan show``: what a plan comes to, in the terminal and as a page of its own."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -20,8 +20,12 @@ from ballast.planner.errors import OptionsRejected, PlannerError
 from ballast.planner.explain import Explanation, explain
 from ballast.planner.explain_log_dirs import LogDirMoves
 from ballast.planner.target import Change
+from ballast.reassign.batches import Candidate, all_batches
 from ballast.reassign.errors import PlanRejected
+from ballast.reassign.plan import moves_of
+from ballast.reassign.plan_lines import PlanLine
 from ballast.reassign.plan_summary import PlanSummarizer, PlanSummary
+from ballast.reassign.spec import Execution
 
 EXIT_DONE = 0
 EXIT_INVALID = 2
@@ -29,6 +33,8 @@ EXIT_INVALID = 2
 _MAX_ROWS = 40
 """Brokers in the terminal: those that change the most."""
 _BAR = 20
+_MAX_BATCHED = 200_000
+"""Partitions that are laid out in batches; of larger plans only the least is told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,26 +75,47 @@ def _show(options: ShowOptions, console: Console) -> None:
         _print_summary(console, summarizer.summary(""))
         return
     columns = load_snapshot(options.snapshot)
-
-    def changes() -> Iterator[Change]:
-        for line in read_plan_file(options.plan):
-            yield Change(
-                topic=line.topic,
-                partitions=line.partitions,
-                origins=line.origins,
-                targets=line.targets,
-                log_dirs=[
-                    [(move.broker_id, move.source, move.target) for move in moves]
-                    for moves in line.log_dirs
-                ],
-            )
-
-    target = applied(columns, changes())
+    target = applied(columns, map(_change, read_plan_file(options.plan)))
     found = explain(columns, target.replicas, log_dirs=target.log_dirs)
     _print_explanation(console, columns, found)
     _print_time(console, found, throttle, options.max_concurrent_moves_per_broker)
+    if found.partitions <= _MAX_BATCHED:
+        limits = Execution(max_concurrent_moves_per_broker=options.max_concurrent_moves_per_broker)
+        batches = all_batches(_candidates(columns, read_plan_file(options.plan)), limits)
+        console.print(
+            f"with at most {limits.max_concurrent_moves} moves at once, {len(batches)} batches, "
+            "the smallest first"
+        )
     if options.html is not None:
         write_file(options.html, [report(columns, found).encode()])
+
+
+def _change(line: PlanLine) -> Change:
+    return Change(
+        topic=line.topic,
+        partitions=line.partitions,
+        origins=line.origins,
+        targets=line.targets,
+        log_dirs=[
+            [(move.broker_id, move.source, move.target) for move in moves]
+            for moves in line.log_dirs
+        ],
+    )
+
+
+def _candidates(columns: ClusterColumns, lines: Iterable[PlanLine]) -> Iterator[Candidate]:
+    """Yield the moves that copy or drop a replica; who is in sync, a snapshot does not tell."""
+    starts = dict(zip(columns.topics, columns.topic_starts.tolist(), strict=False))
+    for move in (move for line in lines for move in moves_of(line)):
+        topic, partition = move.topic_partition
+        size = 0 if columns.sizes is None else int(columns.sizes[starts[topic] + partition])
+        if move.brokers:
+            yield Candidate(
+                topic_partition=move.topic_partition,
+                brokers=move.brokers,
+                size_bytes=size * (len(move.adding) + len(move.moving_within)),
+                at_min_isr=False,
+            )
 
 
 def _rate(text: str | None) -> int | None:

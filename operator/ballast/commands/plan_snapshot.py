@@ -3,11 +3,17 @@
 import asyncio
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from ballast.commands import clock
+from ballast.commands.plan_capacities import (
+    Capacities,
+    CapacityRejected,
+    read_capacities,
+    with_capacities,
+)
 from ballast.commands.plan_files import FileUnusable, write_file
 from ballast.net.admin import AdminClient
 from ballast.net.cluster_connections import AdminOptions, parse_bootstrap_servers
@@ -35,6 +41,7 @@ def main(
     out: Path,
     load_window: str | None = None,
     load_percentile: int | None = None,
+    capacity: Sequence[str] = (),
 ) -> int:
     """Run the command; return 0, 1 when the cluster does not answer, 2 when the input is wrong."""
     try:
@@ -47,11 +54,18 @@ def main(
     except ValueError as error:
         sys.stderr.write(f"--load-window: {error}\n")
         return EXIT_INVALID
+    try:
+        capacities = read_capacities(capacity)
+    except CapacityRejected as error:
+        sys.stderr.write(f"--capacity: {error}\n")
+        return EXIT_INVALID
 
     async def connected() -> int:
         admin = AdminClient(servers, _ADMIN_OPTIONS)
         try:
-            return await snapshot(admin, out, sys.stdout, sys.stderr, window)
+            return await snapshot(
+                admin, out, sys.stdout, sys.stderr, window, capacities=capacities
+            )
         finally:
             await admin.close()
 
@@ -77,6 +91,8 @@ async def snapshot(
     errors: TextIO,
     window: LoadWindow | None = None,
     wall_clock_ms: Callable[[], int] = clock.wall_clock_ms,
+    *,
+    capacities: Capacities | None = None,
 ) -> int:
     """Write a cluster's snapshot, with rates where a window is given; return the exit code."""
     try:
@@ -86,13 +102,17 @@ async def snapshot(
             f"sizes on broker {broker_id} are not known: {reason}\n"
             for broker_id, reason in taken.silent_brokers.items()
         )
-        write_file(path, write_snapshot(taken.brokers, taken.topics()))
+        brokers = with_capacities(taken.brokers, capacities or {})
+        write_file(path, write_snapshot(brokers, taken.topics()))
     except ClusterUnavailable as error:
         errors.write(f"the cluster does not answer: {error}\n")
         return EXIT_FAILED
     except (LoadHistoryTooLarge, _NoHistory) as error:
         errors.write(f"--load-window: {error}\n")
         return EXIT_FAILED
+    except CapacityRejected as error:
+        errors.write(f"--capacity: {error}\n")
+        return EXIT_INVALID
     except FileUnusable as error:
         errors.write(f"{error}\n")
         return EXIT_INVALID

@@ -12,6 +12,7 @@ _LEVELS: Final = ("replicas", "leaders", "bytes", "bytesInPerSecond")
 _SUMS: Final = (
     *("partitions", "replicaMoves", "replicaMovesLeast", "bytesToMove", "bytesToMoveLeast"),
     *("leaderChanges", "logDirMoves", "logDirBytes", "logDirBytesLeast"),
+    "mostMovesPerBroker",
 )
 _WAYS: Final = ("in", "out", "within")
 _MAX_COUNT: Final = 2**53
@@ -71,6 +72,12 @@ def expected_seconds(summary: Summary, bytes_per_second: int | None) -> int | No
     if not known or not bytes_per_second:
         return None
     return -(-max(known) // bytes_per_second)
+
+
+def expected_batches(summary: Summary, max_concurrent_moves_per_broker: int) -> int | None:
+    """Return into how many batches the moves fall at least; None where that is not known."""
+    most = _at(summary, "mostMovesPerBroker")
+    return -(-most // max_concurrent_moves_per_broker) if isinstance(most, int) else None
 
 
 def _decoded(text: str) -> Mapping[str, Any]:

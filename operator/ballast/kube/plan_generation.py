@@ -16,7 +16,12 @@ from ballast.kube.generated_plans import (
 )
 from ballast.kube.generation_case import AT_ONCE, AttemptFailed, GenerationCase, Pending
 from ballast.kube.plan_engines import PLAN_MISSING, PlanEngines
-from ballast.kube.plan_explanations import expected_seconds, infeasible_words, read_explanation
+from ballast.kube.plan_explanations import (
+    expected_batches,
+    expected_seconds,
+    infeasible_words,
+    read_explanation,
+)
 from ballast.kube.plan_source import LoadedPlan, PlanLoader, PlanNotReadable
 from ballast.kube.planning_status import failed, nothing_to_do, planning_of, under_way
 from ballast.kube.reassignment_object import ReassignmentObject
@@ -197,6 +202,9 @@ def _details(case: GenerationCase, planning: Planning, found: FoundIndex) -> dic
     seconds = expected_seconds(summary, rate)
     if seconds is not None:
         summary["expectedSeconds"] = seconds
+    batches = expected_batches(summary, case.settings.execution.max_concurrent_moves_per_broker)
+    if batches is not None:
+        summary["expectedBatches"] = batches
     details: dict[str, Any] = {"summary": summary} if summary else {}
     if planning.engine is not None:
         details["engine"] = planning.engine.value

@@ -106,8 +106,13 @@ class Explanation:
 
     def batches_at_least(self, max_concurrent_moves_per_broker: int) -> int:
         """Return into how many batches the moves fall at least with so many per broker at once."""
-        weighing = np.maximum(self.flows.replicas_in, self.flows.replicas_out)
-        return -(-int(weighing.max(initial=0)) // max_concurrent_moves_per_broker)
+        return -(-int(self.weighing.max(initial=0)) // max_concurrent_moves_per_broker)
+
+    @property
+    def weighing(self) -> Ints:
+        """By broker: moves that weigh on it, since it gains, loses or copies a replica."""
+        weighing = self.flows.replicas_in + self.flows.replicas_out
+        return weighing if self.log_dirs is None else weighing + self.log_dirs.by_broker
 
 
 def explain(

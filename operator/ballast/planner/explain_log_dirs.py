@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, summed
+from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, summed
 from ballast.planner.columns import ClusterColumns
 from ballast.planner.log_dirs import (
     directories,
@@ -19,8 +19,8 @@ from ballast.planner.log_dirs import (
 class LogDirMoves:
     """Of some partitions; directories are all brokers', one broker after another."""
 
-    replicas: int
-    """That are copied to another directory of their broker."""
+    by_broker: Ints
+    """Replicas that are copied to another directory of their broker."""
     bytes_within: Ints
     """By broker: what that comes to."""
     before: Ints
@@ -30,6 +30,11 @@ class LogDirMoves:
     """The broker of each directory."""
     shares: Floats
     """Of what its broker holds, what each directory should have."""
+
+    @property
+    def replicas(self) -> int:
+        """How many replicas are copied."""
+        return int(self.by_broker.sum())
 
     @property
     def bytes_least(self) -> int:
@@ -58,7 +63,7 @@ def log_dir_moves(columns: ClusterColumns, log_dirs: Shorts, moving: Bools) -> L
         return summed(where[where >= 0], amounts[where >= 0], len(owners))
 
     return LogDirMoves(
-        replicas=int(moving.sum()),
+        by_broker=counted(columns.replicas[moving], brokers.count),
         bytes_within=summed(columns.replicas[moving], amounts[moving], brokers.count),
         before=held(known_log_dirs(columns)),
         after=held(log_dirs),
@@ -73,7 +78,7 @@ def whole_log_dir_moves(blocks: Sequence[LogDirMoves | None]) -> LogDirMoves | N
     if not told:
         return None
     return LogDirMoves(
-        replicas=sum(one.replicas for one in told),
+        by_broker=np.asarray(sum(one.by_broker for one in told)),
         bytes_within=np.asarray(sum(one.bytes_within for one in told)),
         before=np.asarray(sum(one.before for one in told)),
         after=np.asarray(sum(one.after for one in told)),

@@ -54,6 +54,7 @@ def explanation_document(brokers: BrokerColumns, found: Explanation) -> dict[str
             "in": _busiest(brokers, found.flows.bytes_in),
             "out": _busiest(brokers, found.flows.bytes_sent),
         }
+        document["mostMovesPerBroker"] = int(found.weighing.max())
         if found.log_dirs is not None:
             document["busiestBroker"]["within"] = _busiest(brokers, found.log_dirs.bytes_within)
     return document

@@ -5,7 +5,7 @@ moves weigh on one broker, so many run in all, and so many are submitted at once
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ballast.model.ids import TopicPartition
@@ -52,18 +52,78 @@ def next_batch(
     ``active`` has one entry for each move under way: the brokers it weighs on. A candidate that
     does not fit is passed over for one that does, so that a busy broker does not hold back others.
     """
-    loads: Counter[int] = Counter()
-    running = 0
+    room = _Room(execution)
     for brokers in active:
-        loads.update(brokers)
-        running += 1
+        room.take(brokers)
     batch: list[TopicPartition] = []
     for candidate in ordered(candidates, execution.order):
-        if running >= execution.max_concurrent_moves or len(batch) >= execution.batch_size:
+        if room.is_full or len(batch) >= execution.batch_size:
             break
-        if any(loads[b] >= execution.max_concurrent_moves_per_broker for b in candidate.brokers):
-            continue
-        loads.update(candidate.brokers)
-        running += 1
-        batch.append(candidate.topic_partition)
+        if room.has(candidate.brokers):
+            room.take(candidate.brokers)
+            batch.append(candidate.topic_partition)
     return tuple(batch)
+
+
+def all_batches(
+    candidates: Iterable[Candidate], execution: Execution
+) -> list[list[TopicPartition]]:
+    """Return what `next_batch` submits when each batch waits for the end of the one before.
+
+    Every candidate is in the first batch that has room for it and has none for those that come
+    before it: no batch is looked at twice for one broker that has filled it.
+    """
+    batches: list[list[TopicPartition]] = []
+    rooms: list[_Room] = []
+    begin: dict[int, int] = {}
+    """By broker: the first batch in which it may have room."""
+    first_open = 0
+    for candidate in ordered(candidates, execution.order):
+        number = max([first_open, *(begin.get(broker, 0) for broker in candidate.brokers)])
+        while number < len(rooms) and not _fits(rooms[number], candidate, batches[number]):
+            number += 1
+        if number == len(rooms):
+            rooms.append(_Room(execution))
+            batches.append([])
+        rooms[number].take(candidate.brokers)
+        batches[number].append(candidate.topic_partition)
+        for broker in candidate.brokers:
+            at = begin.get(broker, 0)
+            while at < len(rooms) and not rooms[at].has({broker}):
+                at += 1
+            begin[broker] = at
+        while first_open < len(rooms) and _is_closed(rooms[first_open], batches[first_open]):
+            first_open += 1
+    return batches
+
+
+class _Room:
+    """What the limits leave while moves weigh on brokers."""
+
+    def __init__(self, execution: Execution) -> None:
+        self.execution = execution
+        self._loads: Counter[int] = Counter()
+        self._running = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no move may begin at all."""
+        return self._running >= self.execution.max_concurrent_moves
+
+    def has(self, brokers: Collection[int]) -> bool:
+        """Whether each of these brokers can bear one move more."""
+        most = self.execution.max_concurrent_moves_per_broker
+        return all(self._loads[broker] < most for broker in brokers)
+
+    def take(self, brokers: Iterable[int]) -> None:
+        """Have a move weigh on these brokers."""
+        self._loads.update(brokers)
+        self._running += 1
+
+
+def _is_closed(room: _Room, batch: Sequence[TopicPartition]) -> bool:
+    return room.is_full or len(batch) >= room.execution.batch_size
+
+
+def _fits(room: _Room, candidate: Candidate, batch: Sequence[TopicPartition]) -> bool:
+    return not _is_closed(room, batch) and room.has(candidate.brokers)

@@ -18,6 +18,7 @@ SUMMARY: dict[str, Any] = {
         "out": {"brokerId": 1, "bytes": 2048},
     },
     "expectedSeconds": 64,
+    "expectedBatches": 3,
 }
 PLAN: dict[str, Any] = {
     "engine": "Spark",
@@ -38,7 +39,7 @@ def test_all_of_it() -> None:
         "least to most per broker: replicas 0…6 → 4…4, bytes 0B…6.0KiB → 4.0KiB…4.0KiB",
         "replicas against the rule of racks 2 → 0, sets of brokers that hold a partition 3 → 6",
         "broker 4 gets most (4.0KiB), broker 1 sends most (2.0KiB), at least 1 min 4 s at the "
-        "throttle",
+        "throttle, at least 3 batches",
     ]
 
 

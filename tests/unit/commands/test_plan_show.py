@@ -31,6 +31,7 @@ def test_a_plan_on_its_cluster(tmp_path: Path) -> None:
     assert "│ replicas │ 0 to 30 │ 20 to 30 │ 50.0% │ 20.4% │" in said
     assert "│ 4 │ 0 → 20 │" in said
     assert "at least 4 batches of 5 moves per broker" in said
+    assert "with at most 100 moves at once, 4 batches" in said
     assert "at least 0 h 0 min 20 s with 1.0MiB/s" in said
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from ballast.commands.plan_capacities import read_capacities
 from ballast.commands.plan_files import load_snapshot
 from ballast.commands.plan_snapshot import (
     EXIT_DONE,
@@ -157,3 +158,17 @@ def test_another_window_is_refused(
 def test_a_percentile_is_of_a_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(bootstrap_server="h:1", out=tmp_path / "s", load_percentile=95) == EXIT_INVALID
     assert capsys.readouterr().err == "--load-window: is required by --load-percentile\n"
+
+
+async def test_capacities_are_written(tmp_path: Path) -> None:
+    out, errors = io.StringIO(), io.StringIO()
+    path = tmp_path / "s.jsonl"
+    told = read_capacities(["1Ki", "3=2Ki"])
+    admin = FakeAdmin(cluster())
+    assert await snapshot(admin, path, out, errors, capacities=told) == EXIT_DONE
+    sizes = load_snapshot(path).brokers.capacity_bytes
+    assert sizes is not None
+    assert sizes.tolist() == [1024, 1024, 2048]
+    told = read_capacities(["3=2Ki"])
+    assert await snapshot(admin, path, out, errors, capacities=told) == EXIT_INVALID
+    assert errors.getvalue() == "--capacity: says nothing of broker 1\n"

@@ -242,7 +242,10 @@ def generated() -> tuple[dict[str, Any], dict[str, Any]]:
         "rackViolations": counts,
         "copysets": counts,
         "spread": dict.fromkeys(("replicas", "leaders", "bytes", "bytesInPerSecond"), level),
-        "busiestBroker": {"in": busiest, "out": busiest},
+        "busiestBroker": {"in": busiest, "out": busiest, "within": busiest},
+        **dict.fromkeys(("logDirMoves", "logDirBytes", "logDirBytesLeast"), 1),
+        "fullestLogDirPercent": counts,
+        "mostMovesPerBroker": 1,
     }
     details = {
         "engine": "Spark",

@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from ballast.kube.plan_explanations import (
+    expected_batches,
     expected_seconds,
     infeasible_words,
     read_explanation,
@@ -53,6 +54,11 @@ def test_the_busiest_broker_says_how_long_it_takes() -> None:
     assert expected_seconds(summary, 1000) == 3
     assert expected_seconds(summary, None) is None
     assert expected_seconds({}, 1000) is None
+
+
+def test_the_broker_with_most_moves_says_how_many_batches_there_are() -> None:
+    assert expected_batches({"mostMovesPerBroker": 11}, 5) == 3
+    assert expected_batches({}, 5) is None
 
 
 def test_why_there_is_no_plan() -> None:

@@ -68,6 +68,8 @@ async def test_it_is_made_shown_approved_and_executed() -> None:
         "after": {"least": 4, "most": 4},
     }
     assert plan["summary"]["expectedSeconds"] == 4
+    assert plan["summary"]["mostMovesPerBroker"] == 4
+    assert plan["summary"]["expectedBatches"] == 1
     assert plan["basedOn"]["clusterId"] == "model"
     assert plan["basedOn"]["controllerEpoch"] == 7
     assert held(house) == {1: 5, 2: 6, 3: 5, 4: 0}

@@ -28,6 +28,7 @@ def test_what_a_plan_comes_to() -> None:
             "leaders": {"before": {"least": 0, "most": 2}, "after": {"least": 1, "most": 1}},
             "bytes": {"before": {"least": 0, "most": 40}, "after": {"least": 10, "most": 30}},
         },
+        "mostMovesPerBroker": 1,
         "busiestBroker": {
             "in": {"brokerId": 5, "bytes": 30},
             "out": {"brokerId": 4, "bytes": 30},

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.batches import Candidate, next_batch, ordered
+from ballast.reassign.batches import Candidate, all_batches, next_batch, ordered
 from ballast.reassign.spec import Execution, MoveOrder
 
 
@@ -87,3 +87,36 @@ def test_no_broker_ever_gets_more_than_its_share(
     for broker in range(1, 6):
         added = sum(broker in wanted[i] for i in batch)
         assert not added or added + sum(broker in a for a in active) <= per_broker
+
+
+MOVES = st.lists(
+    st.builds(
+        lambda brokers, size, at_min_isr: (brokers, size, at_min_isr),
+        st.sets(st.integers(1, 5), max_size=3),
+        st.integers(0, 5),
+        st.booleans(),
+    ),
+    max_size=25,
+)
+
+
+@given(MOVES, st.integers(1, 3), st.integers(1, 6), st.integers(1, 6))
+def test_batches_are_what_would_be_submitted_one_after_the_other(
+    moves: list[tuple[set[int], int, bool]], per_broker: int, in_all: int, size: int
+) -> None:
+    execution = Execution(
+        max_concurrent_moves_per_broker=per_broker, max_concurrent_moves=in_all, batch_size=size
+    )
+    left = {
+        one.topic_partition: one
+        for one in (
+            candidate(number, *brokers, size=size_bytes, at_min_isr=at_min_isr)
+            for number, (brokers, size_bytes, at_min_isr) in enumerate(moves)
+        )
+    }
+    batches = all_batches(left.values(), execution)
+    for batch in batches:
+        assert next_batch(left.values(), (), execution) == tuple(batch)
+        for name in batch:
+            del left[name]
+    assert left == {}
