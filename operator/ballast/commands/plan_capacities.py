@@ -30,7 +30,9 @@ def read_capacities(words: Iterable[str]) -> Capacities:
     for word in words:
         form = _FORM.fullmatch(word)
         if form is None:
-            raise CapacityRejected(f"not a capacity such as 2Ti, 7=4Ti or 7:/data=1Ti: {word[:80]!r}")
+            raise CapacityRejected(
+                f"not a capacity such as 2Ti, 7=4Ti or 7:/data=1Ti: {word[:80]!r}"
+            )
         place = (None if form["broker"] is None else int(form["broker"]), form["log_dir"])
         if place in found:
             raise CapacityRejected(f"says twice how large it is: {word[:80]!r}")

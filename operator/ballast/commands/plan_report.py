@@ -64,8 +64,7 @@ def _facts(found: Explanation) -> Iterator[str]:
             ("Bytes between log dirs", f"{format_bytes(int(within.bytes_within.sum()))}B", least),
             ("The fullest log dir, of its share", *shares),
         ]
-    if found.copysets is not None:
-        rows.append(("Sets of brokers with a partition", *map(str, reversed(found.copysets))))
+    rows.append(("Sets of brokers with a partition", *map(str, reversed(found.copysets))))
     yield "<table><tr><th><th>after<th>least, or before"
     for name, value, beside in rows:
         yield f"<tr><td>{escape(name)}<td>{value}<td>{beside}"

@@ -154,8 +154,7 @@ def _print_explanation(console: Console, columns: ClusterColumns, found: Explana
         f"against the rule of racks: {found.rack_violations[0]} before, {found.rack_violations[1]} "
         "after"
     )
-    if found.copysets is not None:
-        console.print("sets of brokers that hold a partition: {}, {}".format(*found.copysets))
+    console.print("sets of brokers that hold a partition: {}, {}".format(*found.copysets))
     if found.log_dirs is not None:
         console.print(_within(found.log_dirs))
     levels = Table("per broker in service", "before", "after", "deviation before", "after")

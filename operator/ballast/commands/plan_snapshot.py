@@ -63,9 +63,7 @@ def main(
     async def connected() -> int:
         admin = AdminClient(servers, _ADMIN_OPTIONS)
         try:
-            return await snapshot(
-                admin, out, sys.stdout, sys.stderr, window, capacities=capacities
-            )
+            return await snapshot(admin, out, sys.stdout, sys.stderr, window, capacities=capacities)
         finally:
             await admin.close()
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, summed
 from ballast.planner.columns import ClusterColumns, differs, widened
+from ballast.planner.copysets import Copysets, copysets
 from ballast.planner.cutting import added
 from ballast.planner.explain_log_dirs import LogDirMoves, log_dir_moves
 from ballast.planner.limits import bytes_of
@@ -73,10 +74,8 @@ class Explanation:
     bytes_to_move_least: int
     rack_violations: tuple[int, int]
     """Replicas that share a rack though they need not: before, after."""
-    copysets: tuple[int, int] | None
-    """Different sets of brokers that hold a partition: losing one set loses data. None = of a plan
-    in blocks that is not counted.
-    """
+    sets: tuple[Copysets, Copysets]
+    """The sets of brokers that hold a partition: before, after."""
     several_moves: int
     """Partitions of which more than one replica is copied."""
     before: BrokerLoads
@@ -85,6 +84,12 @@ class Explanation:
     in_service: Bools
     log_dirs: LogDirMoves | None = None
     """What is copied inside of brokers; None = the plan names no directory."""
+
+    @property
+    def copysets(self) -> tuple[int, int]:
+        """Different sets of brokers that hold a partition: losing one set loses data."""
+        before, after = self.sets
+        return before.count, after.count
 
     def spread(self, amounts: Ints) -> Spread:
         """Return how level amounts by broker are, over the brokers in service."""
@@ -125,7 +130,7 @@ def explain(
     """Return what the plan from a cluster as it is to ``targets`` comes to.
 
     ``log_dirs`` are the directories of a plan that names them. Without details, who copies to whom
-    and the sets of brokers are left out.
+    is left out.
     """
     moving = changed_log_dirs(columns, log_dirs)
     within = None if log_dirs is None else log_dir_moves(columns, log_dirs, moving)
@@ -144,7 +149,7 @@ def explain(
         bytes_to_move=int((copied * sizes).sum()),
         bytes_to_move_least=int(np.maximum(after.size_bytes - before.size_bytes, 0).sum()),
         rack_violations=(_violations(columns, origins), _violations(columns, rows)),
-        copysets=(_copysets(origins), _copysets(rows)) if has_details else None,
+        sets=(copysets(origins), copysets(rows)),
         several_moves=int((copied > 1).sum()),
         before=before,
         after=after,
@@ -199,11 +204,3 @@ def _violations(columns: ClusterColumns, rows: Shorts) -> int:
     rules = RackRules.of(columns.brokers.racks, in_use, int(factors.max(initial=1)))
     weights: Floats = np.zeros(columns.brokers.count)
     return int(rules.excess(rows, factors, weights, np.zeros(rows.shape, np.bool_)).sum())
-
-
-def _copysets(rows: Shorts) -> int:
-    if not len(rows):
-        return 0
-    ordered = np.ascontiguousarray(np.sort(rows, axis=1))
-    whole = ordered.view(np.dtype((np.void, ordered.dtype.itemsize * ordered.shape[1])))
-    return len(np.unique(whole))

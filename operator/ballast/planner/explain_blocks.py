@@ -5,16 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ballast.planner.arrays import Ints
+from ballast.planner.copysets import all_copysets
 from ballast.planner.explain import BrokerLoads, Explanation, Flows
 from ballast.planner.explain_log_dirs import whole_log_dir_moves
 
 
 def whole_explanation(blocks: Sequence[Explanation]) -> Explanation:
-    """Return what all blocks come to together.
-
-    How many different sets of brokers there are cannot be told from how many there are in each
-    block: with several blocks that is left open.
-    """
+    """Return what all blocks come to together."""
     before = _loads([one.before for one in blocks])
     after = _loads([one.after for one in blocks])
     return Explanation(
@@ -28,7 +25,10 @@ def whole_explanation(blocks: Sequence[Explanation]) -> Explanation:
             sum(one.rack_violations[0] for one in blocks),
             sum(one.rack_violations[1] for one in blocks),
         ),
-        copysets=blocks[0].copysets if len(blocks) == 1 else None,
+        sets=(
+            all_copysets([one.sets[0] for one in blocks]),
+            all_copysets([one.sets[1] for one in blocks]),
+        ),
         several_moves=sum(one.several_moves for one in blocks),
         before=before,
         after=after,

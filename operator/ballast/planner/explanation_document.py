@@ -33,6 +33,7 @@ def explanation_document(brokers: BrokerColumns, found: Explanation) -> dict[str
         "bytesToMoveLeast": found.bytes_to_move_least,
         "leaderChanges": found.leader_changes,
         "rackViolations": _before_after(found.rack_violations),
+        "copysets": _before_after(found.copysets),
         "spread": {
             name: {"before": _level(found, before), "after": _level(found, after)}
             for name, (before, after) in levels.items()
@@ -47,8 +48,6 @@ def explanation_document(brokers: BrokerColumns, found: Explanation) -> dict[str
             "before": round(100 * within.fullest(within.before)),
             "after": round(100 * within.fullest(within.after)),
         }
-    if found.copysets is not None:
-        document["copysets"] = _before_after(found.copysets)
     if brokers.count:
         document["busiestBroker"] = {
             "in": _busiest(brokers, found.flows.bytes_in),

@@ -36,11 +36,6 @@ def test_what_a_plan_comes_to() -> None:
     }
 
 
-def test_what_is_not_known_is_left_out() -> None:
-    found = explain(CLUSTER, ROWS, has_details=False)
-    assert "copysets" not in explanation_document(CLUSTER.brokers, found)
-
-
 def test_why_there_is_no_plan() -> None:
     document = infeasible_document(Infeasible(TopicPartition("t", 3), "has no place", 9))
     assert document["partitions"] == ["t-3"]

@@ -2,11 +2,14 @@
 
 from ballast.planner.arrays import Shorts
 from ballast.planner.columns import ClusterColumns
+from ballast.planner.options import Strategy
 from ballast.planner.target import Target
 from ballast.reassign.planned_lines import planned_lines
 
 
-def plan_text(columns: ClusterColumns, targets: Shorts) -> bytes:
+def plan_text(
+    columns: ClusterColumns, table: Shorts, strategy: Strategy = Strategy.REBALANCE
+) -> bytes:
     """Return the lines of the plan, each with its line feed."""
-    lines = planned_lines(columns, Target(replicas=targets))
+    lines = planned_lines(columns, Target.of(columns, strategy, table))
     return b"".join(line.encode() + b"\n" for line in lines)

@@ -17,7 +17,8 @@ from ballast.planner.errors import Infeasible, SnapshotRejected
 from ballast.planner.explain import explain
 from ballast.planner.explanation_document import explanation_document
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.snapshot_lines import read_snapshot
+from ballast.planner.snapshot_entries import BrokerEntry, TopicEntry
+from ballast.planner.snapshot_lines import read_snapshot, write_snapshot
 from ballast.planner.targets import plan_targets
 from ballast.reassign.plan_index import PlanIndex
 from ballast.spark.job import run
@@ -72,6 +73,39 @@ def test_the_plan_is_that_of_one_process(
             assert explanation_document(plan.brokers, plan.explanation) == told
 
 
+@pytest.mark.parametrize("block", [50, 10_000], ids=["blocks", "one-block"])
+def test_log_directories_are_levelled_as_by_one_process(session: SparkSession, block: int) -> None:
+    disks = dict.fromkeys(range(4), ("/a", "/b", "/c"))
+    topics = {
+        f"t{number}": [[(number % 4, "/a"), ((number + 1) % 4, "/b")]] * 20 for number in range(12)
+    }
+    text = b"".join(
+        write_snapshot(
+            [BrokerEntry(id=broker, log_dirs=paths) for broker, paths in disks.items()],
+            [
+                TopicEntry(
+                    topic=topic,
+                    replicas=[[broker for broker, _ in row] for row in rows],
+                    bytes=[number + 1 for number in range(len(rows))],
+                    log_dirs=[[path for _, path in row] for row in rows],
+                )
+                for topic, rows in topics.items()
+            ],
+        )
+    )
+    columns = read_snapshot([text])
+    options = PlanOptions(strategy=Strategy.REBALANCE_LOG_DIRS)
+    table = plan_targets(columns, options, partitions_per_block=block)
+    expected = plan_text(columns, table, Strategy.REBALANCE_LOG_DIRS)
+    assert expected
+    told = explanation_document(
+        columns.brokers, explain(columns, columns.replicas, log_dirs=table, has_details=False)
+    )
+    with SparkPlan(session, pieces(text), options, partitions_per_block=block) as plan:
+        assert b"".join(line + b"\n" for line in plan.lines()) == expected
+        assert explanation_document(plan.brokers, plan.explanation) == told
+
+
 def test_a_small_cluster_is_one_block(session: SparkSession) -> None:
     text = snapshot_text(topics=3, stranger=77)
     columns = read_snapshot([text])
@@ -79,7 +113,6 @@ def test_a_small_cluster_is_one_block(session: SparkSession) -> None:
     with SparkPlan(session, pieces(text), LEVEL) as plan:
         assert b"".join(line + b"\n" for line in plan.lines()) == expected
         assert plan.brokers.ids.tolist() == [*range(9), 77]
-        assert plan.explanation.copysets is not None
 
 
 def test_what_is_refused_is_raised(session: SparkSession) -> None:
