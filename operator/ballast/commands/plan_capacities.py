@@ -1,7 +1,7 @@
 """``--capacity``: how large brokers and their log directories are, which Kafka 2.8 does not tell.
 
-``2Ti`` is every broker's, ``7=4Ti`` that of broker 7; ``/data-1=1Ti`` is that of a log directory on
-every broker, ``7:/data-1=2Ti`` on broker 7. A broker of whose directories all are told, and no more,
+``2Ti`` is every broker's, ``7=4Ti`` that of broker 7; ``/data-1=1Ti`` is a log directory's on
+every broker, ``7:/data-1=2Ti`` on broker 7. A broker of which only the directories are told
 is as large as they are together.
 """
 
@@ -48,8 +48,8 @@ def read_capacities(words: Iterable[str]) -> Capacities:
 def with_capacities(brokers: Sequence[BrokerEntry], told: Capacities) -> list[BrokerEntry]:
     """Return the brokers with what is told of them.
 
-    Raises `CapacityRejected` unless something is told of each broker and of each of its directories, or
-    of none: who would have no share of the load cannot be told from who has none to tell.
+    Raises `CapacityRejected` unless something is told of each broker, and of each of its
+    directories, or of none: what has no size would have no share of the load.
     """
     strangers = {broker for broker, _ in told if broker is not None} - {one.id for one in brokers}
     if strangers:

@@ -82,7 +82,7 @@ def read_window(length: str | None, percentile: int | None) -> LoadWindow | None
     return LoadWindow(length_ms=int(form[1]) * _UNIT_MS[form[2]], percentile=percentile)
 
 
-async def snapshot(
+async def snapshot(  # noqa: PLR0913 - the options of the command line, one each
     admin: ClusterAdmin,
     path: Path,
     out: TextIO,
