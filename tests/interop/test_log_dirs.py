@@ -19,6 +19,18 @@ WAIT_S = 60
 RECORDS = 3000
 KEYS = 7
 
+MOVE = """\
+apiVersion: ballast.dev/v1alpha1
+kind: PartitionReassignment
+metadata:
+  name: disks
+spec:
+  plan:
+    file: plan.json
+  execution:
+    throttle: {rate: 100Mi}
+"""
+
 pytestmark = pytest.mark.timeout(600)  # The first of them may fetch Kafka.
 
 
@@ -176,6 +188,44 @@ def test_a_move_within_a_broker_by_both_tools(
     (broker,) = json.loads(described)["brokers"]
     found = {d["logDir"]: [p["isFuture"] for p in d["partitions"]] for d in broker["logDirs"]}
     assert found == {directory(1): [False], **{f: [] for f in folders - {directory(1)}}}
+
+
+def test_disks_are_levelled_by_a_plan(cluster: RunningCluster, tmp_path: Path) -> None:
+    topic = f"levelled-{time.monotonic_ns()}"
+    for number in range(4):
+        create(cluster, f"{topic}-{number}")
+        fill(cluster, f"{topic}-{number}", "none")
+    root = cluster.directory.resolve() / "data"
+    (first, _) = folders = [str(root / name) for name in ("broker-1", "broker-1-dir-2")]
+    servers = ("--bootstrap-server", cluster.bootstrap_servers)
+
+    def done(*arguments: str) -> str:
+        ended = ballast(*arguments)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended.stdout
+
+    def lie() -> list[int]:
+        """Return how many of the topics each directory of broker 1 has."""
+        where = [str(logs(cluster, 1, f"{topic}-{n}")[0].parent.parent) for n in range(4)]
+        return [where.count(folder) for folder in folders]
+
+    together = [
+        {"topic": f"{topic}-{n}", "partition": 0, "replicas": [1, 2], "log_dirs": [first, "any"]}
+        for n in range(4)
+    ]
+    (tmp_path / "plan.json").write_text(json.dumps({"version": 1, "partitions": together}))
+    (tmp_path / "move.yaml").write_text(MOVE)
+    run = ("run", "-f", str(tmp_path / "move.yaml"), *servers)
+    done(*run, "--state-dir", str(tmp_path / "together"))
+    assert lie() == [4, 0]
+    snapshot, plan = str(tmp_path / "snapshot.jsonl"), str(tmp_path / "plan.json")
+    done("plan", "snapshot", *servers, "--out", snapshot)
+    done(
+        *("plan", "generate", "--snapshot", snapshot, "--strategy", "RebalanceLogDirs"),
+        *("--broker-ids", "1", "--include", topic, "--format", "kafka", "--out", plan),
+    )
+    done(*run, "--state-dir", str(tmp_path / "levelled"))
+    assert min(lie()) >= 1, "what else is on the disks weighs too"
 
 
 def test_a_directory_that_fails_gives_its_leaderships_away(
