@@ -215,8 +215,8 @@ def shares_of_directories(brokers: BrokerColumns) -> Floats:
     """Return each directory's share of its broker: by capacity, where the broker tells it."""
     shares: list[float] = []
     for paths, capacities in zip(brokers.log_dirs, brokers.log_dir_bytes, strict=True):
-        total = sum(capacities)
-        shares += [size / total for size in capacities] if total else [1 / len(paths)] * len(paths)
+        sizes = capacities if any(capacities) else (1,) * len(paths)
+        shares += [size / sum(sizes) for size in sizes]
     return np.array(shares, np.float64)
 
 

@@ -52,7 +52,7 @@ async def test_a_cluster_is_written_as_it_is(tmp_path: Path, name: str) -> None:
     assert columns.sizes.tolist() == [5, 50, 70]
     assert columns.leaders is not None
     assert columns.leaders.tolist() == [2, 0, 1]
-    assert columns.brokers.log_dirs == (("/data",),) * 3
+    assert columns.brokers.log_dirs == (("/data", "/data2", "/data3"),) * 3
     assert columns.log_dirs is not None
 
 

@@ -251,7 +251,11 @@ def generated() -> tuple[dict[str, Any], dict[str, Any]]:
         "engine": "Spark",
         "sparkApplicationName": "grow-1",
         "basedOn": basis.to_document(),
-        "summary": {**read_explanation(json.dumps(summary)), "expectedSeconds": 7},
+        "summary": {
+            **read_explanation(json.dumps(summary)),
+            "expectedSeconds": 7,
+            "expectedBatches": 1,
+        },
     }
     return details, planning.to_document()
 
