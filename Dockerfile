@@ -29,6 +29,15 @@ RUN PYTHONPATH=$(/tools/bin/python -c 'import site; print(site.getsitepackages()
     /tools/bin/pip --python /opt/ballast/bin/python install --no-cache-dir --require-hashes \
     --no-build-isolation --no-compile -r requirements/spark.txt
 
+# Spark's Kafka source, with which plan jobs read the history of load.
+FROM ${PYTHON_IMAGE} AS spark-jars
+RUN apt-get update && apt-get install -y --no-install-recommends maven && rm -rf /var/lib/apt/lists/*
+COPY requirements/spark-jars.txt requirements/
+RUN set -e; grep -v '^#' requirements/spark-jars.txt | while read -r artifact digest; do \
+    mvn -q -B dependency:copy -Dartifact="$artifact" -DoutputDirectory=/jars </dev/null; \
+    echo "$digest  /jars/$(echo "$artifact" | cut -d: -f2,3 | tr : -).jar" | sha256sum --check; \
+    done
+
 FROM tools AS program
 COPY pyproject.toml README.md ./
 COPY operator operator
@@ -71,6 +80,7 @@ LABEL org.opencontainers.image.title="ballast-spark" \
     org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=java /java /opt/java
 COPY --from=spark-packages /opt/ballast /opt/ballast
+COPY --from=spark-jars /jars/ /opt/ballast/lib/python3.11/site-packages/pyspark/jars/
 COPY --from=program /program /opt/ballast
 # What a SparkApplication runs: its main file, and what starts a driver or an executor.
 COPY operator/ballast/spark/__main__.py /opt/ballast/plan_job.py

@@ -135,6 +135,18 @@ def test_a_job_makes_the_plan_that_is_approved_and_carried_out(spark: Namespace)
         spark.wait("preassign", "by-spark", "Succeeded", timeout_s=JOB_S)
 
 
+def test_a_job_reads_the_history_of_load_from_the_brokers(spark: Namespace) -> None:
+    by_load = {"objective": "BytesInPerSecond", "engine": "Spark", "spark": SMALL}
+    spark.apply(generated("by-load", TOPIC, **by_load))
+    try:
+        found = wait_for_end(spark, "by-load")
+        assert found["status"]["plan"]["engine"] == "Spark"
+        (driver,) = pods_of(spark, "by-load", "driver")
+        assert "--load" in driver["spec"]["containers"][0]["args"]
+    finally:
+        spark.delete("preassign", "by-load")
+
+
 def test_a_driver_that_is_killed_is_followed_by_another(spark: Namespace) -> None:
     with planned_by_spark(spark, "driver-killed", executors=1):
         (driver,) = eventually(

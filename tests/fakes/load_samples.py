@@ -1,6 +1,6 @@
 """The history of load behind `ClusterAdmin`: the samples that a test puts there."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from ballast.model.load_samples import LoadSample, encode_sample
 from ballast.reassign.ports import LoadHistoryTooLarge
@@ -31,7 +31,9 @@ class FakeLoadHistory:
     def __init__(self) -> None:
         self.samples: list[LoadSample] = []
 
-    async def load_samples(self, *, since_ms: int, max_bytes: int) -> AsyncIterator[LoadSample]:
+    async def load_samples(
+        self, *, since_ms: int, max_bytes: int
+    ) -> AsyncGenerator[LoadSample, None]:
         for sample in self.samples:
             max_bytes -= len(encode_sample(sample))
             if max_bytes < 0:

@@ -95,13 +95,13 @@ async def snapshot(  # noqa: PLR0913 - the options of the command line, one each
     """Write a cluster's snapshot, with rates where a window is given; return the exit code."""
     try:
         rates = None if window is None else await _rates(admin, window, wall_clock_ms())
-        taken = await take_snapshot(admin, with_log_dirs=True, rates=rates)
+        taken = await take_snapshot(admin, with_log_dirs=True)
         errors.writelines(
             f"sizes on broker {broker_id} are not known: {reason}\n"
             for broker_id, reason in taken.silent_brokers.items()
         )
         brokers = with_capacities(taken.brokers, capacities or {})
-        write_file(path, write_snapshot(brokers, taken.topics()))
+        write_file(path, write_snapshot(brokers, taken.topics(rates)))
     except ClusterUnavailable as error:
         errors.write(f"the cluster does not answer: {error}\n")
         return EXIT_FAILED

@@ -25,11 +25,18 @@ from ballast.kube.snapshot_chunks import (
 )
 from ballast.kube.spark_applications import KubeflowSpark, SparkEngine
 from ballast.net.cluster_snapshot import ClusterSnapshot, take_snapshot
-from ballast.net.load_rates import LoadRates, LoadWindow, read_rates
+from ballast.net.load_rates import (
+    LoadWindow,
+    has_samples,
+    history_partitions,
+    read_rates,
+)
+from ballast.planner.layout import layout_digest
 from ballast.planner.options import Strategy
 from ballast.planner.snapshot_lines import write_snapshot
 from ballast.reassign.generate_manifest import Engine, LoadAsked
 from ballast.reassign.generation import Basis, EngineChoice, Planning, engine_of
+from ballast.reassign.job_load import JobLoad
 from ballast.reassign.ports import ClusterUnavailable, LoadHistoryTooLarge
 from ballast.reassign.spark_application import (
     DRIVER_FAILED,
@@ -73,13 +80,24 @@ class PlanEngines:
         if planning.engine is not Engine.SPARK:
             return await self._in_process(case, planning, planning.basis)
         if not planning.job:
-            return await self._submit(case, planning)
+            return await self._submit(case, planning, planning.basis)
         return await self._look_at_job(case, planning)
 
     async def stop(self, case: GenerationCase, planning: Planning) -> None:
         """Take away what still works on a plan. Raises `KubernetesError`."""
         if planning.job:
             await self._spark.remove(case.seen.namespace, planning.job)
+
+    async def layout(self, case: GenerationCase) -> str | None:
+        """Return the digest of the cluster's layout at rest; None while it does not tell."""
+        admin = self._work.admin
+        try:
+            if await admin.list_reassignments():
+                return None
+            taken = await self._taken(case, with_sizes=False)
+        except ClusterUnavailable:
+            return None
+        return await asyncio.to_thread(layout_digest, taken.brokers, taken.topics())
 
     # -- the snapshot --------------------------------------------------------------------------
 
@@ -91,30 +109,45 @@ class PlanEngines:
             if pending:
                 why = f"{len(pending)} partitions are being reassigned: waiting for their end"
                 return _put_off(planning, REASSIGNMENTS_PENDING, why)
-            asked = case.generate.load
-            rates = None if asked is None else await self._rates(asked)
-            if asked is not None and rates is None:
+            asked, now_ms = case.generate.load, self._operator.clock.wall_ms()
+            if asked is not None and not await has_samples(admin, _window(asked), now_ms):
                 return _put_off(planning, LOAD_HISTORY_MISSING, _no_history(asked))
-            taken = await take_snapshot(
-                admin,
-                await self._cordoned(case),
-                with_log_dirs=case.generate.strategy == Strategy.REBALANCE_LOG_DIRS,
-                rates=rates,
-            )
-            packed = await asyncio.to_thread(pack, write_snapshot(taken.brokers, taken.topics()))
+            taken = await self._taken(case)
+            engine = await self._engine(case, taken.partitions)
+            rates = None
+            if asked is not None and engine is not Engine.SPARK:
+                rates = await read_rates(admin, _window(asked), now_ms)
+            lines = write_snapshot(taken.brokers, taken.topics(rates))
+            packed = await asyncio.to_thread(pack, lines)
+            layout = await asyncio.to_thread(layout_digest, taken.brokers, taken.topics())
         except ClusterUnavailable as error:
             return _put_off(planning, CLUSTER_UNAVAILABLE, str(error))
         except LoadHistoryTooLarge as error:
             raise AttemptFailed(LOAD_HISTORY_TOO_LARGE, str(error)) from error
         except SnapshotTooLarge as error:
             raise AttemptFailed(SNAPSHOT_TOO_LARGE, str(error)) from error
-        attempt = case.attempt(planning.attempt)
-        await write_snapshot_chunks(self._api, attempt, packed)
-        return await self._choose_engine(case, planning, taken, packed.digest)
+        await write_snapshot_chunks(self._api, case.attempt(planning.attempt), packed)
+        basis = Basis(
+            snapshot_digest=packed.digest,
+            partitions=taken.partitions,
+            cluster_id=taken.cluster_id,
+            controller_epoch=case.cluster.epoch,
+            time_ms=now_ms,
+        )
+        return Pending(
+            findings=under_way(_plans(engine, taken)),
+            planning=replace(planning, basis=basis, engine=engine, layout=layout),
+            delay_s=AT_ONCE,
+        )
 
-    async def _rates(self, asked: LoadAsked) -> LoadRates | None:
-        window = LoadWindow(length_ms=asked.window_seconds * 1000, percentile=asked.percentile)
-        return await read_rates(self._work.admin, window, self._operator.clock.wall_ms())
+    async def _taken(self, case: GenerationCase, *, with_sizes: bool = True) -> ClusterSnapshot:
+        of_log_dirs = case.generate.strategy == Strategy.REBALANCE_LOG_DIRS
+        return await take_snapshot(
+            self._work.admin,
+            await self._cordoned(case),
+            with_log_dirs=of_log_dirs,
+            with_sizes=with_sizes or of_log_dirs,
+        )
 
     async def _cordoned(self, case: GenerationCase) -> Callable[[int], bool]:
         """Return who is to get nothing: brokers that the set is about to give up."""
@@ -124,32 +157,15 @@ class PlanEngines:
         except (NotFound, InvalidBrokerSet):
             return lambda _: False
 
-    async def _choose_engine(
-        self, case: GenerationCase, planning: Planning, taken: ClusterSnapshot, digest: str
-    ) -> Pending:
+    async def _engine(self, case: GenerationCase, partitions: int) -> Engine:
         asked = case.generate.engine
         may_be_spark = asked is not Engine.IN_PROCESS
         has_spark = may_be_spark and await self._spark.is_served(case.seen.namespace)
-        engine = engine_of(
-            EngineChoice(asked=asked, partitions=taken.partitions, has_spark=has_spark)
-        )
+        choice = EngineChoice(asked=asked, partitions=partitions, has_spark=has_spark)
+        engine = engine_of(choice)
         if engine is None:
             raise AttemptFailed(SPARK_UNAVAILABLE, _NO_SPARK)
-        basis = Basis(
-            snapshot_digest=digest,
-            partitions=taken.partitions,
-            cluster_id=taken.cluster_id,
-            controller_epoch=case.cluster.epoch,
-            time_ms=self._operator.clock.wall_ms(),
-        )
-        what = f"{engine} plans for {taken.partitions} partitions"
-        if taken.silent_brokers:
-            what += f"; sizes on brokers {', '.join(map(str, taken.silent_brokers))} are not known"
-        return Pending(
-            findings=under_way(what),
-            planning=replace(planning, basis=basis, engine=engine),
-            delay_s=AT_ONCE,
-        )
+        return engine
 
     # -- in process ----------------------------------------------------------------------------
 
@@ -169,8 +185,12 @@ class PlanEngines:
 
     # -- by Spark ------------------------------------------------------------------------------
 
-    async def _submit(self, case: GenerationCase, planning: Planning) -> Pending:
+    async def _submit(self, case: GenerationCase, planning: Planning, basis: Basis) -> Pending:
         attempt = case.attempt(planning.attempt)
+        try:
+            load = await self._load(case, basis)
+        except ClusterUnavailable as error:
+            return _put_off(planning, CLUSTER_UNAVAILABLE, str(error))
         request = JobRequest(
             plan=attempt.plan,
             namespace=case.seen.namespace,
@@ -179,6 +199,7 @@ class PlanEngines:
             attempt=attempt.number,
             options=case.generate.options,
             job=case.generate.job,
+            load=load,
         )
         refused = await self._spark.submit(request, case.seen)
         if refused is not None:
@@ -189,6 +210,22 @@ class PlanEngines:
                 planning, job=attempt.plan, job_begin_ms=self._operator.clock.wall_ms()
             ),
             delay_s=POLL_SECONDS,
+        )
+
+    async def _load(self, case: GenerationCase, basis: Basis) -> JobLoad | None:
+        """Return the history that the job reads: until the snapshot was taken.
+
+        Raises `ClusterUnavailable`.
+        """
+        asked = case.generate.load
+        if asked is None:
+            return None
+        return JobLoad(
+            bootstrap_servers=case.cluster.bootstrap,
+            partitions=await history_partitions(self._work.admin),
+            since_ms=basis.time_ms - _window(asked).length_ms,
+            until_ms=basis.time_ms,
+            percentile=asked.percentile,
         )
 
     async def _look_at_job(self, case: GenerationCase, planning: Planning) -> Pending:
@@ -230,6 +267,17 @@ class PlanEngines:
 
 def _put_off(planning: Planning, reason: str, why: str) -> Pending:
     return Pending(findings=put_off(reason, why), planning=planning, delay_s=POLL_SECONDS)
+
+
+def _plans(engine: Engine, taken: ClusterSnapshot) -> str:
+    what = f"{engine} plans for {taken.partitions} partitions"
+    if taken.silent_brokers:
+        what += f"; sizes on brokers {', '.join(map(str, taken.silent_brokers))} are not known"
+    return what
+
+
+def _window(asked: LoadAsked) -> LoadWindow:
+    return LoadWindow(length_ms=asked.window_seconds * 1000, percentile=asked.percentile)
 
 
 def _no_history(asked: LoadAsked) -> str:

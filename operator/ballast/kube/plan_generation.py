@@ -40,6 +40,8 @@ REST_SECONDS: Final = 600.0
 REPLAN_SECONDS: Final = 10.0
 """The least time between two plans of which the first was stale before anybody approved it."""
 
+_FOR_ANOTHER_LAYOUT: Final = "tried again once the cluster's brokers or replicas are others"
+
 
 class PlanGenerator:
     """One reassignment's way to its plan."""
@@ -96,9 +98,16 @@ class PlanGenerator:
                 return await self._begin(case, planning)
             case Next.CARRY_ON:
                 return await self._engines.carry_on(case, planning)
+            case Next.LOOK_AGAIN:
+                return await self._look_again(case, planning)
             case Next.WAIT:
+                is_infeasible = planning.reason == INFEASIBLE
                 then = f"tried again at {timestamp(when_ms)}"
-                found = failed(planning, then, needs_help=planning.reason == INFEASIBLE)
+                found = failed(
+                    planning,
+                    _FOR_ANOTHER_LAYOUT if is_infeasible else then,
+                    needs_help=is_infeasible,
+                )
                 delay_s = (when_ms - now_ms) / 1000
                 return Pending(findings=found, planning=planning, delay_s=delay_s)
             case Next.GIVE_UP:
@@ -118,6 +127,21 @@ class PlanGenerator:
         return Pending(
             findings=under_way("a snapshot of the cluster is being taken"),
             planning=planning.begun(self._operator.clock.wall_ms()),
+            delay_s=AT_ONCE,
+        )
+
+    async def _look_again(self, case: GenerationCase, planning: Planning) -> Pending:
+        """Begin another attempt for another layout than the one that there was no plan for."""
+        layout = await self._engines.layout(case)
+        if layout is not None and layout != planning.layout:
+            return await self._begin(case, planning)
+        now_ms = self._operator.clock.wall_ms()
+        still = planning.failed(
+            planning.reason, planning.message, now_ms, self._circumstances(case)
+        )
+        return Pending(
+            findings=failed(still, _FOR_ANOTHER_LAYOUT, needs_help=True),
+            planning=still,
             delay_s=AT_ONCE,
         )
 

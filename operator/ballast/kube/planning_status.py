@@ -36,6 +36,7 @@ def planning_of(seen: ReassignmentObject) -> Planning:
         failed_ms=milliseconds(document.get("failureTime")) or 0,
         circumstances=_text(document, "circumstances"),
         basis=_basis(document.get("basedOn")),
+        layout=_text(document, "layoutDigest"),
     )
 
 

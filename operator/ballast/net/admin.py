@@ -4,7 +4,7 @@ Speaks to Ballast and to Apache Kafka (2.8 and later) alike: each request's vers
 that both sides speak.
 """
 
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
 
@@ -275,7 +275,9 @@ class AdminClient:
             if partition.error_code not in (ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED)
         }
 
-    async def load_samples(self, *, since_ms: int, max_bytes: int) -> AsyncIterator[LoadSample]:
+    async def load_samples(
+        self, *, since_ms: int, max_bytes: int
+    ) -> AsyncGenerator[LoadSample, None]:
         """ListOffsets (2) and Fetch (1) of ``__ballast_load``: samples that end after a moment."""
         view = await self.describe_cluster([LOAD_TOPIC])
         samples = admin_load.read_samples(

@@ -1,6 +1,6 @@
 """Reading ``__ballast_load``: the samples of a while, as a consumer reads them."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 
 from ballast.model.ids import TopicPartition
 from ballast.model.load_samples import LoadSample, LoadSampleRejected, decode_sample
@@ -32,7 +32,7 @@ _NOTHING_SINCE = -1
 
 async def read_samples(
     connections: ClusterConnections, view: ClusterView, *, since_ms: int, max_bytes: int
-) -> AsyncIterator[LoadSample]:
+) -> AsyncGenerator[LoadSample, None]:
     """Yield the samples that end after a moment, partition by partition of the topic.
 
     What is no sample is passed over: later versions may write others. Raises `ClusterUnavailable`,

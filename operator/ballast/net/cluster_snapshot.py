@@ -39,25 +39,19 @@ class ClusterSnapshot:
     _moving: Mapping[TopicPartition, ReplicaAssignment]
     _sizes: "_Sizes"
     _log_dirs: "_LogDirs | None"
-    _rates: LoadRates | None
 
-    def topics(self) -> Iterator[TopicEntry]:
-        """Yield the topics in the order of their names."""
+    def topics(self, rates: LoadRates | None = None) -> Iterator[TopicEntry]:
+        """Yield the topics in the order of their names, with their rates where those are given."""
         for topic, seen in self._topics.items():
             placed = [self._placed(one) for one in seen]
             yield TopicEntry(
                 topic=topic,
                 replicas=[list(replicas) for replicas in placed],
                 bytes=[self._sizes.of(one) for one in seen],
-                bytes_in_per_second=self._rates_of(topic, len(seen)),
+                bytes_in_per_second=_rates_of(rates, topic, len(seen)),
                 leaders=[one.leader for one in seen],
                 log_dirs=None if self._log_dirs is None else self._log_dirs.of(topic, placed),
             )
-
-    def _rates_of(self, topic: str, partitions: int) -> list[float] | None:
-        if self._rates is None:
-            return None
-        return list(self._rates.bytes_in_per_second(topic, partitions))
 
     def _placed(self, seen: PartitionView) -> tuple[int, ...]:
         move = self._moving.get(seen.topic_partition)
@@ -69,15 +63,15 @@ async def take_snapshot(
     is_cordoned: Callable[[int], bool] = lambda _: False,
     *,
     with_log_dirs: bool = False,
-    rates: LoadRates | None = None,
+    with_sizes: bool = True,
 ) -> ClusterSnapshot:
     """Return the cluster as it is; brokers that are cordoned are to get nothing.
 
     What is being reassigned stands where it will be when that has ended. A replica's size is that
     of its leader's log, or of the largest where the leader's is not known. A topic that is not
     shown whole is left out: it is just being made, or deleted. Brokers that are not alive are not
-    among the brokers: they get nothing either. ``rates`` are told where they are known.
-    Raises `ClusterUnavailable`.
+    among the brokers: they get nothing either.
+    Without sizes no broker is asked for what it holds. Raises `ClusterUnavailable`.
     """
     moving = dict(await admin.list_reassignments())
     view = await admin.describe_cluster()
@@ -87,7 +81,7 @@ async def take_snapshot(
     sizes = _Sizes(topics)
     log_dirs = _LogDirs() if with_log_dirs else None
     silent: dict[int, str] = {}
-    async for broker_id, found in _held(admin, view, topics):
+    async for broker_id, found in _held(admin, view, topics if with_sizes else {}):
         if isinstance(found, BrokerUnavailable):
             silent[broker_id] = str(found)
             continue
@@ -113,7 +107,6 @@ async def take_snapshot(
         _moving=moving,
         _sizes=sizes,
         _log_dirs=log_dirs,
-        _rates=rates,
     )
 
 
@@ -129,7 +122,7 @@ async def _held(
                 if topic not in of_broker:
                     of_broker[topic] = array("i")
                 of_broker[topic].append(number)
-    for broker_id in sorted(broker.broker_id for broker in view.brokers):
+    for broker_id in sorted(broker.broker_id for broker in view.brokers) if topics else ():
         wanted: Mapping[str, Collection[int]] = held.pop(broker_id, {})
         try:
             yield broker_id, await admin.replica_sizes(broker_id, wanted)
@@ -187,6 +180,10 @@ class _LogDirs:
     def note(self, broker_id: int, found: Mapping[TopicPartition, ReplicaSize]) -> None:
         """Take in what one broker holds."""
         self._on[broker_id] = {name: size.log_dir for name, size in found.items()}
+
+
+def _rates_of(rates: LoadRates | None, topic: str, partitions: int) -> list[float] | None:
+    return None if rates is None else list(rates.bytes_in_per_second(topic, partitions))
 
 
 def _whole_topics(view: ClusterView) -> dict[str, Sequence[PartitionView]]:

@@ -1,8 +1,10 @@
 """What is written to the partitions of a running cluster, from the history that brokers keep."""
 
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
+from ballast.model.topics import LOAD_TOPIC
 from ballast.planner.load_history import LoadHistory
 from ballast.reassign.ports import ClusterAdmin
 
@@ -30,6 +32,21 @@ class LoadRates:
     def bytes_in_per_second(self, topic: str, partitions: int) -> Sequence[float]:
         """Return the rates of a topic's partitions."""
         return self.history.bytes_in_per_second(topic, partitions, self.window.percentile)
+
+
+async def has_samples(admin: ClusterAdmin, window: LoadWindow, now_ms: int) -> bool:
+    """Return whether the history says anything of that time. Raises `ClusterUnavailable`."""
+    since_ms = now_ms - window.length_ms
+    async with aclosing(admin.load_samples(since_ms=since_ms, max_bytes=MAX_BYTES)) as samples:
+        async for _ in samples:
+            return True
+    return False
+
+
+async def history_partitions(admin: ClusterAdmin) -> int:
+    """Return how many partitions the history is kept in. Raises `ClusterUnavailable`."""
+    view = await admin.describe_cluster()
+    return sum(name.topic == LOAD_TOPIC for name in view.partitions)
 
 
 async def read_rates(admin: ClusterAdmin, window: LoadWindow, now_ms: int) -> LoadRates | None:

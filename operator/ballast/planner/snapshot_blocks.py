@@ -1,4 +1,4 @@
-"""A snapshot cut into the texts of its blocks, read twice as a stream and never held.
+"""A snapshot cut into the texts of its blocks, read twice as a stream; neither is ever held.
 
 First only the names and lengths of the topics are looked at, which say what the blocks are; then
 each line goes to its block. A block's text is compressed: a number and a line of the snapshot in
@@ -26,10 +26,14 @@ Reading = Callable[[], Iterable[bytes]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotBlocks:
-    """A snapshot as the texts of its blocks, in order."""
+    """A snapshot as the texts of its blocks."""
 
     brokers: tuple[BrokerEntry, ...]
-    texts: tuple[bytes, ...]
+    count: int
+    pieces: Iterator[tuple[int, bytes]]
+    """What is to be added to the text of which block, in whatever order it comes; to be read once.
+    Raises `SnapshotRejected`.
+    """
 
 
 def cut_snapshot(read: Reading, partitions_per_block: int = PARTITIONS_PER_BLOCK) -> SnapshotBlocks:
@@ -50,14 +54,23 @@ def cut_snapshot(read: Reading, partitions_per_block: int = PARTITIONS_PER_BLOCK
         for block, (first, last) in enumerate(pairwise(cuts))
         for topic in topics[first:last]
     }
+    count = max(1, len(cuts) - 1)
     return SnapshotBlocks(
-        brokers=tuple(brokers), texts=_texts(read, block_of, max(1, len(cuts) - 1))
+        brokers=tuple(brokers), count=count, pieces=_pieces(read, block_of, count)
     )
 
 
 def block_columns(brokers: Sequence[BrokerEntry], text: bytes) -> ClusterColumns:
     """Return the block with this text. Raises `SnapshotRejected`."""
-    return collect(brokers, _numbered(zlib.decompress(text).split(b"\n")))
+    return collect(brokers, _numbered(_lines(text)))
+
+
+def block_topics(text: bytes) -> list[tuple[str, int]]:
+    """Return the topics of the block with this text, by name, and how many partitions each has.
+
+    Raises `SnapshotRejected`.
+    """
+    return sorted(skim(line, number) for number, line in _numbered(_lines(text)))
 
 
 def strangers(brokers: Sequence[BrokerEntry], block: ClusterColumns) -> list[int]:
@@ -78,20 +91,22 @@ def with_strangers(brokers: Sequence[BrokerEntry], ids: Iterable[int]) -> tuple[
     )
 
 
-def _texts(read: Reading, block_of: dict[str, int], blocks: int) -> tuple[bytes, ...]:
+def _pieces(read: Reading, block_of: dict[str, int], blocks: int) -> Iterator[tuple[int, bytes]]:
     packers = [zlib.compressobj(_LEVEL) for _ in range(blocks)]
-    parts: list[list[bytes]] = [[] for _ in range(blocks)]
     _, lines = open_snapshot(read())
     for number, line in enumerate(lines, start=2):
         topic, _ = skim(line, number)
         block = block_of.get(topic)
         if block is None:
             raise SnapshotRejected(f"line {number}: the snapshot is not what it was a moment ago")
-        if part := packers[block].compress(b"%d %b\n" % (number, line)):
-            parts[block].append(part)
-    return tuple(
-        b"".join([*own, packer.flush()]) for own, packer in zip(parts, packers, strict=True)
-    )
+        if piece := packers[block].compress(b"%d %b\n" % (number, line)):
+            yield block, piece
+    for block, packer in enumerate(packers):
+        yield block, packer.flush()
+
+
+def _lines(text: bytes) -> list[bytes]:
+    return zlib.decompress(text).split(b"\n")
 
 
 def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -16,8 +16,7 @@ INFEASIBLE = "Infeasible"
 MAX_MESSAGE = 1024
 _RETRY_SECONDS = 10
 _MAX_RETRY_SECONDS = 300
-_INFEASIBLE_RETRY_SECONDS = 30
-_MAX_INFEASIBLE_RETRY_SECONDS = 1800
+_LOOK_AGAIN_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +66,8 @@ class Planning:
     """What the failures were found in: when that changes, they count no more."""
     basis: Basis | None = None
     """The snapshot; None = it has not been taken."""
+    layout: str = ""
+    """Digest of what in the snapshot decides whether there is a plan (`planner.layout`)."""
 
     def begun(self, now_ms: int) -> "Planning":
         """Return it with the next attempt begun."""
@@ -97,6 +98,7 @@ class Planning:
             ("reason", self.reason),
             ("message", self.message),
             ("circumstances", self.circumstances),
+            ("layoutDigest", self.layout),
         )
         moments = (
             ("startTime", self.begin_ms),
@@ -119,7 +121,9 @@ class Next(Enum):
     CARRY_ON = auto()
     """The present attempt goes on."""
     WAIT = auto()
-    """The last attempt has failed; the next one begins after a while."""
+    """The last attempt has failed; the next one begins, or the next look, after a while."""
+    LOOK_AGAIN = auto()
+    """There was no plan; if the cluster has another layout by now, there may be one."""
     GIVE_UP = auto()
     """So many have failed that somebody has to look at it."""
 
@@ -129,8 +133,9 @@ def next_of(
 ) -> tuple[Next, int]:
     """Return what is next, and for `Next.WAIT` the moment of the next attempt in milliseconds.
 
-    What cannot be planned is looked at again and again, ever more seldom: the cluster changes. What
-    fails in other ways is tried ``max_attempts`` times in the same ``circumstances``.
+    What cannot be planned is not planned again for the same layout of the cluster, which is looked
+    at ever more seldom. What fails in other ways is tried ``max_attempts`` times in the same
+    ``circumstances``.
     """
     if planning.attempt == 0:
         return Next.BEGIN, now_ms
@@ -141,14 +146,15 @@ def next_of(
     if planning.reason != INFEASIBLE and planning.failures >= max_attempts:
         return Next.GIVE_UP, now_ms
     again_ms = planning.failed_ms + 1000 * _pause_s(planning)
-    return (Next.WAIT, again_ms) if again_ms > now_ms else (Next.BEGIN, now_ms)
+    if again_ms > now_ms:
+        return Next.WAIT, again_ms
+    return (Next.LOOK_AGAIN if planning.reason == INFEASIBLE else Next.BEGIN), now_ms
 
 
 def _pause_s(planning: Planning) -> int:
     times: int = 2 ** max(0, min(planning.failures - 1, 10))
-    if planning.reason == INFEASIBLE:
-        return min(_INFEASIBLE_RETRY_SECONDS * times, _MAX_INFEASIBLE_RETRY_SECONDS)
-    return min(_RETRY_SECONDS * times, _MAX_RETRY_SECONDS)
+    first_s = _LOOK_AGAIN_SECONDS if planning.reason == INFEASIBLE else _RETRY_SECONDS
+    return min(first_s * times, _MAX_RETRY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 `ClusterAdmin` is Kafka's own admin API, so that the same procedure drives Apache Kafka as well.
 """
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -139,7 +139,7 @@ class ClusterAdmin(Protocol):
     ) -> Mapping[TopicPartition, RequestError]:
         """ElectLeaders (43), preferred; returns the refused, without ELECTION_NOT_NEEDED."""
 
-    def load_samples(self, *, since_ms: int, max_bytes: int) -> AsyncIterator[LoadSample]:
+    def load_samples(self, *, since_ms: int, max_bytes: int) -> AsyncGenerator[LoadSample, None]:
         """Fetch (1) from ``__ballast_load``: the samples that end after a moment.
 
         None of a cluster that has no such topic. Raises `LoadHistoryTooLarge` when there are more

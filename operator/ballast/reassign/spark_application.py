@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from ballast.reassign.generate_manifest import SparkJob
 from ballast.reassign.generation_names import REASSIGNMENT_LABEL
+from ballast.reassign.job_load import JobLoad
 
 SPARK_VERSION: Final = "4.3.0"
 """Of the image ``ballast-spark``; tests hold it to its lock."""
@@ -58,10 +59,13 @@ class JobRequest:
     options: Mapping[str, Any]
     """What the planner is told."""
     job: SparkJob
+    load: JobLoad | None = None
+    """None = the job reads nothing but the snapshot."""
 
     @property
     def arguments(self) -> list[str]:
         """Return the arguments of the job's main file."""
+        load = () if self.load is None else ("--load", self.load.encode())
         return [
             *("--namespace", self.namespace),
             *("--reassignment", self.reassignment),
@@ -69,6 +73,7 @@ class JobRequest:
             *("--plan-name", self.plan),
             *("--attempt", str(self.attempt)),
             *("--options", json.dumps(self.options, sort_keys=True, separators=(",", ":"))),
+            *load,
         ]
 
 

@@ -7,6 +7,7 @@ pickle: what these processes of one job have written for one another.
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ballast.planner.errors import PlannerError
 from ballast.planner.explain import explain
 from ballast.planner.options import PlanOptions
 from ballast.planner.quotas import Quota
-from ballast.planner.snapshot_blocks import block_columns, strangers
+from ballast.planner.snapshot_blocks import block_columns, block_topics, strangers
 from ballast.planner.snapshot_entries import BrokerEntry
 from ballast.planner.steps import lead, place
 from ballast.planner.survey import survey
@@ -29,10 +30,13 @@ from ballast.reassign.planned_lines import planned_lines
 Batches = Iterator[pa.RecordBatch]
 Step = Callable[[Batches], Batches]
 Brokers = Sequence[BrokerEntry]
+Texts = Callable[[int], bytes]
+"""Finds the text of a block."""
 
-BLOCKS = "block int, text binary"
-SURVEYED = "block int, found binary"
-PLACED = "block int, text binary, width int, rows binary, found binary"
+PLACES = "topic string, block int, first_row int, partitions int"
+"""Where in which block the partitions of a topic are."""
+SURVEYED = "block int, columns binary, found binary"
+PLACED = "block int, columns binary, rows binary, found binary"
 PLANNED = "block int, lines binary, found binary"
 """Rows with lines of the plan, in order, and one with what they come to (and who is not known)."""
 
@@ -52,36 +56,55 @@ def unpacked(data: bytes) -> Any:
     return value
 
 
-def surveying(brokers: Brokers, options: PlanOptions) -> Step:
-    """Return the step that looks at blocks: a survey, or the ids of brokers nobody told of."""
-
-    def of_block(text: bytes) -> object:
-        block = block_columns(brokers, text)
-        return strangers(brokers, block) or survey(block, options)
+def listing(texts: Texts) -> Step:
+    """Return the step that tells the places of topics."""
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
-            yield _batch(block=row["block"], found=packed(_tried(of_block, row["text"])))
+            block = _value(row, "block")
+            topics = block_topics(texts(block))
+            names, lengths = [name for name, _ in topics], np.array([n for _, n in topics], int)
+            ends = np.cumsum(lengths)
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "topic": pa.array(names, pa.string()),
+                    "block": pa.array(np.full(len(names), block), pa.int32()),
+                    "first_row": pa.array(ends - lengths, pa.int32()),
+                    "partitions": pa.array(lengths, pa.int32()),
+                }
+            )
 
     return step
 
 
-def placing(brokers: Brokers, options: PlanOptions, quotas: Sequence[Quota]) -> Step:
+def surveying(brokers: Brokers, options: PlanOptions, texts: Texts) -> Step:
+    """Return the step that reads and looks at blocks.
+
+    It tells a survey, or the ids of brokers nobody told of.
+    """
+
+    def of_block(columns: ClusterColumns) -> object:
+        return strangers(brokers, columns) or survey(columns, options)
+
+    def step(batches: Batches) -> Batches:
+        for row in _rows(batches):
+            columns = _tried(_read, row, brokers, texts)
+            read = packed(columns)
+            found = columns if isinstance(columns, PlannerError) else _tried(of_block, columns)
+            yield _batch(block=_value(row, "block"), columns=read, found=packed(found))
+
+    return step
+
+
+def placing(options: PlanOptions, quotas: Sequence[Quota]) -> Step:
     """Return the step that finds places; the rows go on, and who leads is told."""
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
-            block, text = row["block"], row["text"]
-            found = _tried(place, block_columns(brokers, text), options, quotas[block])
+            block, columns = _value(row, "block"), _value(row, "columns")
+            found = _tried(place, unpacked(columns), options, quotas[block])
             rows, led = (None, found) if isinstance(found, PlannerError) else found
-            table = np.zeros((0, 1), np.int32) if rows is None else rows
-            yield _batch(
-                block=block,
-                text=text,
-                width=table.shape[1],
-                rows=np.ascontiguousarray(table).tobytes(),
-                found=packed(led),
-            )
+            yield _batch(block=block, columns=columns, rows=packed(rows), found=packed(led))
 
     return step
 
@@ -91,31 +114,44 @@ def leading(brokers: Brokers, options: PlanOptions, bands: Sequence[Bands | None
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
-            columns = block_columns(brokers, row["text"])
-            rows = np.frombuffer(row["rows"], np.int32).reshape(-1, row["width"]).copy()
-            band = bands[row["block"]]
+            block = _value(row, "block")
+            columns, rows = unpacked(_value(row, "columns")), unpacked(_value(row, "rows"))
+            band = bands[block]
             if band is not None:
                 lead(columns, options, rows, band)
             target = Target.of(columns, options.strategy, rows)
-            yield from _planned(brokers, row["block"], columns, target, has_details=False)
+            yield from _planned(brokers, block, columns, target, has_details=False)
 
     return step
 
 
-def planning(brokers: Brokers, options: PlanOptions) -> Step:
+def planning(brokers: Brokers, options: PlanOptions, texts: Texts) -> Step:
     """Return the step that plans a cluster that is one block."""
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
-            columns = block_columns(brokers, row["text"])
-            found = _tried(plan_whole, columns, options)
+            block, columns = _value(row, "block"), _tried(_read, row, brokers, texts)
+            is_read = not isinstance(columns, PlannerError)
+            found = _tried(plan_whole, columns, options) if is_read else columns
             if isinstance(found, PlannerError):
-                yield _batch(block=row["block"], lines=None, found=packed(found))
+                yield _batch(block=block, lines=None, found=packed(found))
             else:
                 target = Target.of(columns, options.strategy, found)
-                yield from _planned(brokers, row["block"], columns, target, has_details=True)
+                yield from _planned(brokers, block, columns, target, has_details=True)
 
     return step
+
+
+def _read(row: pa.RecordBatch, brokers: Brokers, texts: Texts) -> ClusterColumns:
+    """Return the block of a row, with the rates that come with it. Raises `SnapshotRejected`."""
+    columns = block_columns(brokers, texts(_value(row, "block")))
+    if "rates" not in row.schema.names:
+        return columns
+    rates = np.zeros(columns.partitions, np.int64)
+    told = row.column("rates")[0].values
+    if told is not None:
+        rates[told.field("row").to_numpy()] = told.field("rate").to_numpy()
+    return replace(columns, rates=rates)
 
 
 def _planned(
@@ -151,17 +187,22 @@ def _tried(step: Callable[..., object], *given: object) -> Any:
         return error
 
 
-def _rows(batches: Batches) -> Iterator[dict[str, Any]]:
+def _rows(batches: Batches) -> Batches:
+    """Yield batches of one row each."""
     for batch in batches:
         for number in range(batch.num_rows):
-            yield batch.slice(number, 1).to_pylist()[0]
+            yield batch.slice(number, 1)
+
+
+def _value(row: pa.RecordBatch, name: str) -> Any:
+    return row.column(name)[0].as_py()
 
 
 def _batch(**columns: object) -> pa.RecordBatch:
     """Return a batch of one row; numbers are of 32 bits, all else is bytes."""
     return pa.RecordBatch.from_pydict(
         {
-            name: pa.array([value], pa.int32() if name in ("block", "width") else pa.binary())
+            name: pa.array([value], pa.int32() if name == "block" else pa.binary())
             for name, value in columns.items()
         }
     )

@@ -1,8 +1,8 @@
 """The main program of the Spark driver: a snapshot in ConfigMaps → a plan in ConfigMaps.
 
 ``spark-submit …/plan_job.py --namespace N --reassignment R --uid U --plan-name P --attempt A
---options JSON``. Ends with 0 when the index is written, be it that of a plan or of the reason why
-there is none; with 1 otherwise, and the reason is the last line that it says.
+--options JSON [--load JSON]``. Ends with 0 when the index is written, be it that of a plan or of
+the reason why there is none; with 1 otherwise, and the reason is the last line that it says.
 """
 
 import argparse
@@ -22,9 +22,11 @@ from ballast.planner.explanation_document import explanation_document, infeasibl
 from ballast.planner.options import PlanOptions
 from ballast.planner.options_document import read_options
 from ballast.reassign.errors import PlanRejected
+from ballast.reassign.job_load import JobLoad, JobLoadRejected
 from ballast.spark.api import ACCOUNT, ApiConfigMaps
 from ballast.spark.chunks import PlanStore, SnapshotChunks, Work
 from ballast.spark.errors import PlanJobFailed
+from ballast.spark.load_source import load_samples
 from ballast.spark.planning import SparkPlan
 from ballast.spark.ports import ConfigMaps
 from ballast.spark.session import submitted_session
@@ -52,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     maps = ApiConfigMaps(server, work.namespace, ACCOUNT, time.sleep)
     try:
-        said = run(maps, work, given.options, submitted_session())
+        said = run(maps, work, given.options, submitted_session(), load=given.load)
     except (PlanJobFailed, PlannerError, PlanRejected) as error:
         sys.stdout.flush()
         sys.stderr.write(f"{' '.join(str(error).split())[:_MAX_REASON]}\n")
@@ -67,20 +69,27 @@ def run(
     options: str,
     session: Session,
     *,
+    load: str = "",
     partitions_per_block: int = PARTITIONS_PER_BLOCK,
 ) -> str:
     """Make the plan and write it; return what there is to say of it.
 
+    ``load`` is a `JobLoad`, or empty for a plan that goes by nothing but the snapshot.
     Raises `PlanJobFailed`, `PlannerError` and `PlanRejected`.
     """
     snapshot = SnapshotChunks(maps, work)
     store = PlanStore(maps, work, snapshot.digest)
     try:
         asked = read_options(_document(options))
+        history = _history(load)
         with (
             session as running,
             SparkPlan(
-                running, snapshot.read, asked, partitions_per_block=partitions_per_block
+                running,
+                snapshot.read,
+                asked,
+                load=None if history is None else load_samples(running, history),
+                partitions_per_block=partitions_per_block,
             ) as plan,
         ):
             summary = explanation_document(plan.brokers, plan.explanation)
@@ -101,6 +110,13 @@ def _document(text: str) -> Mapping[str, Any]:
     return document
 
 
+def _history(text: str) -> JobLoad | None:
+    try:
+        return JobLoad.decode(text) if text else None
+    except JobLoadRejected as error:
+        raise PlanJobFailed(f"--load: {error}") from error
+
+
 def _words(options: PlanOptions, summary: Mapping[str, Any]) -> str:
     return (
         f"{options.strategy.value}, {summary['partitions']} partitions, "
@@ -119,4 +135,5 @@ def _parser() -> argparse.ArgumentParser:
         ("--options", "spec.plan.generate as JSON, without engine and spark"),
     ):
         parser.add_argument(name, required=True, help=words)
+    parser.add_argument("--load", default="", help="which history of load the job reads, as JSON")
     return parser

@@ -3,17 +3,22 @@
 ::
 
     blocks ──mapInArrow──► surveys ──collect──► quotas ──broadcast──┐
-    blocks ◄────────────────────────────────────────────────────────┘
-      └────mapInArrow──► placed ──collect who leads──► shares ──broadcast──► mapInArrow ──► lines
+      ┌───────────────────────┘                                     │
+      └────mapInArrow──► placed ◄───────────────────────────────────┘
+             placed ──collect who leads──► shares ──broadcast──► mapInArrow ──► lines
 
 The same functions in the same order as `ballast.planner.targets`, over the same blocks: so the plan
-is the same, however many executors there are and whatever blocks one of them has.
+is the same, however many executors there are. Each block is a task: what the driver and a task hold
+does not grow with the cluster. A plan that goes by load begins with the rates of each block's
+partitions, which the samples of load are gathered into.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from typing import Any, Self
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 from pyspark.storagelevel import StorageLevel
 
 from ballast.planner.bands import Bands
@@ -29,19 +34,20 @@ from ballast.planner.snapshot_blocks import Reading, cut_snapshot, with_stranger
 from ballast.planner.snapshot_entries import BrokerEntry
 from ballast.planner.survey import Survey, situation_of
 from ballast.spark.batches import (
-    BLOCKS,
     PLACED,
+    PLACES,
     PLANNED,
     SURVEYED,
     leading,
+    listing,
     placing,
     planning,
     surveying,
     unpacked,
 )
+from ballast.spark.block_files import hand_out
 from ballast.spark.errors import PlanJobFailed
-
-_TASKS_PER_CORE = 2
+from ballast.spark.load_rates import LoadSamples, rates_by_block
 
 
 class SparkPlan:
@@ -56,29 +62,30 @@ class SparkPlan:
         read: Reading,
         options: PlanOptions,
         *,
+        load: LoadSamples | None = None,
         partitions_per_block: int = PARTITIONS_PER_BLOCK,
-        tasks: int | None = None,
     ) -> None:
-        """``tasks`` is into how many the blocks are laid; None = two for each core, at most."""
+        """``load`` takes the place of the rates that the snapshot may tell.
+
+        Raises `PlanJobFailed` when there is none.
+        """
         self._session = session
         self._options = options
-        self._kept: list[DataFrame] = []
-        snapshot = cut_snapshot(read, partitions_per_block)
-        self._brokers: Sequence[BrokerEntry] = snapshot.brokers
-        blocks = self._frame(snapshot.texts, tasks)
-        is_one = len(snapshot.texts) == 1
-        planned = self._in_one(blocks) if is_one else self._in_blocks(blocks)
-        self._planned = self._keep(planned)
-        found = self._collected(self._planned.where("found is not null"))
-        self._brokers = with_strangers(self._brokers, {i for unknown, _ in found for i in unknown})
-        self.explanation: Explanation = whole_explanation([told for _, told in found])
+        self._kept = ExitStack()
+        with ExitStack() as on_failure:
+            on_failure.enter_context(self._kept)
+            snapshot = cut_snapshot(read, partitions_per_block)
+            self._brokers: Sequence[BrokerEntry] = snapshot.brokers
+            self._texts = hand_out(session, snapshot.count, snapshot.pieces)
+            self._planned = self._keep(self._plan(snapshot.count, load))
+            self.explanation: Explanation = self._explained()
+            on_failure.pop_all()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for frame in self._kept:
-            frame.unpersist()
+        self._kept.close()
 
     @property
     def brokers(self) -> BrokerColumns:
@@ -95,37 +102,54 @@ class SparkPlan:
             last = row.block
             yield from bytes(row.lines).splitlines()
 
-    def _frame(self, texts: Sequence[bytes], tasks: int | None) -> DataFrame:
-        rows = [(number, bytearray(text)) for number, text in enumerate(texts)]
-        context = self._session.sparkContext
-        if tasks is None:
-            tasks = min(len(rows), _TASKS_PER_CORE * context.defaultParallelism)
-        laid = context.parallelize(rows, tasks)
-        return self._session.createDataFrame(laid, BLOCKS, verifySchema=False)
-
-    def _in_one(self, blocks: DataFrame) -> DataFrame:
-        return blocks.mapInArrow(planning(self._brokers, self._options), PLANNED)
-
-    def _in_blocks(self, blocks: DataFrame) -> DataFrame:
-        surveys = self._surveys(blocks)
+    def _plan(self, count: int, load: LoadSamples | None) -> DataFrame:
+        blocks = self._session.range(0, count, 1, count).select(
+            F.col("id").cast("int").alias("block")
+        )
+        if load is not None:
+            blocks = self._with_rates(blocks, count, load)
+        if count == 1:
+            return blocks.mapInArrow(planning(self._brokers, self._options, self._texts), PLANNED)
+        surveyed, surveys = self._surveys(blocks)
         quotas = share_out_work(self.brokers, self._options, surveys)
-        step = placing(self._brokers, self._options, quotas)
-        placed = self._keep(blocks.mapInArrow(step, PLACED))
+        placed = self._keep(surveyed.mapInArrow(placing(self._options, quotas), PLACED))
         led = self._collected(placed)
         step = leading(self._brokers, self._options, self._shares(led))
         return placed.mapInArrow(step, PLANNED)
 
-    def _surveys(self, blocks: DataFrame) -> list[Survey]:
-        """Return what the blocks tell; once more when they name brokers that nobody told of."""
-        found = self._looked_at(blocks)
+    def _with_rates(self, blocks: DataFrame, count: int, load: LoadSamples) -> DataFrame:
+        """Return the blocks with the rates of their partitions, each in its own part as before."""
+        places = blocks.mapInArrow(listing(self._texts), PLACES)
+        rates = rates_by_block(load, places)
+        told = self._keep(blocks.join(rates, "block", "left").repartitionById(count, "block"))
+        if told.where("rates is not null").isEmpty():
+            raise PlanJobFailed(
+                "the history of load has no sample of that time that tells of any topic: there is "
+                "nothing to plan by"
+            )
+        return told
+
+    def _surveys(self, blocks: DataFrame) -> tuple[DataFrame, list[Survey]]:
+        """Return the blocks as they were read, and what they tell.
+
+        They are read once more when they name brokers that nobody told of.
+        """
+        surveyed, found = self._looked_at(blocks)
         unknown = {i for one in found if isinstance(one, list) for i in one}
         if unknown:
             self._brokers = with_strangers(self._brokers, unknown)
-            found = self._looked_at(blocks)
-        return found
+            surveyed, found = self._looked_at(blocks)
+        return surveyed, found
 
-    def _looked_at(self, blocks: DataFrame) -> list[Any]:
-        return self._collected(blocks.mapInArrow(surveying(self._brokers, self._options), SURVEYED))
+    def _looked_at(self, blocks: DataFrame) -> tuple[DataFrame, list[Any]]:
+        step = surveying(self._brokers, self._options, self._texts)
+        surveyed = self._keep(blocks.mapInArrow(step, SURVEYED))
+        return surveyed, self._collected(surveyed)
+
+    def _explained(self) -> Explanation:
+        found = self._collected(self._planned.where("found is not null"))
+        self._brokers = with_strangers(self._brokers, {i for unknown, _ in found for i in unknown})
+        return whole_explanation([told for _, told in found])
 
     def _shares(self, led: Sequence[Led | None]) -> Sequence[Bands | None]:
         known = [one for one in led if one is not None]
@@ -135,8 +159,9 @@ class SparkPlan:
         return share_out_leaders(situation, known)
 
     def _keep(self, frame: DataFrame) -> DataFrame:
-        self._kept.append(frame.persist(StorageLevel.DISK_ONLY))
-        return frame
+        kept = frame.persist(StorageLevel.DISK_ONLY)
+        self._kept.callback(kept.unpersist)
+        return kept
 
     def _collected(self, frame: DataFrame) -> list[Any]:
         """Return what each block has found, in order. Raises what the first was refused with."""

@@ -29,6 +29,8 @@ def local_session(cores: str = "*") -> Iterator[SparkSession]:
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.memory", "1g")
+        # Java computes little here, and not for long: to compile it well costs more than it brings.
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         # What computes is the Python beside: the same as here, with the same program.
         .config("spark.executorEnv.PYTHONPATH", _SOURCE_ROOT)
     )

@@ -217,6 +217,7 @@ def generated() -> tuple[dict[str, Any], dict[str, Any]]:
         snapshot_digest=DIGEST, partitions=8, cluster_id="c", controller_epoch=3, time_ms=1000
     )
     planning = Planning(
+        layout="sha256:0",
         attempt=2,
         begin_ms=1000,
         engine=Engine.SPARK,

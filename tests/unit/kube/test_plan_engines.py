@@ -9,9 +9,14 @@ import pytest
 from ballast.kube.generated_plans import write_plan_chunks
 from ballast.kube.generation_case import Attempt
 from ballast.kube.plan_worker import Request, make_plan
+from ballast.kube.reassignment_object import milliseconds
 from ballast.kube.resources import CONFIG_MAPS, PODS, SPARK_APPLICATIONS, Document
+from ballast.model.topics import LOAD_TOPIC
+from ballast.planner.snapshot_lines import read_snapshot
 from ballast.reassign.conditions import LifecycleState
+from ballast.reassign.job_load import JobLoad
 from ballast.reassign.spark_application import SparkSettings
+from tests.fakes.load_samples import made_sample
 from tests.unit.kube.reassignment_house import NAMESPACE, House
 from tests.unit.kube.test_plan_generation import ADD, awaits, house_of_four, stored
 
@@ -82,6 +87,30 @@ async def test_a_job_makes_the_plan_and_it_is_the_same_as_in_process() -> None:
     house.put("grow", approval={"planDigest": plan["digest"]})
     await house.until(lambda house: house.state("grow") is LifecycleState.COMPLETED, tender)
     assert house.planned == 0
+
+
+async def test_a_job_reads_the_history_of_load_by_itself() -> None:
+    """The operator only sees whether there is any; it says where, and until when."""
+    house = house_with_spark()
+    by_load = {"strategy": "Rebalance", "objective": "BytesInPerSecond", "engine": "Spark"}
+    load = {"windowSeconds": 600, "percentile": 95}
+    house.put("grow", plan={"generate": {**by_load, "load": load}})
+    tender = house.tender("grow")
+    await house.looks(tender, 3)
+    assert house.reason("Planned", "grow") == "Unknown LoadHistoryMissing"
+    house.cluster.add(LOAD_TOPIC, 0, 1, 2)
+    house.admin.samples = [made_sample("orders", [600] * 8, end_ms=house.clock.wall_ms())]
+    await until_job(house, tender)
+    (chunk,) = stored(house, "snapshot")
+    snapshot = read_snapshot([base64.b64decode(chunk["binaryData"]["snapshot.jsonl.gz"])])
+    assert snapshot.rates is None
+    words = jobs(house)[0]["spec"]["arguments"]
+    told = JobLoad.decode(words[words.index("--load") + 1])
+    assert told.bootstrap_servers == "prod-bootstrap.ns.svc.cluster.local:9092"
+    assert (told.partitions, told.percentile) == (1, 95)
+    assert told.until_ms - told.since_ms == 600_000
+    based_on = house.seen("grow").status["planning"]["basedOn"]["time"]
+    assert milliseconds(based_on) == told.until_ms
 
 
 @pytest.mark.parametrize(

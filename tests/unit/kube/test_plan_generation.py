@@ -142,6 +142,25 @@ async def test_what_cannot_be_is_told_and_looked_at_again() -> None:
     assert house.seen("grow").status["plan"]["replicaMoves"] == 24
 
 
+async def test_what_cannot_be_is_not_planned_again_for_the_same_layout() -> None:
+    house = house_of_four()
+    asked = {"strategy": "SetReplicationFactor", "replicationFactor": 5}
+    house.put("grow", plan={"generate": asked})
+    tender = house.tender("grow")
+    await house.until(lambda house: house.reason("Stalled", "grow").startswith("True"), tender)
+    for hour in range(1, 4):
+        # Sizes change all the time, and mean nothing for it.
+        house.cluster.add("orders", 0, 1, 2, size=1000 * hour)
+        await house.clock.sleep(3600)
+        await house.looks(tender, 5)
+        assert house.reason("Planned", "grow") == "False Infeasible"
+        assert house.seen("grow").status["planning"]["attempt"] == 1
+    assert house.planned == 1
+    house.put("grow", plan={"generate": {**asked, "replicationFactor": 4}})
+    await house.until(awaits, tender)
+    assert house.planned == 2
+
+
 async def test_an_unknown_broker_is_waited_for() -> None:
     house = house_of_four()
     house.put("grow", plan={"generate": {"strategy": "AddBrokers", "brokerIds": [5]}})

@@ -2,7 +2,14 @@
 
 import pytest
 
-from ballast.net.load_rates import MAX_BYTES, LoadWindow, read_rates
+from ballast.model.topics import LOAD_TOPIC
+from ballast.net.load_rates import (
+    MAX_BYTES,
+    LoadWindow,
+    has_samples,
+    history_partitions,
+    read_rates,
+)
 from ballast.reassign.ports import LoadHistoryTooLarge
 from tests.fakes.cluster_admin import FakeAdmin, FakeCluster
 from tests.fakes.load_samples import made_sample
@@ -38,3 +45,15 @@ async def test_what_is_read_is_bounded() -> None:
     admin.samples = [large] * (MAX_BYTES // 30_000)
     with pytest.raises(LoadHistoryTooLarge, match="shorter"):
         await read_rates(admin, LoadWindow(), NOW_MS)
+
+
+async def test_whether_there_is_a_history_and_where() -> None:
+    cluster = FakeCluster(1)
+    admin = FakeAdmin(cluster)
+    assert await history_partitions(admin) == 0
+    for number in range(3):
+        cluster.add(LOAD_TOPIC, number, 1)
+    assert await history_partitions(admin) == 3
+    assert not await has_samples(admin, LoadWindow(), NOW_MS)
+    admin.samples = [made_sample("t", [600], end_ms=NOW_MS)] * 2
+    assert await has_samples(admin, LoadWindow(), NOW_MS)

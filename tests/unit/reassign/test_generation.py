@@ -36,8 +36,10 @@ def failed(reason: str, times: int, where: str = HERE) -> Planning:
         (failed("ImagePull", 3), 10_000, Next.GIVE_UP),
         (failed("ImagePull", 3, "1 other"), 0, Next.BEGIN),
         (failed("Infeasible", 3), 0, Next.WAIT),
-        (failed("Infeasible", 50), 1799, Next.WAIT),
-        (failed("Infeasible", 50), 1800, Next.BEGIN),
+        (failed("Infeasible", 1), 30, Next.LOOK_AGAIN),
+        (failed("Infeasible", 50), 299, Next.WAIT),
+        (failed("Infeasible", 50), 300, Next.LOOK_AGAIN),
+        (failed("Infeasible", 50, "1 other"), 0, Next.BEGIN),
     ],
 )
 def test_next(planning: Planning, seconds: int, expected: Next) -> None:

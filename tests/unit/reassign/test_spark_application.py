@@ -2,12 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ballast.reassign.generate_manifest import SparkJob
+from ballast.reassign.job_load import JobLoad
 from ballast.reassign.spark_application import (
     SPARK_VERSION,
     JobPhase,
@@ -54,6 +56,14 @@ def test_what_the_job_is_told() -> None:
         "--plan-name": "grow-12345678-1",
         "--attempt": "1",
     }
+
+
+def test_which_history_of_load_it_reads() -> None:
+    load = JobLoad(bootstrap_servers="prod:9092", partitions=4, since_ms=1, until_ms=2)
+    words = replace(REQUEST, load=load).arguments
+    assert words[:-2] == REQUEST.arguments
+    assert words[-2] == "--load"
+    assert JobLoad.decode(words[-1]) == load
 
 
 def test_how_large_it_is() -> None:

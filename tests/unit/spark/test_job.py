@@ -40,6 +40,11 @@ def test_options_that_are_none(maps: FakeConfigMaps, text: str) -> None:
         run(maps, WORK, text, no_session())
 
 
+def test_a_load_that_is_none(maps: FakeConfigMaps) -> None:
+    with pytest.raises(PlanJobFailed, match=r"--load: .*partitions"):
+        run(maps, WORK, '{"strategy":"Rebalance"}', no_session(), load='{"bootstrapServers":"a"}')
+
+
 def test_a_snapshot_must_be_there() -> None:
     with pytest.raises(PlanJobFailed, match="are there"):
         run(FakeConfigMaps(), WORK, '{"strategy":"Rebalance"}', no_session())

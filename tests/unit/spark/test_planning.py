@@ -1,9 +1,10 @@
-"""The job on a real Spark, on two cores: one session for all of it."""
+"""The job on a real Spark, on two cores."""
 
 import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 
@@ -16,35 +17,29 @@ from pyspark.sql import SparkSession
 from ballast.planner.errors import Infeasible, SnapshotRejected
 from ballast.planner.explain import explain
 from ballast.planner.explanation_document import explanation_document
-from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.load_history import LoadHistory
+from ballast.planner.options import Objective, PlanOptions, Strategy
 from ballast.planner.snapshot_entries import BrokerEntry, TopicEntry
 from ballast.planner.snapshot_lines import read_snapshot, write_snapshot
 from ballast.planner.targets import plan_targets
 from ballast.reassign.plan_index import PlanIndex
+from ballast.spark.errors import PlanJobFailed
 from ballast.spark.job import run
+from ballast.spark.load_rates import LoadSamples
+from ballast.spark.load_samples import samples_of
 from ballast.spark.planning import SparkPlan
-from ballast.spark.session import local_session
 from tests.fakes.config_maps import FakeConfigMaps
+from tests.unit.spark.loads import drawn_samples, records, with_rates
+from tests.unit.spark.local import ON_SPARK
 from tests.unit.spark.plan_texts import plan_text
 from tests.unit.spark.snapshots import WORK, chunked, snapshot_text
 
 BLOCK = 150
 ADD = PlanOptions(strategy=Strategy.ADD_BROKERS, broker_ids=(6, 7, 8))
 LEVEL = PlanOptions(strategy=Strategy.REBALANCE)
+BY_LOAD = PlanOptions(strategy=Strategy.REBALANCE, objective=Objective.BYTES_IN_PER_SECOND)
 
-pytestmark = [
-    pytest.mark.xdist_group("spark"),
-    # pyspark's own: of sockets that its gateway leaves to the collector.
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.timeout(400),
-]
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[SparkSession]:
-    with local_session("2") as session:
-        yield session
+pytestmark = ON_SPARK
 
 
 def pieces(text: bytes) -> Callable[[], Iterator[bytes]]:
@@ -52,25 +47,49 @@ def pieces(text: bytes) -> Callable[[], Iterator[bytes]]:
 
 
 @pytest.mark.parametrize(
-    ("options", "stranger", "tasks"),
-    [(ADD, None, (1, 2, 4)), (LEVEL, 77, (3,))],
+    ("options", "stranger"),
+    [(ADD, None), (LEVEL, 77)],
     ids=["brokers-added", "with-a-broker-not-told-of"],
 )
 def test_the_plan_is_that_of_one_process(
-    session: SparkSession, options: PlanOptions, stranger: int | None, tasks: tuple[int, ...]
+    session: SparkSession, options: PlanOptions, stranger: int | None
 ) -> None:
-    """Whatever blocks are computed together, and in whatever order the topics came."""
+    """Whichever blocks are computed first, and in whatever order the topics came."""
     text = snapshot_text(stranger=stranger)
     columns = read_snapshot([text])
     targets = plan_targets(columns, options, partitions_per_block=BLOCK)
     expected = plan_text(columns, targets)
     told = explanation_document(columns.brokers, explain(columns, targets, has_details=False))
-    for number in tasks:
-        with SparkPlan(
-            session, pieces(text), options, partitions_per_block=BLOCK, tasks=number
-        ) as plan:
-            assert b"".join(line + b"\n" for line in plan.lines()) == expected
-            assert explanation_document(plan.brokers, plan.explanation) == told
+    with SparkPlan(session, pieces(text), options, partitions_per_block=BLOCK) as plan:
+        assert b"".join(line + b"\n" for line in plan.lines()) == expected
+        assert explanation_document(plan.brokers, plan.explanation) == told
+
+
+@pytest.mark.parametrize("percentile", [None, 90])
+@pytest.mark.parametrize("topics", [12, 2], ids=["in-blocks", "in-one"])
+def test_rates_from_samples_give_the_plan_that_a_snapshot_with_them_gives(
+    session: SparkSession, topics: int, percentile: int | None
+) -> None:
+    samples = drawn_samples(topics, 50)
+    text = snapshot_text(topics=topics)
+    history = LoadHistory()
+    for sample in samples:
+        history.add(sample)
+    columns = read_snapshot([with_rates(text, history, percentile)])
+    expected = plan_text(columns, plan_targets(columns, BY_LOAD, partitions_per_block=BLOCK))
+    assert expected != plan_text(
+        columns, plan_targets(replace(columns, rates=None), BY_LOAD, partitions_per_block=BLOCK)
+    )
+    load = LoadSamples(samples=samples_of(records(session, samples)), percentile=percentile)
+    with SparkPlan(session, pieces(text), BY_LOAD, load=load, partitions_per_block=BLOCK) as plan:
+        assert b"".join(line + b"\n" for line in plan.lines()) == expected
+
+
+def test_a_plan_by_load_needs_samples(session: SparkSession) -> None:
+    samples = [sample for sample in drawn_samples(3, 2) if sample.topic == "elsewhere"]
+    load = LoadSamples(samples=samples_of(records(session, samples)))
+    with pytest.raises(PlanJobFailed, match="no sample of that time"):
+        SparkPlan(session, pieces(snapshot_text()), BY_LOAD, load=load)
 
 
 @pytest.mark.parametrize("block", [50, 10_000], ids=["blocks", "one-block"])
