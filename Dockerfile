@@ -32,6 +32,10 @@ RUN PYTHONPATH=$(/tools/bin/python -c 'import site; print(site.getsitepackages()
 # Spark's Kafka source, with which plan jobs read the history of load.
 FROM ${PYTHON_IMAGE} AS spark-jars
 RUN apt-get update && apt-get install -y --no-install-recommends maven && rm -rf /var/lib/apt/lists/*
+# Java has a list of its own of whom to trust; this gives it the system's, to which a build may add.
+RUN csplit -sz -f /tmp/trusted- /etc/ssl/certs/ca-certificates.crt '/-----BEGIN/' '{*}' \
+    && for file in /tmp/trusted-*; do echo "+$file"; done \
+    | java -jar /usr/share/ca-certificates-java/ca-certificates-java.jar -storepass changeit
 COPY requirements/spark-jars.txt requirements/
 RUN set -e; grep -v '^#' requirements/spark-jars.txt | while read -r artifact digest; do \
     mvn -q -B dependency:copy -Dartifact="$artifact" -DoutputDirectory=/jars </dev/null; \
