@@ -27,10 +27,26 @@ from tests.unit.spark.plan_texts import plan_text
 pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("spark")]
 
 WINDOW_MS = 3_600_000
+INTERVAL_MS = 2_000
 SPARK_S = 500
 PERCENTILES = (None, 90)
 LOAD_PARTITIONS = 4
 """Of the topic with the history, as brokers make it."""
+
+
+def after_the_samples() -> int:
+    """Return a time after the intervals of now, once what was counted up to it is written.
+
+    An interval ends, and its samples are written or dropped, within two intervals each.
+    """
+    until_ms = now_ms() + 2 * INTERVAL_MS
+    while now_ms() < until_ms + 2 * INTERVAL_MS:
+        time.sleep(0.2)
+    return until_ms
+
+
+def now_ms() -> int:
+    return int(time.time() * 1000)  # noqa: TID251  (the brokers' clock)
 
 
 def read_history(bootstrap_servers: str, since_ms: int, until_ms: int) -> list[LoadSample]:
@@ -80,15 +96,14 @@ def test_the_plan_is_that_of_the_history_that_one_process_reads(tmp_path: Path) 
     with running_cluster(
         tmp_path / "cluster",
         *("--brokers", str(BROKERS), "--controllers", "1"),
-        *("--override", "ballast.load.sample.interval.ms=2000"),
+        *("--override", f"ballast.load.sample.interval.ms={INTERVAL_MS}"),
     ) as cluster:
         create(cluster)
         write(cluster)
         servers = cluster.bootstrap_servers
         taken = ballast("plan", "snapshot", "--bootstrap-server", servers, "--out", str(snapshot))
         assert taken.returncode == 0, taken.stderr
-        # What ended two intervals ago is written, or dropped.
-        until_ms = int(time.time() * 1000) - 4000  # noqa: TID251  (the brokers' clock)
+        until_ms = after_the_samples()
         since_ms = until_ms - WINDOW_MS
         samples = read_history(servers, since_ms, until_ms)
         loads = [

@@ -40,7 +40,9 @@ OPTIONS = {
         *("--include", "--exclude", "--max-replica-moves", "--max-bytes-to-move"),
         *("--start-index", "--objective", "--seed", "--engine", "--format"),
     ],
-    "plan snapshot": ["--bootstrap-server", "--out", "--load-window", "--load-percentile"],
+    "plan snapshot": [
+        *("--bootstrap-server", "--out", "--load-window", "--load-percentile", "--capacity"),
+    ],
     "plan show": ["--snapshot", "--throttle", "--max-concurrent-moves-per-broker", "--html"],
 }
 
@@ -309,8 +311,8 @@ def test_a_plan_is_shown_and_a_snapshot_taken(
     more = "--snapshot s --throttle 5Mi --max-concurrent-moves-per-broker 2 --html h"
     assert run("plan", "show", "p", *more.split())[0] == 7
     assert run("plan", "snapshot", "--bootstrap-server", "h:1", "--out", "s")[0] == 7
-    load = "--load-window 1h --load-percentile 95"
-    assert run("plan", "snapshot", "--bootstrap-server", "h:1", "--out", "s", *load.split())[0] == 7
+    more = "--load-window 1h --load-percentile 95 --capacity 2Ti --capacity 7=4Ti"
+    assert run("plan", "snapshot", "--bootstrap-server", "h:1", "--out", "s", *more.split())[0] == 7
     plan = {"plan": Path("p"), "snapshot": None, "throttle": None, "html": None}
     assert shown == [
         {**plan, "max_concurrent_moves_per_broker": 5},
@@ -324,6 +326,6 @@ def test_a_plan_is_shown_and_a_snapshot_taken(
     ]
     usual = {"bootstrap_server": "h:1", "out": Path("s")}
     assert taken == [
-        {**usual, "load_window": None, "load_percentile": None},
-        {**usual, "load_window": "1h", "load_percentile": 95},
+        {**usual, "load_window": None, "load_percentile": None, "capacity": ()},
+        {**usual, "load_window": "1h", "load_percentile": 95, "capacity": ["2Ti", "7=4Ti"]},
     ]
