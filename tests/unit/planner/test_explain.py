@@ -54,4 +54,6 @@ def test_a_detour_is_seen() -> None:
     found = explain(cluster, np.array([[1], [0]], np.int32))
     assert (found.replica_moves, found.replica_moves_least) == (2, 0)
     assert found.bytes_to_move == 0
+    # Each move weighs on both brokers: on the one that copies and on the one that is copied from.
+    assert found.batches_at_least(1) == 2
     assert found.rack_violations == (0, 0)

@@ -1,6 +1,7 @@
 """Moving a log to another directory: a swap that is cut off leaves one log with all records."""
 
 import errno
+from collections.abc import Callable
 from random import Random
 from uuid import UUID
 
@@ -107,15 +108,16 @@ def test_it_takes_the_logs_place() -> None:
     assert contents(loaded(disk).logs[A0]) == [(4, len(batch()))]
 
 
-def changes_of_a_swap() -> int:
+def changes_of(prepare: Callable[[FakeDisk], LogDirs], work: Callable[[LogDirs], object]) -> int:
+    """Return how many changes to the disk the work makes: before each of them it may be cut."""
     disk = new_disk()
-    dirs = moving(disk)
+    dirs = prepare(disk)
     before = disk.operations
-    dirs.promote_future(A0)
+    work(dirs)
     return disk.operations - before
 
 
-CHANGES = changes_of_a_swap()
+CHANGES = changes_of(moving, lambda dirs: dirs.promote_future(A0))
 
 
 @pytest.mark.parametrize("keep_page_cache", [True, False], ids=["killed", "power lost"])
@@ -190,16 +192,11 @@ def hidden_first(disk: FakeDisk) -> LogDirs:
     return loaded(disk)
 
 
-def changes_of_a_log_made_anew() -> int:
-    disk = new_disk()
-    dirs = hidden_first(disk)
-    before = disk.operations
-    dirs.get_or_create(A0)
-    return disk.operations - before
+CHANGES_ANEW = changes_of(hidden_first, lambda dirs: dirs.get_or_create(A0))
 
 
 @pytest.mark.parametrize("keep_page_cache", [True, False], ids=["killed", "power lost"])
-@pytest.mark.parametrize("change", range(changes_of_a_log_made_anew()))
+@pytest.mark.parametrize("change", range(CHANGES_ANEW))
 def test_a_log_is_made_anew_or_not_at_all(change: int, *, keep_page_cache: bool) -> None:
     for seed in range(4):
         disk = new_disk(seed)
