@@ -36,7 +36,7 @@ class CommandBatch:
         self._metadata_brokers: set[int] = set()
         self._tell_all = False
         """Whether every broker is told of the batch's partitions, whoever lives when it is sent."""
-        self._metadata_partitions: dict[TopicPartition, None] = {}
+        self._metadata_partitions: dict[TopicPartition, object] = {}
         """Partitions that brokers are told of. No set: they mostly come in the order they go."""
         self._stop_replica: dict[int, dict[TopicPartition, StopReplicaEntry]] = {}
 
@@ -56,11 +56,12 @@ class CommandBatch:
         """Tell one broker to lead or follow partitions, and every broker how they are led."""
         if not partitions:
             return
-        entries = self._leader_and_isr.setdefault(broker_id, {})
-        for topic_partition in partitions:
-            entries.setdefault(topic_partition, False)
+        told = dict.fromkeys(partitions, False)
+        known = self._leader_and_isr.get(broker_id)
+        # What it is told to start anew stays new.
+        self._leader_and_isr[broker_id] = told if known is None else {**told, **known}
         self._tell_all = True
-        self._metadata_partitions.update(dict.fromkeys(partitions))
+        self._metadata_partitions.update(told)
 
     def add_replicas_of(
         self, partitions: Collection[TopicPartition], *, but: int | None = None
@@ -107,10 +108,13 @@ class CommandBatch:
 
     def _send_leader_and_isr(self) -> None:
         context = self._context
-        entries = {is_new: _Entries(context, is_new=is_new) for is_new in (False, True)}
+        entries = {is_new: self._entries(is_new=is_new) for is_new in (False, True)}
         for broker_id in self._registered(self._leader_and_isr):
             added = self._leader_and_isr[broker_id]
-            told = tuple([entries[added[tp]][tp] for tp in sorted(added)])
+            if any(added.values()):
+                told = tuple([entries[added[tp]][tp] for tp in sorted(added)])
+            else:
+                told = tuple(map(entries[False].__getitem__, sorted(added)))
             leaders = {entry.leader_and_isr.leader for entry in told}
             self._channels.send(
                 broker_id,
@@ -160,6 +164,27 @@ class CommandBatch:
                 ),
             )
 
+    def _entries(self, *, is_new: bool) -> dict[TopicPartition, LeaderAndIsrEntry]:
+        """Return the entries of partitions that are, or are not, told as new: brokers share them."""
+        assignments, leadership = self._context.assignments, self._context.leadership
+        wanted = dict.fromkeys(
+            topic_partition
+            for broker_id in self._registered(self._leader_and_isr)
+            for topic_partition, told_as_new in self._leader_and_isr[broker_id].items()
+            if told_as_new is is_new
+        )
+        return {
+            topic_partition: LeaderAndIsrEntry(
+                topic_partition=topic_partition,
+                leader_and_isr=leadership[topic_partition],
+                replicas=(assigned := assignments[topic_partition]).replicas,
+                adding_replicas=assigned.adding_replicas,
+                removing_replicas=assigned.removing_replicas,
+                is_new=is_new,
+            )
+            for topic_partition in wanted
+        }
+
     def _metadata_entries(self) -> tuple[MetadataEntry, ...]:
         """Return how the partitions are led that have leadership, in order."""
         context = self._context
@@ -168,18 +193,19 @@ class CommandBatch:
         live: frozenset[int] = frozenset()
         if not context.offline_dir_replicas:
             live = context.live_brokers
+        leadership, assignments = context.leadership, context.assignments
         entries = []
         for topic_partition in sorted(self._metadata_partitions):
-            leadership = context.leadership.get(topic_partition)
-            if leadership is None:
+            state = leadership.get(topic_partition)
+            if state is None:
                 continue
-            if topic_partition.topic in queued:
-                leadership = leadership.led_by(LEADER_DURING_DELETE, leadership.isr)
-            replicas = context.assignments[topic_partition].replicas
+            if queued and topic_partition.topic in queued:
+                state = state.led_by(LEADER_DURING_DELETE, state.isr)
+            replicas = assignments[topic_partition].replicas
             entries.append(
                 MetadataEntry(
                     topic_partition=topic_partition,
-                    leader_and_isr=leadership,
+                    leader_and_isr=state,
                     replicas=replicas,
                     offline_replicas=()
                     if live.issuperset(replicas)
@@ -196,24 +222,3 @@ class CommandBatch:
 
     def _registered(self, broker_ids: Collection[int]) -> list[int]:
         return sorted(broker_id for broker_id in broker_ids if broker_id in self._context.brokers)
-
-
-class _Entries(dict[TopicPartition, LeaderAndIsrEntry]):
-    """The entries of partitions, each made when it is first asked for: brokers share them."""
-
-    def __init__(self, context: ControllerContext, *, is_new: bool) -> None:
-        super().__init__()
-        self._context = context
-        self._is_new = is_new
-
-    def __missing__(self, topic_partition: TopicPartition) -> LeaderAndIsrEntry:
-        assignment = self._context.assignments[topic_partition]
-        entry = self[topic_partition] = LeaderAndIsrEntry(
-            topic_partition=topic_partition,
-            leader_and_isr=self._context.leadership[topic_partition],
-            replicas=assignment.replicas,
-            adding_replicas=assignment.adding_replicas,
-            removing_replicas=assignment.removing_replicas,
-            is_new=self._is_new,
-        )
-        return entry

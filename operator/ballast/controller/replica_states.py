@@ -125,6 +125,8 @@ class ReplicaStateMachine:
     def _served(self, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
         """Return those of the partitions that are led and not being deleted."""
         led, deleted = self._context.leadership, self._context.being_deleted
+        if not deleted:
+            return [tp for tp in partitions if tp in led]
         return [tp for tp in partitions if tp in led and tp.topic not in deleted]
 
     def _checked(

@@ -6,7 +6,8 @@ either gives a value of the schema or raises `ZnodeError` with the path and the 
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, TypeVar
+from functools import lru_cache
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 
@@ -28,21 +29,34 @@ AnyInt32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=INT32_MAX)]
 _AT = re.compile(r" - at (?:`key` in )?`\$?\.?(.*)`$")
 _MISSING = re.compile(r"missing required field `(.*?)`")
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 
-def read(path: str | Callable[[], str], data: bytes, schema: type[T]) -> T:
-    """Return the document of a znode as a value of ``schema``; raises `ZnodeError`.
+class Reader(Generic[K, T]):
+    """Reads the znodes of one schema, of which there are thousands.
 
-    Who reads thousands of znodes gives what makes the path: only an error needs it.
+    ``path_of`` makes a znode's path from its key: only an error needs it.
     """
-    try:
-        if len(data) <= MAX_DOCUMENT_BYTES:
-            return msgspec.json.decode(data, type=schema)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise _refused(path if isinstance(path, str) else path(), error) from error
-    too_large = f"{len(data)} bytes are more than {MAX_DOCUMENT_BYTES}"
-    raise ZnodeError(path if isinstance(path, str) else path(), "", too_large)
+
+    def __init__(self, schema: type[T], path_of: Callable[[K], str]) -> None:
+        self._decode = msgspec.json.Decoder(schema).decode
+        self._path_of = path_of
+
+    def read(self, key: K, data: bytes) -> T:
+        """Return the document of a znode; raises `ZnodeError`."""
+        try:
+            if len(data) <= MAX_DOCUMENT_BYTES:
+                return self._decode(data)
+        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+            raise _refused(self._path_of(key), error) from error
+        too_large = f"{len(data)} bytes are more than {MAX_DOCUMENT_BYTES}"
+        raise ZnodeError(self._path_of(key), "", too_large)
+
+
+def read(path: str, data: bytes, schema: type[T]) -> T:
+    """Return the document of a znode as a value of ``schema``; raises `ZnodeError`."""
+    return _reader(schema).read(path, data)
 
 
 def convert(path: str, document: Mapping[str, Any], schema: type[T]) -> T:
@@ -75,6 +89,11 @@ def decimal(path: str, field: str, text: str, maximum: int = INT32_MAX) -> int:
     if number > maximum or str(number) != text:
         raise ZnodeError(path, field, f"{text!r} is not a number up to {maximum}")
     return number
+
+
+@lru_cache(maxsize=100)
+def _reader(schema: type[T]) -> Reader[str, T]:
+    return Reader(schema, str)
 
 
 def _refused(path: str, error: Exception) -> ZnodeError:

@@ -32,6 +32,9 @@ def path(partition: TopicPartition) -> str:
     return f"{topics.partitions_path(partition.topic)}/{partition.partition:d}/state"
 
 
+_documents = documents.Reader(_Document, path)
+
+
 def encode(leadership: LeaderAndIsr) -> bytes:
     """Return the data of a state znode."""
     return documents.write(
@@ -47,7 +50,7 @@ def encode(leadership: LeaderAndIsr) -> bytes:
 
 def decode(partition: TopicPartition, data: bytes, zk_version: int) -> LeaderAndIsr:
     """Return a state read at ``zk_version``; raises `ZnodeError`."""
-    document = documents.read(lambda: path(partition), data, _Document)
+    document = _documents.read(partition, data)
     return LeaderAndIsr(
         leader=document.leader,
         leader_epoch=document.leader_epoch,
