@@ -136,8 +136,9 @@ class BrokerLifecycle:
         doomed = [r for r in replicas if r.topic_partition.topic in deleted]
         leaderless = self._partitions_without_live_leader()
         self._partitions.change(leaderless, PartitionState.OFFLINE)
-        await self._partitions.elect_missing_leaders()
-        await self._replicas.take_offline(sorted({*replicas} - {*doomed}))
+        elected = await self._partitions.elect_missing_leaders()
+        lost = sorted({*replicas} - {*doomed}) if doomed else replicas
+        await self._replicas.take_offline(lost, just_elected=elected)
         if doomed:
             await self._deletion.fail(doomed)
         if not leaderless:

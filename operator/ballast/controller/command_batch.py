@@ -165,7 +165,7 @@ class CommandBatch:
             )
 
     def _entries(self, *, is_new: bool) -> dict[TopicPartition, LeaderAndIsrEntry]:
-        """Return the entries of partitions that are, or are not, told as new: brokers share them."""
+        """Return the entries of what is told as new, or of the rest: brokers share them."""
         assignments, leadership = self._context.assignments, self._context.leadership
         wanted = dict.fromkeys(
             topic_partition
@@ -189,11 +189,10 @@ class CommandBatch:
         """Return how the partitions are led that have leadership, in order."""
         context = self._context
         queued = context.queued_for_deletion
-        # Where no disk is lost, nothing needs to be looked for among replicas that all live.
-        live: frozenset[int] = frozenset()
-        if not context.offline_dir_replicas:
-            live = context.live_brokers
         leadership, assignments = context.leadership, context.assignments
+        # Where no disk is lost, partitions on the same brokers have lost the same replicas.
+        is_any_disk_lost = bool(context.offline_dir_replicas)
+        offline: dict[tuple[int, ...], tuple[int, ...]] = {}
         entries = []
         for topic_partition in sorted(self._metadata_partitions):
             state = leadership.get(topic_partition)
@@ -202,14 +201,14 @@ class CommandBatch:
             if queued and topic_partition.topic in queued:
                 state = state.led_by(LEADER_DURING_DELETE, state.isr)
             replicas = assignments[topic_partition].replicas
+            if is_any_disk_lost or replicas not in offline:
+                offline[replicas] = context.offline_among(topic_partition, replicas)
             entries.append(
                 MetadataEntry(
                     topic_partition=topic_partition,
                     leader_and_isr=state,
                     replicas=replicas,
-                    offline_replicas=()
-                    if live.issuperset(replicas)
-                    else context.offline_among(topic_partition, replicas),
+                    offline_replicas=offline[replicas],
                 )
             )
         return tuple(entries)

@@ -47,8 +47,8 @@ def elect_offline(
     """Replace a leader that is gone; ``unclean`` lets a replica outside the ISR lead."""
     leader = _first(replicas, live, isr)
     if leader is not None:
-        return Elected(leader=leader, isr=tuple(r for r in isr if r in live))
-    leader = _first(replicas, live) if unclean else None
+        return Elected(leader=leader, isr=tuple([r for r in isr if r in live]))
+    leader = _first(replicas, live, None) if unclean else None
     return None if leader is None else Elected(leader=leader, isr=(leader,))
 
 
@@ -80,12 +80,11 @@ def elect_for_controlled_shutdown(
     return None if leader is None else Elected(leader=leader, isr=staying)
 
 
-def _first(replicas: Sequence[int], *conditions: Collection[int]) -> int | None:
-    """Return the first replica that is in all the collections."""
+def _first(
+    replicas: Sequence[int], live: Collection[int], isr: Collection[int] | None
+) -> int | None:
+    """Return the first replica that lives and is in the ISR, where that is asked for."""
     for replica in replicas:
-        for allowed in conditions:
-            if replica not in allowed:
-                break
-        else:
+        if replica in live and (isr is None or replica in isr):
             return replica
     return None

@@ -2,11 +2,12 @@
 
 Leaders change the ISR in the same znodes, so a state known from memory may be stale. The first
 round decides on memory, the later ones on what they read; each writes on condition that nothing
-has changed since, and what has changed, or cannot be decided from memory, goes into the next
-round. So the common case costs no reading, and nothing is decided on what is not so.
+has changed since. What has changed, or cannot be decided from memory, goes into the next round, and
+so does what shall stay as it is, unless it was written a moment ago. So the common case costs no
+reading, and nothing is decided on what is not so.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import dataclass, field
 
 from ballast.controller.context import ControllerContext
@@ -76,10 +77,17 @@ class LeadershipWriter:
         """Write leader and ISR as they are under the next leader epoch."""
         return await self.rewrite(partitions, lambda _, state: state)
 
-    async def rewrite(self, partitions: Collection[TopicPartition], decide: Decision) -> Rewritten:
+    async def rewrite(
+        self,
+        partitions: Collection[TopicPartition],
+        decide: Decision,
+        *,
+        just_written: Set[TopicPartition] = frozenset(),
+    ) -> Rewritten:
         """Write what ``decide`` says, each state under its next leader epoch.
 
-        Failures are also kept in the context. Raises `ControllerMoved`.
+        Of the partitions ``just_written`` by this controller, those whose state shall be left as
+        it is are not read first. Failures are also kept in the context. Raises `ControllerMoved`.
         """
         outcome = Rewritten()
         pending = sorted(set(partitions))
@@ -87,9 +95,10 @@ class LeadershipWriter:
             tp: state for tp in pending if (state := self._context.leadership.get(tp)) is not None
         }
         if remembered:
-            written = await self._write(_decided(remembered, decide), remembered)
-            outcome.states.update(written)
-            pending = [tp for tp in pending if tp not in written]
+            decided, left = _decided(remembered, decide)
+            outcome.states.update({tp: remembered[tp] for tp in left if tp in just_written})
+            outcome.states.update(await self._write(decided, remembered))
+            pending = [tp for tp in pending if tp not in outcome.states]
         for _ in range(MAX_ROUNDS):
             if not pending:
                 break
@@ -139,17 +148,20 @@ class LeadershipWriter:
 
 def _decided(
     states: Mapping[TopicPartition, LeaderAndIsr], decide: Decision
-) -> dict[TopicPartition, LeaderAndIsr]:
-    """Return what is to be written; what fails, or is left as it is, is judged when it is read."""
-    decided = {}
+) -> tuple[dict[TopicPartition, LeaderAndIsr], list[TopicPartition]]:
+    """Return what is to be written, and what is left as it is; what fails is judged when read."""
+    decided: dict[TopicPartition, LeaderAndIsr] = {}
+    left: list[TopicPartition] = []
     for topic_partition, state in states.items():
         try:
             change = decide(topic_partition, state)
         except StateChangeFailed:
             continue
-        if change is not None:
+        if change is None:
+            left.append(topic_partition)
+        else:
             decided[topic_partition] = change
-    return decided
+    return decided, left
 
 
 def _stored(

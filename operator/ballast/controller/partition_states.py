@@ -1,6 +1,6 @@
 """The partition state machine: who leads, and who is told (the table is in `states`)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 
 from ballast.controller.command_batch import CommandBatch
 from ballast.controller.context import ControllerContext
@@ -17,6 +17,7 @@ from ballast.controller.leadership import LeadershipWriter
 from ballast.controller.options import ControllerOptions
 from ballast.controller.ports import BrokerChannels, MetadataStore
 from ballast.controller.states import VALID_PREVIOUS_PARTITION_STATES, PartitionState
+from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 
@@ -56,10 +57,12 @@ class PartitionStateMachine:
         context.set_partition_states(led_by_no_replica, PartitionState.OFFLINE)
         await self.elect_missing_leaders()
 
-    async def elect_missing_leaders(self, topics: Collection[str] | None = None) -> None:
+    async def elect_missing_leaders(
+        self, topics: Collection[str] | None = None
+    ) -> Set[TopicPartition]:
         """Try to bring partitions without a leader online, but those to be deleted.
 
-        All of them, or those of some ``topics``.
+        All of them, or those of some ``topics``. Returns those whose leader has been written.
         """
         leadership, deleted = self._context.leadership, self._context.being_deleted
         waiting = [
@@ -72,7 +75,8 @@ class PartitionStateMachine:
             and topic_partition.topic not in deleted
             and (topics is None or topic_partition.topic in topics)
         ]
-        await self.elect(sorted(waiting), ElectionStrategy.OFFLINE)
+        failed = await self.elect(sorted(waiting), ElectionStrategy.OFFLINE)
+        return {*waiting} - failed.keys()
 
     async def elect(
         self, partitions: Collection[TopicPartition], strategy: ElectionStrategy
@@ -154,17 +158,26 @@ class PartitionStateMachine:
         strategy: ElectionStrategy,
         batch: CommandBatch,
     ) -> dict[TopicPartition, StateChangeFailed]:
+        context = self._context
+        is_any_disk_lost = bool(context.offline_dir_replicas)
+        chosen: dict[tuple[ReplicaAssignment, tuple[int, ...]], Elected | None] = {}
+
         def decide(topic_partition: TopicPartition, stored: LeaderAndIsr) -> LeaderAndIsr:
-            elected = self._choose(topic_partition, stored.isr, strategy)
+            # Where no disk is lost, partitions on the same brokers elect the same leader: a broker
+            # that dies leaves thousands of them.
+            case = context.assignments[topic_partition], stored.isr
+            if is_any_disk_lost or case not in chosen:
+                chosen[case] = self._choose(topic_partition, stored.isr, strategy)
+            elected = chosen[case]
             if elected is None:
                 raise StateChangeFailed(
                     f"no leader for {topic_partition} ({strategy.value}): ISR {stored.isr}, "
-                    f"live brokers {sorted(self._context.live_brokers)}"
+                    f"live brokers {sorted(context.live_brokers)}"
                 )
             return stored.led_by(elected.leader, elected.isr)
 
         outcome = await self._leadership.rewrite(partitions, decide)
-        self._context.set_partition_states(outcome.states, PartitionState.ONLINE)
+        context.set_partition_states(outcome.states, PartitionState.ONLINE)
         batch.add_replicas_of(sorted(outcome.states))
         return outcome.failed
 

@@ -1,6 +1,6 @@
 """The replica state machine: what each copy is told (the table is in `states`)."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from ballast.controller.command_batch import CommandBatch
 from ballast.controller.context import ControllerContext, by_broker
@@ -80,13 +80,19 @@ class ReplicaStateMachine:
         batch.send()
 
     async def take_offline(
-        self, replicas: Collection[Replica], *, while_in_sync: Required = _NOTHING_REQUIRED
+        self,
+        replicas: Collection[Replica],
+        *,
+        while_in_sync: Required = _NOTHING_REQUIRED,
+        just_elected: Set[TopicPartition] = frozenset(),
     ) -> set[Replica]:
         """OfflineReplica: stop it, take it out of the ISR, tell the others; return the done ones.
 
         The ISR keeps its last member, and a leader that goes offline leaves no leader. The
         replicas of one broker leave in one write, brokers one after the other. A partition in
         ``while_in_sync`` fails unless those brokers are in the ISR at the moment of the write.
+        The states of those ``just_elected`` were written for the same reason a moment ago: where
+        the replica left the ISR with that, nothing is read again.
         """
         by_broker = self._checked(replicas, ReplicaState.OFFLINE)
         batch = self._batch()
@@ -94,7 +100,9 @@ class ReplicaStateMachine:
         for broker_id in sorted(by_broker):
             decide = _without(broker_id, while_in_sync)
             partitions = sorted(by_broker[broker_id])
-            done |= await self._take_broker_offline(broker_id, partitions, decide, batch)
+            done |= await self._take_broker_offline(
+                broker_id, partitions, decide, just_elected, batch
+            )
         batch.send()
         return done
 
@@ -153,21 +161,22 @@ class ReplicaStateMachine:
         broker_id: int,
         partitions: Collection[TopicPartition],
         decide: Decision,
+        just_elected: Set[TopicPartition],
         batch: CommandBatch,
     ) -> set[Replica]:
         context = self._context
-        replicas = [Replica(tp, broker_id) for tp in partitions]
-        for replica in replicas:
-            batch.add_stop_replica(replica, delete=False)
+        if broker_id in context.brokers:
+            for topic_partition in partitions:
+                batch.add_stop_replica(Replica(topic_partition, broker_id), delete=False)
         led = [tp for tp in partitions if tp in context.leadership]
         batch.add_update_metadata(context.live_or_shutting_down if led != partitions else ())
-        outcome = await self._leadership.rewrite(led, decide)
+        outcome = await self._leadership.rewrite(led, decide, just_written=just_elected)
         batch.add_replicas_of(self._served(sorted(outcome.states)), but=broker_id)
         for topic_partition in outcome.failed:
             batch.retract_stop_replica(Replica(topic_partition, broker_id))
-        done = {replica for replica in replicas if replica.topic_partition not in outcome.failed}
-        context.set_replica_states(done, ReplicaState.OFFLINE)
-        return done
+        done = [tp for tp in partitions if tp not in outcome.failed]
+        context.set_states_on(broker_id, done, ReplicaState.OFFLINE)
+        return {Replica(tp, broker_id) for tp in done}
 
 
 def _without(broker_id: int, while_in_sync: Required) -> Decision:

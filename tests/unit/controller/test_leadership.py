@@ -72,6 +72,18 @@ async def test_leaving_a_state_alone_refreshes_memory_only() -> None:
     assert "update_leadership" not in world.store.calls
 
 
+async def test_what_was_written_a_moment_ago_is_not_read_again_to_be_left_alone() -> None:
+    world = World()
+    world.metadata.put_state(T1, STATE)
+    written = (await world.writer.raise_epochs([T0, T1])).states
+    world.store.calls.clear()
+    world.metadata.change_isr(T0, 1)
+    world.metadata.change_isr(T1, 1)
+    outcome = await world.writer.rewrite([T0, T1], lambda _, __: None, just_written={T0})
+    assert outcome.states == {T0: written[T0], T1: world.metadata.states[T1]}
+    assert world.store.calls == ["read_leadership"]
+
+
 async def test_failures_stay_with_their_partition() -> None:
     world = World()
 
