@@ -6,7 +6,6 @@ either gives a value of the schema or raises `ZnodeError` with the path and the 
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
@@ -27,6 +26,7 @@ Epoch = Annotated[int, msgspec.Meta(ge=0, le=INT32_MAX)]
 AnyInt32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=INT32_MAX)]
 
 _AT = re.compile(r" - at (?:`key` in )?`\$?\.?(.*)`$")
+_MALFORMED = (msgspec.DecodeError, ValueError, RecursionError)
 _MISSING = re.compile(r"missing required field `(.*?)`")
 
 K = TypeVar("K")
@@ -48,15 +48,19 @@ class Reader(Generic[K, T]):
         try:
             if len(data) <= MAX_DOCUMENT_BYTES:
                 return self._decode(data)
-        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        except _MALFORMED as error:
             raise _refused(self._path_of(key), error) from error
-        too_large = f"{len(data)} bytes are more than {MAX_DOCUMENT_BYTES}"
-        raise ZnodeError(self._path_of(key), "", too_large)
+        raise _too_large(self._path_of(key), data)
 
 
 def read(path: str, data: bytes, schema: type[T]) -> T:
     """Return the document of a znode as a value of ``schema``; raises `ZnodeError`."""
-    return _reader(schema).read(path, data)
+    try:
+        if len(data) <= MAX_DOCUMENT_BYTES:
+            return msgspec.json.decode(data, type=schema)
+    except _MALFORMED as error:
+        raise _refused(path, error) from error
+    raise _too_large(path, data)
 
 
 def convert(path: str, document: Mapping[str, Any], schema: type[T]) -> T:
@@ -91,9 +95,8 @@ def decimal(path: str, field: str, text: str, maximum: int = INT32_MAX) -> int:
     return number
 
 
-@lru_cache(maxsize=100)
-def _reader(schema: type[T]) -> Reader[str, T]:
-    return Reader(schema, str)
+def _too_large(path: str, data: bytes) -> ZnodeError:
+    return ZnodeError(path, "", f"{len(data)} bytes are more than {MAX_DOCUMENT_BYTES}")
 
 
 def _refused(path: str, error: Exception) -> ZnodeError:
