@@ -18,9 +18,11 @@ from ballast.model.ids import TopicPartition
 from ballast.planner.aims import Aims, aims_of
 from ballast.planner.arrays import Bools, Ints, Shorts, counted
 from ballast.planner.bands import Bands
+from ballast.planner.by_size import TOLERANCE
 from ballast.planner.cutting import added
 from ballast.planner.deal import Vacancies, deal
 from ballast.planner.errors import Infeasible
+from ballast.planner.level_bytes import level_bytes
 from ballast.planner.limits import bytes_of
 from ballast.planner.movers import Holdings, pick_surplus
 from ballast.planner.rack_rules import RackRules
@@ -46,11 +48,34 @@ def rearrange(task: Task, aims: Aims | None = None) -> Shorts:
         raise Infeasible(*lack)
     if aims is None:
         aims = aims_of(task)
+    rows = _once(task, aims)
+    # Of each partition one replica gives way for the sake of bytes: then another one may follow.
+    for _ in range(rows.shape[1] - 1):
+        uneven = _bytes_beyond(task, rows, aims)
+        if not uneven:
+            break
+        again = _once(replace(task, rows=rows, vacant=np.zeros_like(task.vacant)), aims)
+        if _bytes_beyond(task, again, aims) >= uneven:
+            break
+        rows = again
+    level_bytes(task, rows, aims)
+    return rows
+
+
+def _once(task: Task, aims: Aims) -> Shorts:
     rows = task.rows.copy()
     rows[_movers(task, rows, aims)] = -1
     _place(task, rows, task.vacant | (task.pickable & (rows < 0)), aims)
     _improve(task, rows, aims)
     return rows
+
+
+def _bytes_beyond(task: Task, rows: Shorts, aims: Aims) -> float:
+    """Return the bytes that brokers hold beyond their share, where that is too many."""
+    if task.sizes is None or aims.byte_target is None:
+        return 0.0
+    beyond = bytes_of(rows, task.sizes, len(task.low)) - aims.byte_target
+    return float(beyond[beyond > TOLERANCE * aims.byte_target].sum())
 
 
 def _movers(task: Task, rows: Shorts, aims: Aims) -> Bools:
