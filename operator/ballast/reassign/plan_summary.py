@@ -5,7 +5,7 @@ A plan too large to be held as `Plan` is accepted, shown and approved by this.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -91,9 +91,7 @@ class PlanSummarizer:
             raise PlanRejected(f"the plan names more than {self._max_topics} topics")
         if len(self._named) > self._max_brokers:
             raise PlanRejected(f"the plan names more than {self._max_brokers} brokers")
-        for origin, target in zip(line.origins, line.targets, strict=True):
-            if origin != target:
-                self._add(origin, target)
+        self._count_changes([*zip(line.origins, line.targets, strict=True)])
         for origin, target, moves in zip(line.origins, line.targets, line.log_dirs, strict=False):
             staying = {*origin} & {*target}
             self._log_dir_moves += sum(
@@ -123,13 +121,11 @@ class PlanSummarizer:
             },
         )
 
-    def _add(self, origin: tuple[int, ...], target: tuple[int, ...]) -> None:
-        for broker in target:
-            if broker not in origin:
-                self._replicas_in[broker] += 1
-        for broker in origin:
-            if broker not in target:
-                self._replicas_out[broker] += 1
-        if origin[0] != target[0]:
-            self._leaders_out[origin[0]] += 1
-            self._leaders_in[target[0]] += 1
+    def _count_changes(self, pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> None:
+        # Lists of all of them, as a plan has millions: a counter takes one in a fraction of the
+        # time that it takes its items one by one.
+        self._replicas_in.update([b for before, after in pairs for b in after if b not in before])
+        self._replicas_out.update([b for before, after in pairs for b in before if b not in after])
+        others = [(before[0], after[0]) for before, after in pairs if before[0] != after[0]]
+        self._leaders_out.update([before for before, _ in others])
+        self._leaders_in.update([after for _, after in others])
