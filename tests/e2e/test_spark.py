@@ -181,7 +181,7 @@ def test_a_quota_that_is_too_small_is_told_and_mended(spark: Namespace) -> None:
         "apiVersion": "v1",
         "kind": "ResourceQuota",
         "metadata": {"name": "small"},
-        "spec": {"hard": {"pods": str(len(spark.list("pods")))}},
+        "spec": {"hard": {"pods": str(pods_without_jobs(spark))}},
     }
     spark.apply(quota)
     try:
@@ -191,6 +191,20 @@ def test_a_quota_that_is_too_small_is_told_and_mended(spark: Namespace) -> None:
             wait_for_end(spark, "small-quota")
     finally:
         spark.delete("resourcequota", "small")
+
+
+def pods_without_jobs(namespace: Namespace) -> int:
+    """Return how many pods there are once those of earlier jobs are gone.
+
+    A quota would count none of them that is going, and have room for another one.
+    """
+
+    def look() -> int | None:
+        pods = namespace.list("pods")
+        are_left = any("spark-role" in pod["metadata"].get("labels", {}) for pod in pods)
+        return None if are_left else len(pods)
+
+    return eventually("the end of earlier jobs", look, timeout_s=FAILURE_S)
 
 
 def wait_for_end(namespace: Namespace, name: str) -> Document:
