@@ -192,9 +192,7 @@ def operator(
     ] = "cluster.local",
     http_port: Annotated[
         int,
-        typer.Option(
-            min=0, max=65535, envvar="BALLAST_HTTP_PORT", help="Port of /livez, /readyz, /metrics."
-        ),
+        typer.Option(min=0, max=65535, envvar="BALLAST_HTTP_PORT", help="Of probes and metrics."),
     ] = 8080,
     watch_nodes: Annotated[
         bool, typer.Option(envvar="BALLAST_WATCH_NODES", help="Follow Nodes; needs rights on them.")
@@ -279,8 +277,7 @@ def uninstall(
     ] = None,
     all_namespaces: Annotated[bool, typer.Option("--all-namespaces")] = False,
     operator_labels: Annotated[
-        str | None,
-        typer.Option(metavar="NAME=VALUE,…", help="Wait until its pods are gone."),
+        str | None, typer.Option(metavar="NAME=VALUE,…", help="Wait until its pods are gone.")
     ] = None,
 ) -> None:
     """Take the operator's finalizers off what it tended, after the operator itself is gone."""
@@ -347,12 +344,16 @@ def plan_snapshot(
     bootstrap_server: Bootstrap,
     out: Annotated[Path, typer.Option(help="Where the snapshot goes; .gz compresses it.")],
     load_window: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Tells what was written in the last 30m, 1h, 7d, …"),
+        str | None, typer.Option(metavar="TIME", help="Tells what was written in the last 1h, 7d…")
     ] = None,
     load_percentile: Annotated[
-        int | None,
-        typer.Option(min=1, max=100, help="Of the rates in that time; their average if absent."),
+        int | None, typer.Option(min=1, max=100, help="Of its rates; their average if absent.")
+    ] = None,
+    load_by_hour_of_day: Annotated[
+        bool, typer.Option("--load-by-hour-of-day", help="Tells the busiest hour of the day, UTC.")
+    ] = False,
+    load_growth: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Projects its growth so far ahead.")
     ] = None,
     capacity: Annotated[
         list[str] | None, typer.Option(help="Of brokers: 2Ti, 7=4Ti; of log dirs: 7:/data=1Ti.")
@@ -365,6 +366,8 @@ def plan_snapshot(
         out=out,
         load_window=load_window,
         load_percentile=load_percentile,
+        load_by_hour_of_day=load_by_hour_of_day,
+        load_growth=load_growth,
         capacity=capacity or (),
     )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ballast.model.load_features import AVERAGE, LoadFeatures
 from ballast.model.load_samples import LoadSample
 from ballast.net.admin import AdminClient
 from ballast.net.cluster_connections import AdminOptions, parse_bootstrap_servers
@@ -29,7 +30,11 @@ pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("spark")]
 WINDOW_MS = 3_600_000
 INTERVAL_MS = 2_000
 SPARK_S = 500
-PERCENTILES = (None, 90)
+FEATURES = (
+    AVERAGE,
+    LoadFeatures(percentile=90),
+    LoadFeatures(percentile=90, by_hour_of_day=True, growth_seconds=60),
+)
 LOAD_PARTITIONS = 4
 """Of the topic with the history, as brokers make it."""
 
@@ -63,8 +68,8 @@ def read_history(bootstrap_servers: str, since_ms: int, until_ms: int) -> list[L
     return asyncio.run(read())
 
 
-def planned_in_process(snapshot: Path, history: LoadHistory, percentile: int | None) -> bytes:
-    columns = read_snapshot([with_rates(snapshot.read_bytes(), history, percentile)])
+def planned_in_process(snapshot: Path, history: LoadHistory, features: LoadFeatures) -> bytes:
+    columns = read_snapshot([with_rates(snapshot.read_bytes(), history, features)])
     return plan_text(columns, plan_targets(columns, BY_LOAD, partitions_per_block=BLOCK))
 
 
@@ -112,14 +117,14 @@ def test_the_plan_is_that_of_the_history_that_one_process_reads(tmp_path: Path) 
                 partitions=LOAD_PARTITIONS,
                 since_ms=since_ms,
                 until_ms=until_ms,
-                percentile=percentile,
+                features=features,
             )
-            for percentile in PERCENTILES
+            for features in FEATURES
         ]
         found = planned_by_spark(snapshot, loads, jars)
     history = LoadHistory()
     for sample in samples:
         history.add(sample)
-    texts = [planned_in_process(snapshot, history, percentile) for percentile in PERCENTILES]
+    texts = [planned_in_process(snapshot, history, features) for features in FEATURES]
     assert all(f'"topic":"{HOT}"'.encode() in text for text in texts)
     assert found == [hashlib.sha256(text).hexdigest() for text in texts]

@@ -41,7 +41,8 @@ OPTIONS = {
         *("--start-index", "--objective", "--seed", "--engine", "--format"),
     ],
     "plan snapshot": [
-        *("--bootstrap-server", "--out", "--load-window", "--load-percentile", "--capacity"),
+        *("--bootstrap-server", "--out", "--load-window", "--load-percentile"),
+        *("--load-by-hour-of-day", "--load-growth", "--capacity"),
     ],
     "plan show": ["--snapshot", "--throttle", "--max-concurrent-moves-per-broker", "--html"],
 }
@@ -311,7 +312,8 @@ def test_a_plan_is_shown_and_a_snapshot_taken(
     more = "--snapshot s --throttle 5Mi --max-concurrent-moves-per-broker 2 --html h"
     assert run("plan", "show", "p", *more.split())[0] == 7
     assert run("plan", "snapshot", "--bootstrap-server", "h:1", "--out", "s")[0] == 7
-    more = "--load-window 1h --load-percentile 95 --capacity 2Ti --capacity 7=4Ti"
+    more = "--load-window 1h --load-percentile 95 --load-by-hour-of-day --load-growth 7d"
+    more += " --capacity 2Ti --capacity 7=4Ti"
     assert run("plan", "snapshot", "--bootstrap-server", "h:1", "--out", "s", *more.split())[0] == 7
     plan = {"plan": Path("p"), "snapshot": None, "throttle": None, "html": None}
     assert shown == [
@@ -326,6 +328,20 @@ def test_a_plan_is_shown_and_a_snapshot_taken(
     ]
     usual = {"bootstrap_server": "h:1", "out": Path("s")}
     assert taken == [
-        {**usual, "load_window": None, "load_percentile": None, "capacity": ()},
-        {**usual, "load_window": "1h", "load_percentile": 95, "capacity": ["2Ti", "7=4Ti"]},
+        {
+            **usual,
+            "load_window": None,
+            "load_percentile": None,
+            "load_by_hour_of_day": False,
+            "load_growth": None,
+            "capacity": (),
+        },
+        {
+            **usual,
+            "load_window": "1h",
+            "load_percentile": 95,
+            "load_by_hour_of_day": True,
+            "load_growth": "7d",
+            "capacity": ["2Ti", "7=4Ti"],
+        },
     ]

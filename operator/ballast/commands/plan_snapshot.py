@@ -15,6 +15,7 @@ from ballast.commands.plan_capacities import (
     with_capacities,
 )
 from ballast.commands.plan_files import FileUnusable, write_file
+from ballast.model.load_features import MAX_GROWTH_SECONDS, MIN_GROWTH_SECONDS, LoadFeatures
 from ballast.net.admin import AdminClient
 from ballast.net.cluster_connections import AdminOptions, parse_bootstrap_servers
 from ballast.net.cluster_snapshot import take_snapshot
@@ -27,7 +28,7 @@ EXIT_FAILED = 1
 EXIT_INVALID = 2
 
 _ADMIN_OPTIONS = AdminOptions(client_id="ballast-plan")
-_WINDOW = re.compile(r"([1-9][0-9]{0,8})([smhd])")
+_TIME = re.compile(r"([1-9][0-9]{0,8})([smhd])")
 _UNIT_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
@@ -35,12 +36,14 @@ class _NoHistory(Exception):
     """There are no rates for the snapshot; the message says why."""
 
 
-def main(
+def main(  # noqa: PLR0913 - the options of the command line, one each
     *,
     bootstrap_server: str,
     out: Path,
     load_window: str | None = None,
     load_percentile: int | None = None,
+    load_by_hour_of_day: bool = False,
+    load_growth: str | None = None,
     capacity: Sequence[str] = (),
 ) -> int:
     """Run the command; return 0, 1 when the cluster does not answer, 2 when the input is wrong."""
@@ -50,9 +53,11 @@ def main(
         sys.stderr.write(f"--bootstrap-server: {error}\n")
         return EXIT_INVALID
     try:
-        window = read_window(load_window, load_percentile)
+        window = read_window(
+            load_window, load_percentile, by_hour_of_day=load_by_hour_of_day, growth=load_growth
+        )
     except ValueError as error:
-        sys.stderr.write(f"--load-window: {error}\n")
+        sys.stderr.write(f"{error}\n")
         return EXIT_INVALID
     try:
         capacities = read_capacities(capacity)
@@ -70,16 +75,47 @@ def main(
     return asyncio.run(connected())
 
 
-def read_window(length: str | None, percentile: int | None) -> LoadWindow | None:
-    """Return which part of the history of load is asked for. Raises `ValueError`."""
+def read_window(
+    length: str | None,
+    percentile: int | None = None,
+    *,
+    by_hour_of_day: bool = False,
+    growth: str | None = None,
+) -> LoadWindow | None:
+    """Return which part of the history of load is asked for, and what of it.
+
+    Raises `ValueError`, whose message begins with the name of the option.
+    """
     if length is None:
-        if percentile is not None:
-            raise ValueError("is required by --load-percentile")
+        needing = {
+            "--load-percentile": percentile is not None,
+            "--load-by-hour-of-day": by_hour_of_day,
+            "--load-growth": growth is not None,
+        }
+        for name, is_given in needing.items():
+            if is_given:
+                raise ValueError(f"--load-window: is required by {name}")
         return None
-    form = _WINDOW.fullmatch(length)
+    features = LoadFeatures(
+        percentile=percentile,
+        by_hour_of_day=by_hour_of_day,
+        growth_seconds=None if growth is None else _growth_seconds(growth),
+    )
+    return LoadWindow(length_ms=_time_ms("--load-window", length), features=features)
+
+
+def _growth_seconds(text: str) -> int:
+    seconds = _time_ms("--load-growth", text) // 1000
+    if not MIN_GROWTH_SECONDS <= seconds <= MAX_GROWTH_SECONDS:
+        raise ValueError(f"--load-growth: not from 60s to 365d: {text!r}")
+    return seconds
+
+
+def _time_ms(option: str, text: str) -> int:
+    form = _TIME.fullmatch(text)
     if form is None:
-        raise ValueError(f"not a time such as 30m, 1h or 7d: {length!r}")
-    return LoadWindow(length_ms=int(form[1]) * _UNIT_MS[form[2]], percentile=percentile)
+        raise ValueError(f"{option}: not a time such as 30m, 1h or 7d: {text!r}")
+    return int(form[1]) * _UNIT_MS[form[2]]
 
 
 async def snapshot(  # noqa: PLR0913 - the options of the command line, one each

@@ -225,7 +225,7 @@ class PlanEngines:
             partitions=await history_partitions(self._work.admin),
             since_ms=basis.time_ms - _window(asked).length_ms,
             until_ms=basis.time_ms,
-            percentile=asked.percentile,
+            features=asked.features,
         )
 
     async def _look_at_job(self, case: GenerationCase, planning: Planning) -> Pending:
@@ -277,7 +277,7 @@ def _plans(engine: Engine, taken: ClusterSnapshot) -> str:
 
 
 def _window(asked: LoadAsked) -> LoadWindow:
-    return LoadWindow(length_ms=asked.window_seconds * 1000, percentile=asked.percentile)
+    return LoadWindow(length_ms=asked.window_seconds * 1000, features=asked.features)
 
 
 def _no_history(asked: LoadAsked) -> str:

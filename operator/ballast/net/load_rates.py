@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from ballast.model.load_features import AVERAGE, LoadFeatures
 from ballast.model.topics import LOAD_TOPIC
 from ballast.planner.load_history import LoadHistory
 from ballast.reassign.ports import ClusterAdmin
@@ -18,8 +19,7 @@ class LoadWindow:
 
     length_ms: int = 3_600_000
     """From now back."""
-    percentile: int | None = None
-    """Of the samples' rates, 1 to 100; None = their average."""
+    features: LoadFeatures = AVERAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class LoadRates:
 
     def bytes_in_per_second(self, topic: str, partitions: int) -> Sequence[float]:
         """Return the rates of a topic's partitions."""
-        return self.history.bytes_in_per_second(topic, partitions, self.window.percentile)
+        return self.history.bytes_in_per_second(topic, partitions, self.window.features)
 
 
 async def has_samples(admin: ClusterAdmin, window: LoadWindow, now_ms: int) -> bool:

@@ -1,8 +1,7 @@
 """Samples of load, gathered into rates of partitions.
 
-A partition may have been led by several brokers: what they counted adds up, and the time that their
-samples cover counts once. Time that no sample covers, because a broker could not write it, counts
-as if it had not been. What is kept takes 28 bytes per partition and sample.
+A partition may have been led by several brokers. Time that no sample covers, because a broker could
+not write it, counts as if it had not been. What is kept takes 28 bytes per partition and sample.
 """
 
 from array import array
@@ -10,10 +9,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ballast.model.load_features import AVERAGE, LoadFeatures
 from ballast.model.load_samples import LoadSample
-from ballast.planner.arrays import Floats, Ints
+from ballast.planner.load_rates import Samples, partition_rates
 
-MS_PER_SECOND = 1000
 _DECIMALS = 3
 
 
@@ -58,57 +57,22 @@ class LoadHistory:
         return 0 if self._first_ms is None else self._last_ms - self._first_ms
 
     def bytes_in_per_second(
-        self, topic: str, partitions: int, percentile: int | None = None
+        self, topic: str, partitions: int, features: LoadFeatures = AVERAGE
     ) -> list[float]:
-        """Return what was written to each of a topic's partitions: on average, or the percentile.
+        """Return the rate of each of a topic's partitions: by default the average.
 
-        The percentile is that of the samples' own rates, by the nearest rank. Of a partition that
-        no sample tells of, 0.
+        Of a partition that no sample tells of, 0.
         """
-        rates = np.zeros(partitions, np.float64)
         rows = self._topics.get(topic)
-        if rows is not None:
-            told_of = np.frombuffer(rows.partitions, np.int32).astype(np.int64)
-            known = told_of < partitions
-            numbers = told_of[known]
-            starts, ends, bytes_in = (
-                np.frombuffer(column, np.int64)[known]
-                for column in (rows.starts_ms, rows.ends_ms, rows.bytes_in)
-            )
-            if percentile is None:
-                covered = _covered_ms(numbers, starts, ends, partitions)
-                total = np.bincount(numbers, bytes_in, partitions)
-                rates = MS_PER_SECOND * total / np.maximum(1, covered)
-            else:
-                own = MS_PER_SECOND * bytes_in / (ends - starts)
-                rates = _percentile(numbers, own, partitions, percentile)
+        if rows is None:
+            return [0.0] * partitions
+        told_of = np.frombuffer(rows.partitions, np.int32).astype(np.int64)
+        known = told_of < partitions
+        starts, ends, bytes_in = (
+            np.frombuffer(column, np.int64)[known]
+            for column in (rows.starts_ms, rows.ends_ms, rows.bytes_in)
+        )
+        samples = Samples(groups=told_of[known], starts_ms=starts, ends_ms=ends, bytes_in=bytes_in)
+        rates = partition_rates(samples, partitions, features)
         told: list[float] = np.round(rates, _DECIMALS).tolist()
         return told
-
-
-def _covered_ms(numbers: Ints, starts: Ints, ends: Ints, partitions: int) -> Ints:
-    """Return how long each partition's samples cover together, what overlaps counted once."""
-    if not len(numbers):
-        return np.zeros(partitions, np.int64)
-    origin = int(starts.min())
-    stride = int(ends.max()) - origin + 1
-    # Each partition gets a stretch of its own on one line of time: then one pass does for all.
-    order = np.lexsort((starts, numbers))
-    shift = numbers[order] * stride - origin
-    starts, ends = starts[order] + shift, ends[order] + shift
-    reached = np.maximum.accumulate(ends)
-    before = np.concatenate([np.zeros(1, np.int64), reached[:-1]])
-    new = np.maximum(0, ends - np.maximum(starts, before))
-    return np.bincount(numbers[order], new, partitions).astype(np.int64)
-
-
-def _percentile(numbers: Ints, rates: Floats, partitions: int, percentile: int) -> Floats:
-    """Return each partition's percentile by the nearest rank; 0 where there is nothing."""
-    ordered = rates[np.lexsort((rates, numbers))]
-    counts = np.bincount(numbers, minlength=partitions)
-    ranks = np.maximum(1, -(-counts * percentile // 100))
-    places = np.cumsum(counts) - counts + ranks - 1
-    found = np.zeros(partitions, np.float64)
-    there = counts > 0
-    found[there] = ordered[places[there]]
-    return found

@@ -10,6 +10,12 @@ from enum import StrEnum
 from typing import Any
 
 from ballast.model.fields import Reader
+from ballast.model.load_features import (
+    AVERAGE,
+    MAX_GROWTH_SECONDS,
+    MIN_GROWTH_SECONDS,
+    LoadFeatures,
+)
 
 MIN_DRIVER_MEMORY_BYTES = 512 * 1024 * 1024
 MAX_DEADLINE_SECONDS = 86_400
@@ -53,8 +59,7 @@ class LoadAsked:
 
     window_seconds: int = 3600
     """From the snapshot back."""
-    percentile: int | None = None
-    """Of the samples' rates; None = their average."""
+    features: LoadFeatures = AVERAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +100,8 @@ def read_generate(plan: Reader) -> PlanToGenerate | None:
 
 
 def _read_load(generate: Reader) -> LoadAsked:
-    load = generate.nested("load", ("windowSeconds", "percentile"))
+    names = ("windowSeconds", "percentile", "byHourOfDay", "growthSeconds")
+    load = generate.nested("load", names)
     usual = LoadAsked()
     return LoadAsked(
         window_seconds=load.integer(
@@ -104,7 +110,14 @@ def _read_load(generate: Reader) -> LoadAsked:
             minimum=MIN_LOAD_WINDOW_SECONDS,
             maximum=MAX_LOAD_WINDOW_SECONDS,
         ),
-        percentile=load.integer("percentile", 0, minimum=1, maximum=100) or None,
+        features=LoadFeatures(
+            percentile=load.integer("percentile", 0, minimum=1, maximum=100) or None,
+            by_hour_of_day=load.boolean("byHourOfDay", False),
+            growth_seconds=load.integer(
+                "growthSeconds", 0, minimum=MIN_GROWTH_SECONDS, maximum=MAX_GROWTH_SECONDS
+            )
+            or None,
+        ),
     )
 
 

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import msgspec
 
+from ballast.model.load_features import AVERAGE, LoadFeatures
+
 _Moment = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 _MAX_REASON = 200
 
@@ -25,8 +27,7 @@ class JobLoad(
     """Samples that end after it count."""
     until_ms: _Moment
     """Samples that end after it do not: whoever reads again finds the same."""
-    percentile: Annotated[int, msgspec.Meta(ge=1, le=100)] | None = None
-    """Of the samples' rates; None = their average."""
+    features: LoadFeatures = AVERAGE
 
     def encode(self) -> str:
         """Return it as an argument of the job."""

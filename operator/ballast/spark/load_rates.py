@@ -1,19 +1,30 @@
 """Samples of load, gathered into the rates of each block's partitions.
 
-The rules, and the numbers, are those of `ballast.planner.load_history`, said over columns: what
-several leaders counted adds up, the time that samples cover counts once, and percentiles are those
-of the samples' own rates, by the nearest rank. Samples are brought together with the places of
+The rules are those of `ballast.model.load_features`, and the numbers those of
+`ballast.planner.load_rates`, said over columns. Samples are brought together with the places of
 their topics before their partitions are taken apart, so that what is not in the snapshot is left
 out early and what is grouped are numbers.
 """
 
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
-_MS_PER_SECOND = 1000
+from ballast.model.load_features import (
+    AVERAGE,
+    DAY_MS,
+    HOUR_MS,
+    MAX_GROWTH,
+    MS_PER_SECOND,
+    LoadFeatures,
+)
+
 _THOUSANDTHS = 1000.0
+_EARLIER = -2
+_LATER = -1
+_WHOLE = 0
+"""Parts of its partition's time that a sample may be of, beside hours of the day, from 0 on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +33,7 @@ class LoadSamples:
 
     samples: DataFrame
     """As `load_samples.samples_of` has them."""
-    percentile: int | None = None
-    """Of the samples' rates, 1 to 100; None = their average."""
+    features: LoadFeatures = AVERAGE
 
 
 def rates_by_block(load: LoadSamples, places: DataFrame) -> DataFrame:
@@ -43,15 +53,74 @@ def rates_by_block(load: LoadSamples, places: DataFrame) -> DataFrame:
             F.col("one.bytes_in").alias("bytes_in"),
         )
     )
-    rate = _average() if load.percentile is None else _percentile(load.percentile)
-    rates = counted.groupBy("block", "row").agg(_as_planned(rate).alias("rate"))
+    rates = _rates(counted, load.features).select("block", "row", _as_planned(F.col("rate")))
     return rates.groupBy("block").agg(F.collect_list(F.struct("row", "rate")).alias("rates"))
+
+
+def _rates(counted: DataFrame, features: LoadFeatures) -> DataFrame:
+    """Return ``block``, ``row`` and ``rate``, not rounded yet."""
+    asked = _average() if features.percentile is None else _percentile(features.percentile)
+    if not features.by_hour_of_day and features.growth_seconds is None:
+        return counted.groupBy("block", "row").agg(asked.alias("rate"))
+    parts = [_hour_of_day() if features.by_hour_of_day else F.lit(_WHOLE)]
+    if features.growth_seconds is None:
+        spanned = counted.withColumn("span_ms", F.lit(0))
+    else:
+        spanned = _spanned(counted)
+        parts.append(_half())
+    rated = (
+        spanned.withColumn("part", F.explode(F.array_compact(F.array(*parts))))
+        .groupBy("block", "row", "span_ms", "part")
+        .agg(asked.alias("asked"), _average().alias("average"))
+    )
+    by_row = rated.groupBy("block", "row", "span_ms").agg(
+        F.max(F.when(F.col("part") >= _WHOLE, F.col("asked"))).alias("rate"),
+        *(
+            F.max(F.when(F.col("part") == part, F.col("average"))).alias(name)
+            for part, name in ((_EARLIER, "earlier"), (_LATER, "later"))
+        ),
+    )
+    if features.growth_seconds is None:
+        return by_row
+    return by_row.withColumn("rate", _grown(MS_PER_SECOND * features.growth_seconds))
+
+
+def _hour_of_day() -> Column:
+    return ((F.col("end_ms") - 1) % DAY_MS / HOUR_MS).cast("int")
+
+
+def _spanned(counted: DataFrame) -> DataFrame:
+    """Return samples with ``last_ms``, and ``span_ms`` before it, of what is cut into halves."""
+    of_row = Window.partitionBy("block", "row")
+    span = F.col("last_ms") - F.min("start_ms").over(of_row)
+    pairs_of_days = F.col("all_ms") - F.col("all_ms") % (2 * DAY_MS)
+    return (
+        counted.withColumn("last_ms", F.max("end_ms").over(of_row))
+        .withColumn("all_ms", span)
+        .withColumn("span_ms", F.when(pairs_of_days > 0, pairs_of_days).otherwise(F.col("all_ms")))
+    )
+
+
+def _half() -> Column:
+    """Return of which half a sample is; null for one before them."""
+    moment, last, span = F.col("end_ms") - 1, F.col("last_ms"), F.col("span_ms")
+    return F.when(2 * moment >= 2 * last - span, F.lit(_LATER)).when(
+        moment >= last - span, F.lit(_EARLIER)
+    )
+
+
+def _grown(ahead_ms: int) -> Column:
+    rate, span = F.col("rate"), F.col("span_ms")
+    gained = F.greatest(F.lit(0.0), F.col("later") - F.col("earlier"))
+    # Spark's greatest passes over what is null: without one of the halves there is no growth.
+    growth = gained * (span + 2 * ahead_ms) / span
+    return F.least(rate + growth, MAX_GROWTH * rate)
 
 
 def _average() -> Column:
     total = F.sum(F.col("bytes_in").cast("double"))
     spans = F.array_sort(F.collect_list(F.struct("start_ms", "end_ms")))
-    return _MS_PER_SECOND * total / F.greatest(F.lit(1), _covered_ms(spans))
+    return MS_PER_SECOND * total / F.greatest(F.lit(1), _covered_ms(spans))
 
 
 def _covered_ms(spans: Column) -> Column:
@@ -72,7 +141,7 @@ def _covered_ms(spans: Column) -> Column:
 
 
 def _percentile(percentile: int) -> Column:
-    own = _MS_PER_SECOND * F.col("bytes_in") / (F.col("end_ms") - F.col("start_ms"))
+    own = MS_PER_SECOND * F.col("bytes_in") / (F.col("end_ms") - F.col("start_ms"))
     rates = F.array_sort(F.collect_list(own))
     # The nearest rank is ceil(count * percentile / 100), in whole numbers.
     rank = F.floor((F.count("*") * percentile + 99) / 100).cast("int")
@@ -81,4 +150,5 @@ def _percentile(percentile: int) -> Column:
 
 def _as_planned(rate: Column) -> Column:
     """Return a rate as the planner has it: a snapshot tells thousandths, and it whole numbers."""
-    return F.rint(F.rint(rate * _THOUSANDTHS) / _THOUSANDTHS).cast("bigint")
+    whole = F.rint(F.rint(rate * _THOUSANDTHS) / _THOUSANDTHS).cast("bigint")
+    return whole.alias("rate")

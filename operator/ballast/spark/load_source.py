@@ -49,5 +49,5 @@ def load_samples(session: SparkSession, load: JobLoad) -> LoadSamples:
     ends = F.col("end_ms")
     return LoadSamples(
         samples=samples_of(records).where((ends > load.since_ms) & (ends <= load.until_ms)),
-        percentile=load.percentile,
+        features=load.features,
     )

@@ -1,5 +1,6 @@
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from ballast.commands.plan_snapshot import (
     snapshot,
 )
 from ballast.model.ids import TopicPartition
+from ballast.model.load_features import LoadFeatures
 from ballast.net.load_rates import LoadWindow
 from tests.fakes.cluster_admin import FakeAdmin, FakeCluster
 from tests.fakes.load_samples import made_sample
@@ -106,9 +108,12 @@ async def test_with_a_window_it_tells_what_was_written(tmp_path: Path) -> None:
         made_sample("t", [9999, 9999], end_ms=NOW_MS - 3_600_000),
     ]
     path = tmp_path / "s"
+    by_hour = LoadFeatures(by_hour_of_day=True)
     for window, rates in (
         (LoadWindow(), [0, 50, 1]),
-        (LoadWindow(percentile=95), [0, 100, 1]),
+        (LoadWindow(features=LoadFeatures(percentile=95)), [0, 100, 1]),
+        (LoadWindow(length_ms=7_200_000, features=by_hour), [0, 167, 167]),
+        (LoadWindow(features=LoadFeatures(growth_seconds=60)), [0, 250, 1]),
         (LoadWindow(length_ms=60_000), [0, 100, 1]),
     ):
         code, said, errors = await taken(admin, path, window)
@@ -135,7 +140,7 @@ async def test_without_a_history_nothing_is_written(tmp_path: Path) -> None:
     [
         (None, None, None),
         ("90s", None, LoadWindow(length_ms=90_000)),
-        ("30m", 50, LoadWindow(length_ms=1_800_000, percentile=50)),
+        ("30m", 50, LoadWindow(length_ms=1_800_000, features=LoadFeatures(percentile=50))),
         ("1h", None, LoadWindow()),
         ("7d", None, LoadWindow(length_ms=604_800_000)),
     ],
@@ -155,9 +160,41 @@ def test_another_window_is_refused(
     assert capsys.readouterr().err.startswith("--load-window: not a time such as 30m")
 
 
-def test_a_percentile_is_of_a_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(bootstrap_server="h:1", out=tmp_path / "s", load_percentile=95) == EXIT_INVALID
-    assert capsys.readouterr().err == "--load-window: is required by --load-percentile\n"
+@pytest.mark.parametrize(
+    ("asked", "option"),
+    [
+        ({"load_percentile": 95}, "--load-percentile"),
+        ({"load_by_hour_of_day": True}, "--load-by-hour-of-day"),
+        ({"load_growth": "7d"}, "--load-growth"),
+    ],
+)
+def test_what_is_asked_of_the_load_is_of_a_window(
+    asked: dict[str, Any], option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(bootstrap_server="h:1", out=tmp_path / "s", **asked) == EXIT_INVALID
+    assert capsys.readouterr().err == f"--load-window: is required by {option}\n"
+
+
+@pytest.mark.parametrize(
+    ("growth", "seconds"), [("60s", 60), ("7d", 604_800), ("365d", 31_536_000)]
+)
+def test_growth_is_a_time_too(growth: str, seconds: int) -> None:
+    features = LoadFeatures(by_hour_of_day=True, growth_seconds=seconds)
+    window = read_window("1h", by_hour_of_day=True, growth=growth)
+    assert window == LoadWindow(features=features)
+
+
+@pytest.mark.parametrize(
+    ("growth", "reason"),
+    [("week", "not a time such as"), ("59s", "not from"), ("366d", "not from")],
+)
+def test_another_growth_is_refused(
+    growth: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "s"
+    code = main(bootstrap_server="h:1", out=path, load_window="1h", load_growth=growth)
+    assert code == EXIT_INVALID
+    assert capsys.readouterr().err.startswith(f"--load-growth: {reason}")
 
 
 async def test_capacities_are_written(tmp_path: Path) -> None:

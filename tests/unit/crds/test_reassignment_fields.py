@@ -49,7 +49,12 @@ PLANS: dict[str, dict[str, Any]] = {
             "maxBytesToMove": "1Ti",
             "startIndex": 2,
             "objective": "BytesInPerSecond",
-            "load": {"windowSeconds": 600, "percentile": 95},
+            "load": {
+                "windowSeconds": 600,
+                "percentile": 95,
+                "byHourOfDay": True,
+                "growthSeconds": 604800,
+            },
             "engine": "Spark",
             "seed": 7,
             "spark": {

@@ -11,6 +11,7 @@ from ballast.kube.generation_case import Attempt
 from ballast.kube.plan_worker import Request, make_plan
 from ballast.kube.reassignment_object import milliseconds
 from ballast.kube.resources import CONFIG_MAPS, PODS, SPARK_APPLICATIONS, Document
+from ballast.model.load_features import LoadFeatures
 from ballast.model.topics import LOAD_TOPIC
 from ballast.planner.snapshot_lines import read_snapshot
 from ballast.reassign.conditions import LifecycleState
@@ -93,7 +94,7 @@ async def test_a_job_reads_the_history_of_load_by_itself() -> None:
     """The operator only sees whether there is any; it says where, and until when."""
     house = house_with_spark()
     by_load = {"strategy": "Rebalance", "objective": "BytesInPerSecond", "engine": "Spark"}
-    load = {"windowSeconds": 600, "percentile": 95}
+    load = {"windowSeconds": 600, "percentile": 95, "byHourOfDay": True, "growthSeconds": 60}
     house.put("grow", plan={"generate": {**by_load, "load": load}})
     tender = house.tender("grow")
     await house.looks(tender, 3)
@@ -107,7 +108,8 @@ async def test_a_job_reads_the_history_of_load_by_itself() -> None:
     words = jobs(house)[0]["spec"]["arguments"]
     told = JobLoad.decode(words[words.index("--load") + 1])
     assert told.bootstrap_servers == "prod-bootstrap.ns.svc.cluster.local:9092"
-    assert (told.partitions, told.percentile) == (1, 95)
+    assert told.partitions == 1
+    assert told.features == LoadFeatures(percentile=95, by_hour_of_day=True, growth_seconds=60)
     assert told.until_ms - told.since_ms == 600_000
     based_on = house.seen("grow").status["planning"]["basedOn"]["time"]
     assert milliseconds(based_on) == told.until_ms

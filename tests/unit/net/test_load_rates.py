@@ -2,6 +2,7 @@
 
 import pytest
 
+from ballast.model.load_features import LoadFeatures
 from ballast.model.topics import LOAD_TOPIC
 from ballast.net.load_rates import (
     MAX_BYTES,
@@ -27,9 +28,15 @@ async def test_the_window_decides_what_counts() -> None:
     assert rates is not None
     covered_s = 60 * 60
     assert rates.bytes_in_per_second("t", 1) == [round((60 * 600 + 60_000) / covered_s, 3)]
-    median = await read_rates(admin, LoadWindow(percentile=50), NOW_MS)
+    median = await read_rates(admin, LoadWindow(features=LoadFeatures(percentile=50)), NOW_MS)
     assert median is not None
     assert median.bytes_in_per_second("t", 1) == [10]
+    growing = await read_rates(admin, LoadWindow(features=LoadFeatures(growth_seconds=60)), NOW_MS)
+    assert growing is not None
+    # The later half hour has the large sample, and an hour and two minutes are two halves and that.
+    growth = (60_000 / 1800) * (3600 + 2 * 60) / 3600
+    average = (60 * 600 + 60_000) / covered_s
+    assert growing.bytes_in_per_second("t", 1) == [round(average + growth, 3)]
 
 
 async def test_no_samples_of_that_time_are_no_rates() -> None:

@@ -2,11 +2,13 @@ from collections.abc import Sequence
 
 import pytest
 
+from ballast.model.load_features import AVERAGE, LoadFeatures
 from ballast.model.load_samples import LoadSample
 from ballast.planner.load_history import LoadHistory
 
 MINUTE = 60_000
 NOW = 1_700_000_000_000
+PERCENTILES = (AVERAGE, LoadFeatures(percentile=50), LoadFeatures(percentile=95))
 
 
 def sample(
@@ -55,9 +57,9 @@ def test_a_sample_within_a_longer_one_covers_nothing_more() -> None:
 def test_the_order_of_samples_does_not_matter() -> None:
     samples = [sample(n, [n * 100, 7, n]) for n in range(6)] + [sample(3, [900], first=2)]
     forth, back = history(*samples), history(*reversed(samples))
-    for percentile in (None, 50, 95):
-        assert forth.bytes_in_per_second("t", 3, percentile) == back.bytes_in_per_second(
-            "t", 3, percentile
+    for features in (*PERCENTILES, LoadFeatures(by_hour_of_day=True, growth_seconds=3600)):
+        assert forth.bytes_in_per_second("t", 3, features) == back.bytes_in_per_second(
+            "t", 3, features
         )
 
 
@@ -66,15 +68,15 @@ def test_the_order_of_samples_does_not_matter() -> None:
 )
 def test_a_percentile_is_that_of_the_nearest_rank(percentile: int, rate: int) -> None:
     made = history(*(sample(n, [60 * ((n * 7) % 10 + 1), 120]) for n in range(10)))
-    assert made.bytes_in_per_second("t", 2, percentile) == [rate, 2]
+    assert made.bytes_in_per_second("t", 2, LoadFeatures(percentile=percentile)) == [rate, 2]
 
 
-@pytest.mark.parametrize("percentile", [None, 95])
-def test_of_what_is_not_there_nothing_is_known(percentile: int | None) -> None:
+@pytest.mark.parametrize("features", PERCENTILES)
+def test_of_what_is_not_there_nothing_is_known(features: LoadFeatures) -> None:
     made = history(sample(0, [600], first=1))
-    assert made.bytes_in_per_second("t", 3, percentile) == [0, 10, 0]
-    assert made.bytes_in_per_second("t", 1, percentile) == [0]
-    assert made.bytes_in_per_second("u", 2, percentile) == [0, 0]
+    assert made.bytes_in_per_second("t", 3, features) == [0, 10, 0]
+    assert made.bytes_in_per_second("t", 1, features) == [0]
+    assert made.bytes_in_per_second("u", 2, features) == [0, 0]
 
 
 def test_an_empty_history_says_so() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from ballast.model.load_features import AVERAGE, LoadFeatures
 from ballast.reassign.errors import ManifestRejected
 from ballast.reassign.generate_manifest import Engine, LoadAsked, PlanToGenerate, SparkJob
 from ballast.reassign.manifest import Manifest, parse_manifest
@@ -46,11 +47,14 @@ def test_a_plan_by_load_says_of_which_time() -> None:
     plan = parsed(by_load).plan
     assert isinstance(plan, PlanToGenerate)
     assert plan.options == by_load
-    assert plan.load == LoadAsked(window_seconds=3600, percentile=None)
-    asked = {"windowSeconds": 60, "percentile": 95}
+    assert plan.load == LoadAsked(window_seconds=3600, features=AVERAGE)
+    asked = {"windowSeconds": 60, "percentile": 95, "byHourOfDay": True, "growthSeconds": 31536000}
     plan = parsed({**by_load, "load": asked}).plan
     assert isinstance(plan, PlanToGenerate)
-    assert plan.load == LoadAsked(window_seconds=60, percentile=95)
+    assert plan.load == LoadAsked(
+        window_seconds=60,
+        features=LoadFeatures(percentile=95, by_hour_of_day=True, growth_seconds=31_536_000),
+    )
     assert plan.options == by_load
     plan = parsed({**by_load, "objective": "Bytes"}).plan
     assert isinstance(plan, PlanToGenerate)
@@ -94,6 +98,18 @@ def test_a_job_has_a_size() -> None:
         (
             {"strategy": "Rebalance", "load": {"percentile": 0}},
             "spec.plan.generate.load.percentile",
+        ),
+        (
+            {"strategy": "Rebalance", "load": {"byHourOfDay": "yes"}},
+            "spec.plan.generate.load.byHourOfDay",
+        ),
+        (
+            {"strategy": "Rebalance", "load": {"growthSeconds": 59}},
+            "spec.plan.generate.load.growthSeconds",
+        ),
+        (
+            {"strategy": "Rebalance", "load": {"growthSeconds": 31536001}},
+            "spec.plan.generate.load.growthSeconds",
         ),
         ({"strategy": "Rebalance", "image": "evil"}, "spec.plan.generate.image"),
         ({"strategy": "Rebalance", "spark": {"image": "x"}}, "spec.plan.generate.spark.image"),

@@ -14,6 +14,7 @@ pytest.importorskip("pandas")
 
 from pyspark.sql import SparkSession
 
+from ballast.model.load_features import LoadFeatures
 from ballast.planner.errors import Infeasible, SnapshotRejected
 from ballast.planner.explain import explain
 from ballast.planner.explanation_document import explanation_document
@@ -65,22 +66,29 @@ def test_the_plan_is_that_of_one_process(
         assert explanation_document(plan.brokers, plan.explanation) == told
 
 
-@pytest.mark.parametrize("percentile", [None, 90])
-@pytest.mark.parametrize("topics", [12, 2], ids=["in-blocks", "in-one"])
+@pytest.mark.parametrize(
+    ("topics", "features"),
+    [
+        (12, LoadFeatures()),
+        (2, LoadFeatures(percentile=90)),
+        (12, LoadFeatures(percentile=90, by_hour_of_day=True, growth_seconds=86_400)),
+    ],
+    ids=["in-blocks", "in-one-by-percentile", "in-blocks-by-all-features"],
+)
 def test_rates_from_samples_give_the_plan_that_a_snapshot_with_them_gives(
-    session: SparkSession, topics: int, percentile: int | None
+    session: SparkSession, topics: int, features: LoadFeatures
 ) -> None:
     samples = drawn_samples(topics, 50)
     text = snapshot_text(topics=topics)
     history = LoadHistory()
     for sample in samples:
         history.add(sample)
-    columns = read_snapshot([with_rates(text, history, percentile)])
+    columns = read_snapshot([with_rates(text, history, features)])
     expected = plan_text(columns, plan_targets(columns, BY_LOAD, partitions_per_block=BLOCK))
     assert expected != plan_text(
         columns, plan_targets(replace(columns, rates=None), BY_LOAD, partitions_per_block=BLOCK)
     )
-    load = LoadSamples(samples=samples_of(records(session, samples)), percentile=percentile)
+    load = LoadSamples(samples=samples_of(records(session, samples)), features=features)
     with SparkPlan(session, pieces(text), BY_LOAD, load=load, partitions_per_block=BLOCK) as plan:
         assert b"".join(line + b"\n" for line in plan.lines()) == expected
 
