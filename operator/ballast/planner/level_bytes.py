@@ -18,6 +18,10 @@ from ballast.planner.limits import bytes_of
 from ballast.planner.task import Task
 
 _MAX_STEPS = 400
+_MAX_WORK = 4_000_000
+"""Steps times replicas: with many replicas choosing many at once leaves little to be done."""
+_MAX_STUCK = 8
+"""Givers, one after the other, for which there was nothing to do: then there is an end."""
 _MAX_GIVEN = 128
 """Replicas of the giver that are looked at in one step: its largest that fit …"""
 _MAX_TAKERS = 12
@@ -48,7 +52,7 @@ def level_bytes(task: Task, rows: Shorts, aims: Aims) -> None:
     if task.sizes is None or aims.byte_target is None:
         return
     search = _Search(task, rows, aims, task.sizes, aims.byte_target)
-    for _ in range(_MAX_STEPS):
+    for _ in range(min(_MAX_STEPS, _MAX_WORK // rows.size)):
         if not search.step():
             return
 
@@ -72,7 +76,7 @@ class _Search:
 
     def step(self) -> bool:
         """Make one change; False when there is none that is worth it."""
-        while True:
+        for _ in range(_MAX_STUCK):
             relative = np.where(self._stuck, 0.0, self._over / self._scale)
             giver = int(np.argmax(relative))
             if relative[giver] <= TOLERANCE:
@@ -83,6 +87,7 @@ class _Search:
                 self._stuck[[giver, change.taker]] = False
                 return True
             self._stuck[giver] = True
+        return False
 
     def _best(self, giver: int) -> _Change | None:
         """Return what is best to do for a broker that has too much."""

@@ -46,8 +46,9 @@ def rearrange(task: Task, aims: Aims | None = None) -> Shorts:
     lack = lack_of_room(task)
     if lack is not None:
         raise Infeasible(*lack)
-    if aims is None:
-        aims = aims_of(task)
+    if aims is not None:
+        return _once(task, aims)
+    aims = aims_of(task)
     rows = _once(task, aims)
     # Of each partition one replica gives way for the sake of bytes: then another one may follow.
     for _ in range(rows.shape[1] - 1):
