@@ -186,6 +186,8 @@ class JobState:
     reason: str = ""
     """For one that failed: reason of the condition Planned."""
     message: str = ""
+    alone_since: str = ""
+    """When the driver began, as its pod tells it, where there is no pod of an executor at all."""
 
 
 DRIVER_FAILED: Final = "DriverFailed"
@@ -215,14 +217,23 @@ def job_state(application: Mapping[str, Any], driver_pods: Sequence[Mapping[str,
     if state in _OVER or (from_pod is not None and from_pod.reason == IMAGE_PULL):
         return from_pod or _failed(DRIVER_FAILED, said or "the driver has ended")
     if state in _RUNNING:
-        return JobState(phase=JobPhase.RUNNING, message=_executors(application))
+        return _running(application, driver_pods)
     return JobState(phase=JobPhase.PENDING, message=state or "not yet seen by the Spark operator")
 
 
-def _executors(application: Mapping[str, Any]) -> str:
+def _running(application: Mapping[str, Any], driver_pods: Sequence[Mapping[str, Any]]) -> JobState:
     states = _at(application, "status", "executorState")
-    running = [s for s in states.values() if s == "RUNNING"] if isinstance(states, Mapping) else []
-    return f"{len(running)} executors are running"
+    known = [*states.values()] if isinstance(states, Mapping) else []
+    begins = (
+        str(_at(status, "state", "running", "startedAt") or "")
+        for pod in driver_pods
+        for status in _at(pod, "status", "containerStatuses") or ()
+    )
+    return JobState(
+        phase=JobPhase.RUNNING,
+        message=f"{known.count('RUNNING')} executors are running",
+        alone_since="" if known else max(begins, default=""),
+    )
 
 
 def _pod_failure(pod: Mapping[str, Any]) -> JobState | None:

@@ -8,9 +8,11 @@ import pytest
 
 from ballast.kube.generated_plans import write_plan_chunks
 from ballast.kube.generation_case import Attempt
+from ballast.kube.plan_engines import ALONE_MAX_S
 from ballast.kube.plan_worker import Request, make_plan
 from ballast.kube.reassignment_object import milliseconds
 from ballast.kube.resources import CONFIG_MAPS, PODS, SPARK_APPLICATIONS, Document
+from ballast.model.conditions import timestamp
 from ballast.model.load_features import LoadFeatures
 from ballast.model.topics import LOAD_TOPIC
 from ballast.planner.snapshot_lines import read_snapshot
@@ -40,6 +42,19 @@ def set_state(house: House, state: str, message: str = "") -> None:
     """Let the last job be in a state, as the Spark operator would say it."""
     status = {"applicationState": {"state": state, "errorMessage": message}}
     house.api.put(SPARK_APPLICATIONS, {**jobs(house)[-1], "status": status})
+
+
+def put_driver(house: House, **state: Any) -> None:
+    """Let the driver's pod of the last job be there, its container in a state."""
+    name = jobs(house)[-1]["metadata"]["name"]
+    labels = {"sparkoperator.k8s.io/app-name": name, "spark-role": "driver"}
+    house.api.put(
+        PODS,
+        {
+            "metadata": {"name": "driver", "namespace": NAMESPACE, "labels": labels},
+            "status": {"containerStatuses": [{"state": state}]},
+        },
+    )
 
 
 async def run_job(house: House) -> None:
@@ -148,16 +163,7 @@ async def test_a_wrong_image_is_seen_long_before_the_deadline() -> None:
     tender = house.tender("grow")
     await until_job(house, tender)
     began = house.clock.seconds
-    name = jobs(house)[0]["metadata"]["name"]
-    labels = {"sparkoperator.k8s.io/app-name": name, "spark-role": "driver"}
-    waiting = {"reason": "ImagePullBackOff", "message": "no such image"}
-    house.api.put(
-        PODS,
-        {
-            "metadata": {"name": "driver", "namespace": NAMESPACE, "labels": labels},
-            "status": {"containerStatuses": [{"state": {"waiting": waiting}}]},
-        },
-    )
+    put_driver(house, waiting={"reason": "ImagePullBackOff", "message": "no such image"})
     set_state(house, "SUBMITTED")
     await house.until(lambda house: house.reason("Planned", "grow") == "False ImagePull", tender)
     assert house.clock.seconds - began < 30
@@ -197,6 +203,24 @@ async def test_a_job_has_a_deadline() -> None:
     )
     assert 57 <= house.clock.seconds - began < 80
     assert jobs(house) == []
+
+
+async def test_a_job_whose_executors_are_kept_away_is_ended_and_followed() -> None:
+    house = house_with_spark()
+    tender = house.tender("grow")
+    await until_job(house, tender)
+    began = house.clock.seconds
+    put_driver(house, running={"startedAt": timestamp(house.clock.wall_ms())})
+    set_state(house, "RUNNING")
+    await house.until(
+        lambda house: house.reason("Planned", "grow") == "False SubmissionFailed", tender
+    )
+    assert ALONE_MAX_S - 3 <= house.clock.seconds - began < ALONE_MAX_S + 20
+    assert "quota" in house.message("Planned", "grow")
+    await until_job(house, tender)
+    put_driver(house, running={"startedAt": timestamp(house.clock.wall_ms())})
+    await run_job(house)
+    await house.until(awaits, tender)
 
 
 async def test_a_job_that_somebody_deletes_is_followed() -> None:

@@ -148,3 +148,22 @@ def test_states(
     state = job_state(found, pods)
     assert (state.phase, state.reason) == (phase, reason)
     assert message in state.message
+
+
+@pytest.mark.parametrize(
+    ("executors", "since"),
+    [
+        (None, "2026-01-01T00:00:07Z"),
+        ({}, "2026-01-01T00:00:07Z"),
+        ({"a": "PENDING"}, ""),
+        ({"a": "FAILED"}, ""),
+    ],
+)
+def test_a_driver_without_any_executor_is_told_of(
+    executors: dict[str, str] | None, since: str
+) -> None:
+    driver = pod(running={"startedAt": "2026-01-01T00:00:07Z"})
+    found = application("RUNNING")
+    if executors is not None:
+        found["status"]["executorState"] = executors
+    assert job_state(found, [driver]).alone_since == since
