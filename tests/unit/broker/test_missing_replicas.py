@@ -1,5 +1,7 @@
 """A broker whose disk was replaced by an empty one while the ISR still names it (KAFKA-14139)."""
 
+import asyncio
+
 import pytest
 
 from ballast.broker.missing_replicas import compare
@@ -263,11 +265,20 @@ def test_of_two_disks_one_is_replaced() -> None:
     simulate(main, 1, log_dirs="/d1,/d2")
 
 
-def test_nobody_is_heard_before_what_is_missing_is_known() -> None:
+def test_what_was_written_while_an_earlier_process_was_registered_counts() -> None:
+    """Its leader takes the follower in until its session has ended."""
+
     async def main(cluster: Cluster) -> None:
-        await emptied(cluster, 1)
-        broker = cluster.brokers[1]
-        assert broker.parts.metadata.expects_partitions
-        assert cluster.zookeeper.data("/brokers/ids/1") is not None
+        assign(cluster, (1, 2))
+        await cluster.start(1, 2)
+        await cluster.lead(P0, 2, [1, 2], isr=[2], to=[2])
+        replace_disk(cluster)
+        async with asyncio.TaskGroup() as tasks:
+            starting = tasks.create_task(cluster.start(1))
+            await asyncio.sleep(2)
+            assert not starting.done()
+            await cluster.lead(P0, 2, [1, 2], isr=[2, 1], to=[2])
+        assert P0 in cluster.brokers[1].replicas.missing
+        assert cluster.brokers[1].parts.metadata.expects_partitions
 
     simulate(main)
