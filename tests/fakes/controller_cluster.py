@@ -21,13 +21,14 @@ from ballast.controller.events import (
     Event,
     IsrChangeNotification,
     LeaderAndIsrAnswered,
+    LogDirEventNotification,
     StopReplicaAnswered,
     UpdateMetadataAnswered,
 )
 from ballast.controller.options import ControllerOptions
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker, Endpoint
-from ballast.model.ids import EPOCH_DURING_DELETE, TopicPartition
+from ballast.model.ids import EPOCH_DURING_DELETE, LEADER_DURING_DELETE, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
 from tests.fakes.broker_channels import FakeBrokerChannels
@@ -121,6 +122,12 @@ class ControllerCluster:
         self.effects = Effects()
         self.disks: set[tuple[int, TopicPartition]] = set()
         """Which broker holds data of which partition, running or not."""
+        self.missing: set[tuple[int, TopicPartition]] = set()
+        """What went with the disk of a broker that was given an empty one."""
+        self._refused: set[tuple[int, TopicPartition]] = set()
+        """What of that has been given a role in vain."""
+        self.log_dir_events = 0
+        """How often a broker has asked to be told its roles again."""
         self._options = options
         self._told: dict[int, dict[TopicPartition, LeaderAndIsrEntry]] = {}
         """What each running broker was told last."""
@@ -206,6 +213,8 @@ class ControllerCluster:
         for _ in range(MAX_TURNS):
             events = self._deliver()
             events += self._grow_isrs()
+            if self.metadata.log_dir_events:
+                events.append(LogDirEventNotification())
             if not events:
                 return
             for event in events:
@@ -243,6 +252,7 @@ class ControllerCluster:
                     if not is_stale:
                         told.pop(entry.topic_partition, None)
                     if not is_stale and entry.delete:
+                        self._find(broker_id, entry.topic_partition)
                         self.disks.discard((broker_id, entry.topic_partition))
                 return StopReplicaAnswered(
                     broker_id=broker_id,
@@ -251,6 +261,7 @@ class ControllerCluster:
                     deleted=frozenset(e.topic_partition for e in command.entries if e.delete),
                 )
             case UpdateMetadataCommand():
+                self._ask_for_roles(broker_id, command)
                 return UpdateMetadataAnswered(
                     broker_id=broker_id,
                     error="NONE",
@@ -261,11 +272,40 @@ class ControllerCluster:
         told = self._told[broker_id]
         known = told.get(entry.topic_partition)
         newer = entry.leader_and_isr
+        if (broker_id, entry.topic_partition) in self.missing:
+            if broker_id in newer.isr:
+                self._refused.add((broker_id, entry.topic_partition))
+                return "KAFKA_STORAGE_ERROR"
+            self._find(broker_id, entry.topic_partition)
         if known is not None and known.leader_and_isr.leader_epoch >= newer.leader_epoch:
             return "STALE_CONTROLLER_EPOCH"
         told[entry.topic_partition] = entry
         self.disks.add((broker_id, entry.topic_partition))
         return "NONE"
+
+    def _ask_for_roles(self, broker_id: int, command: UpdateMetadataCommand) -> None:
+        """Do as a broker does that learns that it is out of the ISR of what it has lost."""
+        changed = [
+            entry.topic_partition
+            for entry in command.entries
+            if (broker_id, entry.topic_partition) in self._refused
+            and (
+                broker_id not in entry.leader_and_isr.isr
+                or entry.leader_and_isr.leader == LEADER_DURING_DELETE
+            )
+        ]
+        if changed:
+            self._refused -= {(broker_id, topic_partition) for topic_partition in changed}
+            self.log_dir_events += 1
+            name = f"log_dir_event_{self.log_dir_events}"
+            self.metadata.log_dir_events[name] = frozenset({broker_id})
+        for entry in command.entries:
+            if entry.leader_and_isr.leader == LEADER_DURING_DELETE:
+                self._find(broker_id, entry.topic_partition)
+
+    def _find(self, broker_id: int, topic_partition: TopicPartition) -> None:
+        self.missing.discard((broker_id, topic_partition))
+        self._refused.discard((broker_id, topic_partition))
 
     def _grow_isrs(self) -> list[Event]:
         for topic_partition, state in sorted(self.metadata.states.items()):

@@ -181,6 +181,13 @@ class FakeDisk:
         for content in self._files.values():
             content.crash(self._random)
 
+    def be_replaced(self) -> None:
+        """Be another disk, with nothing on it."""
+        self.crash(keep_page_cache=True)
+        self._files.clear()
+        self._directories.clear()
+        self.journal.clear()
+
     def content(self, path: str) -> bytes:
         """Return what a file holds, for tests."""
         return bytes(self._files[path].data)

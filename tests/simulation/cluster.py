@@ -28,6 +28,7 @@ from tests.simulation.disk_logs import DiskLogs
 from tests.simulation.disks import LOG_DIRS, Disks
 from tests.simulation.hosts import HOST, Host
 from tests.simulation.loop import SimulatedLoop
+from tests.simulation.lost_disks import LostDisks
 from tests.simulation.metadata_rules import MetadataRules
 from tests.simulation.replication_rules import ReplicationRules
 from tests.simulation.violations import InvariantViolation
@@ -97,10 +98,13 @@ class SimulatedCluster:
         self.disks = Disks(self.broker_ids, self._random, self._before_rename)
         for broker_id, disk in self.disks.of.items():
             disk.wall_clock_ms = self.clocks.of(broker_name(broker_id))
-        self.logs = DiskLogs(self.disks.of, self.log_dirs, self._directory_in_use)
+        self.metadata = MetadataRules(lambda host: host.startswith("candidate-"), broker_of)
+        self.lost_disks = LostDisks(self.disks.of, self.metadata.states)
+        self.logs = DiskLogs(
+            self.disks.of, self.log_dirs, self._directory_in_use, self.lost_disks.content
+        )
         self.replication = ReplicationRules(self.logs.read)
         self.compaction = CompactionRules(self.logs.read_sparse)
-        self.metadata = MetadataRules(lambda host: host.startswith("candidate-"), broker_of)
         self.brokers: dict[int, Broker] = {}
         """Those that have started."""
         self._processes: dict[str, tuple[int, Broker]] = {}
@@ -172,6 +176,19 @@ class SimulatedCluster:
             self.brokers.pop(broker, None)
             self._processes.pop(name, None)
             self.disks.of[broker].crash(keep_page_cache=True)
+
+    def replace_disk(self, broker_id: int) -> None:
+        """Kill a broker, and put an empty disk in the place of its own."""
+        self.kill(broker_name(broker_id))
+        self.disks.mend_all_of(broker_id)
+        self.lost_disks.replace(broker_id, self.logs.directory_of)
+
+    def give_disk_back(self, broker_id: int) -> None:
+        """Start a broker anew with what it had, where it has not begun anything else."""
+        self.kill(broker_name(broker_id))
+        self.disks.mend_all_of(broker_id)
+        self.lost_disks.give_back(broker_id, self.log_dirs[0])
+        self.start(broker_name(broker_id))
 
     def run_client(self, name: str, main: Callable[[], Any]) -> asyncio.Task[Any]:
         """Run a client on a host of its own; an exception ends the run."""
@@ -296,7 +313,9 @@ class SimulatedCluster:
         try:
             for partition in self.metadata.apply(record.host, record.operations):
                 state = self.metadata.states.get(partition)
-                if state is not None:
+                if state is None:
+                    self.lost_disks.deleted(partition)
+                else:
                     self.rules_of(partition).state_changed(partition, state)
         except AssertionError as error:
             self._fail(error)
@@ -341,6 +360,7 @@ class SimulatedCluster:
 
     def _check_roles(self, broker_id: int, broker: Broker) -> None:
         for name, partition in broker.replicas.partitions.items():
+            self.lost_disks.hosted(broker_id, name)
             led = (partition.leader, partition.leader_epoch)
             before = self._obeyed.get((broker_id, name))
             self._obeyed[broker_id, name] = led

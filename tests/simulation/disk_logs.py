@@ -16,6 +16,9 @@ from tests.simulation.compaction_rules import Kept, SparseLog
 from tests.simulation.replication_rules import Stored
 from tests.simulation.violations import InvariantViolation, require
 
+Lost = Callable[[int, TopicPartition, tuple[str, ...]], bytes]
+"""Returns what was in the files of a replica whose disk is gone, by the ends of their names."""
+
 InUse = Callable[[int, TopicPartition], str | None]
 """Returns the log directory from which a broker's process serves a replica, None if it does not."""
 
@@ -24,11 +27,16 @@ class DiskLogs:
     """Reads logs, and reads again only what has changed since."""
 
     def __init__(
-        self, disks: Mapping[int, FakeDisk], directories: Sequence[str], in_use: InUse
+        self,
+        disks: Mapping[int, FakeDisk],
+        directories: Sequence[str],
+        in_use: InUse,
+        lost: Lost = lambda *_: b"",
     ) -> None:
         self._disks = disks
         self._directories = directories
         self._in_use = in_use
+        self._lost = lost
         self._known: dict[tuple[int, TopicPartition], tuple[bytes, list[Stored]]] = {}
         self._sparse: dict[tuple[int, TopicPartition], tuple[bytes, SparseLog]] = {}
 
@@ -94,7 +102,7 @@ class DiskLogs:
     def _content(self, broker: int, partition: TopicPartition, suffixes: tuple[str, ...]) -> bytes:
         directory = self.directory_of(broker, partition)
         if directory is None:
-            return b""
+            return self._lost(broker, partition, suffixes)
         disk = self._disks[broker]
         folder = f"{directory}/{partition}"
         segments = [name for name in disk.names_now(folder) if name.endswith(suffixes)]

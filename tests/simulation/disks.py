@@ -53,7 +53,12 @@ class Disks:
 
     def mend_all(self) -> None:
         """Let every directory work again."""
-        for broker, directory in list(self._refusals):
+        for broker in self.of:
+            self.mend_all_of(broker)
+
+    def mend_all_of(self, broker: int) -> None:
+        """Let every directory of a broker work again."""
+        for directory in LOG_DIRS:
             self.mend(broker, directory)
 
     def is_broken(self, broker: int, directory: str) -> bool:

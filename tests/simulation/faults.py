@@ -318,6 +318,30 @@ async def fill_disk(nemesis: Nemesis) -> None:
     await break_directory(nemesis, (errno.ENOSPC,), nemesis.random.choice((1, 2)))
 
 
+async def replace_disk(nemesis: Nemesis) -> None:
+    """Have a broker come back with an empty disk, and maybe give it its disk back (P7)."""
+    cluster, name = nemesis.cluster, nemesis.pick("broker-")
+    if not cluster.is_up(name):
+        return
+    broker = int(name.removeprefix("broker-"))
+    nemesis.note(f"{name} gets an empty disk")
+    cluster.replace_disk(broker)
+    await nemesis.sleep(0.05, nemesis.random.choice((0.3, 6.0)))
+    if not cluster.is_up(name):
+        cluster.start(name)
+    await nemesis.sleep(0.5, 6.0)
+    if nemesis.random.random() < 0.3:
+        give_disks_back(cluster)
+
+
+def give_disks_back(cluster: SimulatedCluster) -> None:
+    """Do what an operator does about partitions that wait for a disk."""
+    for broker in cluster.lost_disks.stuck():
+        if cluster.is_up(f"broker-{broker}"):
+            cluster.loop.trace.add(cluster.loop.now, "operator", f"gives {broker} its disk back")
+            cluster.give_disk_back(broker)
+
+
 async def jump_clock(nemesis: Nemesis) -> None:
     """Have a host's wall clock leap, and maybe leap back (T1)."""
     name = nemesis.pick(nemesis.random.choice(("", "broker-")))
@@ -333,7 +357,7 @@ async def jump_clock(nemesis: Nemesis) -> None:
         cluster.clocks.set_right(name)
 
 
-CHANCES = {"fail_directory": 0.35, "fill_disk": 0.25}
+CHANCES = {"fail_directory": 0.35, "fill_disk": 0.25, "replace_disk": 0.25}
 """Other than even: of kinds that cost much time, or that show little."""
 
 FAULTS: dict[str, Fault] = {
@@ -354,5 +378,6 @@ FAULTS: dict[str, Fault] = {
     "slow_link": slow_link,
     "fail_directory": fail_directory,
     "fill_disk": fill_disk,
+    "replace_disk": replace_disk,
     "jump_clock": jump_clock,
 }

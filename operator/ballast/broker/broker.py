@@ -213,16 +213,24 @@ class Broker:
             broker_id=config.broker_id, endpoints=(self.endpoint(),), rack=config.rack
         )
         topics = {name.topic for name in parts.replicas.log_dirs.logs}
-        parts.metadata.expects_partitions = bool(topics)
         try:
             await self.registration.register(registered, parts.config_watcher, topics)
         except AlreadyRegistered as error:
             raise StartupRefused(f"broker id {config.broker_id} is in use: {error}") from error
+        await self._find_missing_replicas()
+        parts.metadata.expects_partitions = bool(topics) or len(parts.replicas.missing) > 0
         # Not before: a broker that waits for its old session's end knows of no topic, and clients
         # would take its word that theirs do not exist.
         await self.server.listen()
         self._spawn(self.registration.keep(registered, parts.config_watcher))
         self._begin_background_work()
+
+    async def _find_missing_replicas(self) -> None:
+        replicas, identity = self.parts.replicas, self.parts.identity
+        try:
+            await replicas.missing.find(await self.parts.session.wait(), identity.cluster_id)
+        except NoUsableLogDir as error:
+            raise StartupRefused(str(error)) from error
 
     def _begin_background_work(self) -> None:
         parts, config, replicas = self.parts, self.config, self.parts.replicas

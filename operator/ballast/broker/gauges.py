@@ -45,6 +45,11 @@ def add_gauges(parts: Parts, server: Server) -> None:
         lambda: len(replicas.log_dirs.offline_directories),
     )
     gauge(
+        "missing_replicas",
+        "Replicas in an ISR that went with their disk: they take no role.",
+        lambda: len(replicas.missing),
+    )
+    gauge(
         "uncleanable_logs",
         "Logs that are not compacted any more, for a batch that cannot be opened.",
         lambda: parts.log_cleaner.uncleanable_count,

@@ -7,7 +7,8 @@ Rules (Kafka 2.8 ReplicaManager, with KAFKA-13972):
 | LeaderAndIsr | above the replica's                             | STALE_CONTROLLER_EPOCH 11 |
 | StopReplica  | not below the replica's, or not stated, or -2   | FENCED_LEADER_EPOCH 74    |
 
-A replica that was lost with its log directory is KAFKA_STORAGE_ERROR, whatever the epoch.
+A replica that was lost with its log directory is KAFKA_STORAGE_ERROR, whatever the epoch. So is
+LeaderAndIsr for one that is missing (see `missing_replicas`), as long as the ISR names it.
 
 A replica is deleted by StopReplica(delete), or because UpdateMetadata says that the partition does
 without it (`strays`); never because it is not mentioned.
@@ -73,9 +74,12 @@ class Leadership:
         self, changes: Iterable[LeadershipChange], live_leaders: Mapping[int, Broker]
     ) -> dict[TopicPartition, ErrorCode]:
         """Carry out a LeaderAndIsr; return the outcome of each partition."""
+        listed = list(changes)
+        # All at once, as each write of what is missing is a flush.
+        self._replicas.missing.verify({c.name: () if c.is_new else c.state.isr for c in listed})
         return {
             change.name: self._outcome(change.name, partial(self._take, change, live_leaders))
-            for change in changes
+            for change in listed
         }
 
     def _take(self, change: LeadershipChange, live_leaders: Mapping[int, Broker]) -> None:
@@ -83,6 +87,8 @@ class Leadership:
         broker_id = replicas.identity.broker_id
         _check_name(change.name)
         self._check_online(change.name)
+        if replicas.missing.refuse(change.name):
+            raise PartitionError(ErrorCode.KAFKA_STORAGE_ERROR)
         if broker_id not in change.assignment.replicas:
             raise PartitionError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         known = replicas.partitions.get(change.name)
@@ -125,7 +131,9 @@ class Leadership:
 
     def stop(self, stops: Iterable[ReplicaStop]) -> dict[TopicPartition, ErrorCode]:
         """Carry out a StopReplica; return the outcome of each partition."""
-        return {stop.name: self._outcome(stop.name, partial(self._stop, stop)) for stop in stops}
+        listed = list(stops)
+        self._replicas.missing.forget(stop.name for stop in listed if stop.delete)
+        return {stop.name: self._outcome(stop.name, partial(self._stop, stop)) for stop in listed}
 
     def _outcome(self, name: TopicPartition, act: Callable[[], None]) -> ErrorCode:
         """Do something to one replica and return what to answer."""

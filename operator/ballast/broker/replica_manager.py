@@ -15,6 +15,7 @@ from ballast.broker.isr_writer import IsrWriter
 from ballast.broker.log_dir_events import LogDirEvents
 from ballast.broker.metadata_cache import MetadataCache
 from ballast.broker.metrics import BrokerMetrics
+from ballast.broker.missing_replicas import MissingReplicas
 from ballast.broker.partition import Partition
 from ballast.broker.session import Session
 from ballast.broker.throttles import Throttles
@@ -67,6 +68,7 @@ class ReplicaManager:
         """Told of each replica that goes with its log directory."""
         self.log_dir_events = LogDirEvents(session, identity.broker_id)
         self._offline: set[TopicPartition] = set()
+        self.missing = MissingReplicas(log_dirs, identity.broker_id, self.log_dir_events.notify)
         self.fence = ControllerFence(identity)
         self.isr_writer = IsrWriter(session, metrics, self.moved_on)
         self._partitions: dict[TopicPartition, Partition] = {}
@@ -87,15 +89,15 @@ class ReplicaManager:
     def find(self, name: TopicPartition) -> Partition:
         """Return a hosted replica.
 
-        Raises `PartitionError`: KAFKA_STORAGE_ERROR when it was lost with its log directory,
-        NOT_LEADER_OR_FOLLOWER when the partition exists elsewhere, or may
-        exist for all that the controller has told yet, else UNKNOWN_TOPIC_OR_PARTITION (Kafka
-        ``ReplicaManager.getPartitionOrError``).
+        Raises `PartitionError`: KAFKA_STORAGE_ERROR when it was lost with its log directory or is
+        missing since its disk was replaced, NOT_LEADER_OR_FOLLOWER when the partition exists
+        elsewhere, or may exist for all that the controller has told yet, else
+        UNKNOWN_TOPIC_OR_PARTITION (Kafka ``ReplicaManager.getPartitionOrError``).
         """
         partition = self._partitions.get(name)
         if partition is not None:
             return partition
-        if name in self._offline:
+        if name in self._offline or name in self.missing:
             raise PartitionError(ErrorCode.KAFKA_STORAGE_ERROR)
         if self.metadata.partition(name) is not None or not self.metadata.is_filled:
             raise PartitionError(ErrorCode.NOT_LEADER_OR_FOLLOWER)

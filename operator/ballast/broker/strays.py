@@ -28,7 +28,7 @@ def find_strays(
     for name, metadata in described.items():
         if broker_id in metadata.replicas or broker_id in metadata.isr:
             continue
-        if replicas.log_dirs.get(name) is None:
+        if replicas.log_dirs.get(name) is None and name not in replicas.missing:
             continue
         hosted = replicas.partitions.get(name)
         if hosted is None or hosted.leader_epoch < metadata.leader_epoch:

@@ -16,6 +16,9 @@ from ballast.controller.topic_deletion import TopicDeletion
 from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import NO_LEADER, TopicPartition
 
+_HOSTED = frozenset({"NONE", "STALE_CONTROLLER_EPOCH"})
+"""What a broker answers that has the replica."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerDifference:
@@ -107,7 +110,11 @@ class BrokerLifecycle:
         self._tell_who_lives(self._context.live_or_shutting_down)
 
     async def on_leader_and_isr_answered(self, event: LeaderAndIsrAnswered) -> None:
-        """Learn from KAFKA_STORAGE_ERROR that a broker has lost the disk of a replica."""
+        """Learn from KAFKA_STORAGE_ERROR that a broker has lost the disk of a replica.
+
+        A lost one that has taken its role is there again. Whether it took it from this command, or
+        from the same one whose answer got lost and which it now calls stale, is all the same.
+        """
         lost_before = self._context.offline_dir_replicas
         if event.error != "NONE" or event.broker_id not in self._context.brokers:
             return
@@ -121,7 +128,7 @@ class BrokerLifecycle:
         }
         lost = [r for r, e in answered.items() if e == "KAFKA_STORAGE_ERROR"]
         lost = [replica for replica in lost if replica not in lost_before]
-        found = [r for r, e in answered.items() if e == "NONE" and r in lost_before]
+        found = [r for r, e in answered.items() if e in _HOSTED and r in lost_before]
         if lost:
             lost_before.update(lost)
             await self._on_replicas_lost(lost)

@@ -2,15 +2,17 @@
 
 Encoders and decoders only; decoders raise `CorruptCheckpoint`.
 
-    offsets (three files)        leader-epoch-checkpoint
-    0                            0
-    <count>                      <count>
-    <topic> <partition> <offset> <epoch> <start offset>
+    offsets (four files)         leader-epoch-checkpoint      missing-replicas
+    0                            0                            0
+    <count>                      <count>                      <count>
+    <topic> <partition> <offset> <epoch> <start offset>       <topic> <partition>
+
+The last is not Kafka's.
 """
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -47,6 +49,17 @@ def encode_epochs(entries: Sequence[EpochEntry]) -> bytes:
 def decode_epochs(data: bytes) -> list[EpochEntry]:
     """Return the entries of a ``leader-epoch-checkpoint`` (LeaderEpochCheckpointFile)."""
     return [EpochEntry(_natural(row[0]), _natural(row[1])) for row in _decode_rows(data, 2)]
+
+
+def encode_partitions(partitions: Iterable[TopicPartition]) -> bytes:
+    """Return a list of partitions, in order."""
+    return _encode_rows([f"{name.topic} {name.partition}" for name in sorted(partitions)])
+
+
+def decode_partitions(data: bytes) -> frozenset[TopicPartition]:
+    """Return the partitions of a list."""
+    rows = _decode_rows(data, 2)
+    return frozenset(TopicPartition(topic, _natural(number)) for topic, number in rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

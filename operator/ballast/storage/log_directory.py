@@ -5,15 +5,18 @@ holds, which take their place once they have caught up.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 from ballast.model.ids import TopicPartition
 from ballast.storage.checkpoints import (
     MetaProperties,
     decode_meta_properties,
     decode_offsets,
+    decode_partitions,
     encode_meta_properties,
     encode_offsets,
+    encode_partitions,
 )
 from ballast.storage.config import LogConfig
 from ballast.storage.errors import StorageError, WrongLogDir
@@ -25,6 +28,7 @@ from ballast.storage.layout import (
     HIGH_WATERMARKS,
     LOG_START_OFFSETS,
     META_PROPERTIES,
+    MISSING_REPLICAS,
     RECOVERY_POINTS,
     deleted_directory,
     parse_future_directory,
@@ -37,6 +41,18 @@ ConfigFor = Callable[[str], LogConfig]
 """The settings of a topic's logs."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryDescription:
+    """One log directory as DescribeLogDirs shows it."""
+
+    directory: str
+    offline: bool
+    sizes: Mapping[TopicPartition, int]
+    """Bytes per partition; empty if the directory is offline."""
+    future_sizes: Mapping[TopicPartition, int]
+    """Bytes per future log."""
+
+
 class LogDirectory:
     """One log directory. Every method raises `StorageError`, after which it must go offline."""
 
@@ -46,6 +62,10 @@ class LogDirectory:
         self.failure: StorageError | None = None
         """Why it is offline; None while it is not."""
         self.loaded = False
+        self.is_fresh = False
+        """Whether it is nobody's yet: its disk is new, or has taken the place of another."""
+        self.missing: frozenset[TopicPartition] = frozenset()
+        """Replicas that went with the disk that was here before, as far as that is known."""
         self.logs: dict[TopicPartition, Log] = {}
         self.futures: dict[TopicPartition, Log] = {}
         """A partition has its log and its future log in two different directories."""
@@ -65,12 +85,12 @@ class LogDirectory:
                     yield partition, kind[partition]
 
     def check_owner(self, cluster_id: str, broker_id: int) -> None:
-        """Make it this broker's, if it is nobody's; raises `WrongLogDir` if it is another's."""
+        """See whether it is nobody's; raises `WrongLogDir` if it is another broker's."""
         self.files.make_directory(self.path)
         path = f"{self.path}/{META_PROPERTIES}"
         mine = MetaProperties(cluster_id=cluster_id, broker_id=broker_id)
-        if not self.files.exists(path):
-            self.files.write_whole(path, encode_meta_properties(mine))
+        self.is_fresh = not self.files.exists(path)
+        if self.is_fresh:
             return
         found = decode_meta_properties(self.files.read_whole(path))
         if found != mine:
@@ -78,6 +98,16 @@ class LogDirectory:
                 f"{self.path} belongs to broker {found.broker_id} of cluster "
                 f"{found.cluster_id}, not to broker {mine.broker_id} of {mine.cluster_id}"
             )
+
+    def claim(self, cluster_id: str, broker_id: int, missing: Collection[TopicPartition]) -> None:
+        """Make it this broker's, with what is ``missing``.
+
+        The list is durable first: a start that is cut off before the end finds the directory fresh.
+        """
+        self.write_missing(missing)
+        mine = MetaProperties(cluster_id=cluster_id, broker_id=broker_id)
+        self.files.write_whole(f"{self.path}/{META_PROPERTIES}", encode_meta_properties(mine))
+        self.is_fresh = False
 
     def load(self) -> None:
         """Read the checkpoints and open every log; of two future logs of a partition, the first."""
@@ -87,6 +117,9 @@ class LogDirectory:
         self.high_watermarks = self._read(HIGH_WATERMARKS)
         self._log_start_offsets = self._read(LOG_START_OFFSETS)
         self.cleaner_offsets = self._read(CLEANER_OFFSETS)
+        if MISSING_REPLICAS in names:
+            data = self.files.read_whole(f"{self.path}/{MISSING_REPLICAS}")
+            self.missing = decode_partitions(data)
         for name in names:
             partition = parse_partition_directory(name)
             if partition is not None:
@@ -152,6 +185,15 @@ class LogDirectory:
                     self.files.remove(f"{folder}/{file}")
                 self.files.remove_directory(folder)
 
+    def describe(self) -> DirectoryDescription:
+        """Return it as DescribeLogDirs shows it."""
+        return DirectoryDescription(
+            directory=self.path,
+            offline=self.failure is not None,
+            sizes=_sizes(self.logs),
+            future_sizes=_sizes(self.futures),
+        )
+
     def close_logs(self) -> None:
         """Close every log, as after a crash."""
         for _, log in self.all_logs():
@@ -203,6 +245,13 @@ class LogDirectory:
             self._write(CLEANER_OFFSETS, current)
             self.cleaner_offsets = current
 
+    def write_missing(self, missing: Collection[TopicPartition]) -> None:
+        """Write the list of the missing replicas; without any there is none."""
+        if self.missing != {*missing}:
+            path = f"{self.path}/{MISSING_REPLICAS}"
+            self.files.write_whole(path, encode_partitions(missing))
+            self.missing = frozenset(missing)
+
     def leave_clean(self) -> None:
         """Close every log; leave the marker of a clean end where all closed cleanly.
 
@@ -222,3 +271,7 @@ class LogDirectory:
     def _read(self, name: str) -> dict[TopicPartition, int]:
         path = f"{self.path}/{name}"
         return decode_offsets(self.files.read_whole(path)) if self.files.exists(path) else {}
+
+
+def _sizes(logs: Mapping[TopicPartition, Log]) -> dict[TopicPartition, int]:
+    return {partition: logs[partition].size_bytes for partition in sorted(logs)}

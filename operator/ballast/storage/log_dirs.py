@@ -4,9 +4,8 @@ A directory that fails goes offline with all its logs; the others go on (D1, D5)
 are written for a whole directory at a time.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from random import Random
 from uuid import UUID
 
@@ -16,22 +15,10 @@ from ballast.storage.errors import NoUsableLogDir, StorageError, UnsafePath, Wro
 from ballast.storage.files import Files
 from ballast.storage.layout import partition_directory
 from ballast.storage.log import Log
-from ballast.storage.log_directory import ConfigFor, LogDirectory
+from ballast.storage.log_directory import ConfigFor, DirectoryDescription, LogDirectory
 
 PREFERRED_MAX = 10_000
 """Partitions that are not here yet and whose directory is chosen; the oldest choice goes first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectoryDescription:
-    """One log directory as DescribeLogDirs shows it."""
-
-    directory: str
-    offline: bool
-    sizes: Mapping[TopicPartition, int]
-    """Bytes per partition; empty if the directory is offline."""
-    future_sizes: Mapping[TopicPartition, int]
-    """Bytes per future log."""
 
 
 class LogDirs:
@@ -84,9 +71,9 @@ class LogDirs:
     def load_all(self, cluster_id: str) -> None:
         """Open every log; directories that cannot be read go offline.
 
-        A directory without ``meta.properties`` is given one. Raises `WrongLogDir` if one belongs to
-        another cluster or broker or holds a partition that another one has, `NoUsableLogDir` if
-        none is left.
+        A directory without ``meta.properties`` is fresh until it gets one (`claim`). Raises
+        `WrongLogDir` if one belongs to another cluster or broker or holds a partition that another
+        one has, `NoUsableLogDir` if none is left.
         """
         for directory in self._directories:
             try:
@@ -162,15 +149,37 @@ class LogDirs:
 
     def describe(self) -> list[DirectoryDescription]:
         """Return the directories in the order of the configuration."""
-        return [
-            DirectoryDescription(
-                directory=directory.path,
-                offline=directory.failure is not None,
-                sizes=_sizes(directory.logs),
-                future_sizes=_sizes(directory.futures),
-            )
-            for directory in self._directories
-        ]
+        return [directory.describe() for directory in self._directories]
+
+    # -- directories whose disk was replaced ----------------------------------------------------
+
+    @property
+    def fresh_directories(self) -> list[str]:
+        """The directories that are nobody's yet: nothing may be made in them before `claim`."""
+        return [directory.path for directory in self._online() if directory.is_fresh]
+
+    @property
+    def missing(self) -> frozenset[TopicPartition]:
+        """Replicas that went with a disk, but for those that are here (it may have come back)."""
+        listed = frozenset[TopicPartition]().union(*(d.missing for d in self._online()))
+        return listed - self.logs.keys()
+
+    def claim(self, cluster_id: str, missing: Collection[TopicPartition]) -> None:
+        """Make the fresh directories this broker's, and keep in them what is ``missing``.
+
+        Raises `NoUsableLogDir` if none is left then.
+        """
+        for directory in self._online():
+            if directory.is_fresh:
+                with self._offline_if_it_fails(directory):
+                    directory.claim(cluster_id, self._broker_id, missing)
+        self._require_usable()
+
+    def forget_missing(self, partitions: Collection[TopicPartition]) -> None:
+        """Take replicas off the lists of what is missing, durably."""
+        for directory in self._online():
+            with self._offline_if_it_fails(directory):
+                directory.write_missing(directory.missing.difference(partitions))
 
     # -- moves between directories --------------------------------------------------------------
 
@@ -365,10 +374,6 @@ class LogDirs:
         directory.close_logs()
         self.on_offline(error, lost)
         return lost
-
-
-def _sizes(logs: Mapping[TopicPartition, Log]) -> dict[TopicPartition, int]:
-    return {partition: logs[partition].size_bytes for partition in sorted(logs)}
 
 
 def _ignore(_error: StorageError, _lost: Sequence[TopicPartition]) -> None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from ballast.model.brokers import Broker
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
-from ballast.zk import configs, election, outcomes, registration
+from ballast.zk import assigned_partitions, configs, election, outcomes, registration
+from ballast.zk.assigned_partitions import AssignedPartition
 from ballast.zk.client import Watch, ZooKeeperClient
 from ballast.zk.configs import ConfigChangeFeed, EntityConfig
 from ballast.zk.errors import BadVersion, ConnectionLoss, NodeExists, NoNode
@@ -114,6 +115,10 @@ class BrokerStore:
     async def read_controller(self, watch: Watch) -> ControllerInfo | None:
         """Return the controller, None if there is none; ``watch`` is called when that changes."""
         return await election.read_controller(self._client, watch)
+
+    async def read_assigned(self, broker_id: int) -> Mapping[TopicPartition, AssignedPartition]:
+        """Return the partitions that have a replica on a broker, those that have a state."""
+        return await assigned_partitions.read(self._client, broker_id)
 
     # -- in-sync replicas --------------------------------------------------------------------
 

@@ -3,19 +3,21 @@
 Each undoes one of the rules by which the promises are kept.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ballast.broker import housekeeping, log_cleaner, log_dir_moves
+from ballast.broker.missing_replicas import MissingReplicas
 from ballast.broker.replica_manager import ReplicaManager
 from ballast.storage.cleaner import _Cleaning
 from ballast.storage.compaction import Cleanable, find_cleanable
 from ballast.storage.errors import DiskError
 from ballast.storage.files import Buffer
 from ballast.storage.log import Log
+from ballast.storage.log_directory import LogDirectory
 from ballast.storage.log_dirs import LogDirs
 from ballast.storage.retention import apply_retention
 from ballast.storage.segment import BatchMark, Segment
@@ -42,6 +44,24 @@ def an_empty_replica_takes_the_place_of_a_lost_one(patch: pytest.MonkeyPatch) ->
     none: Mapping[str, DiskError] = {}
     patch.setattr(LogDirs, "offline_directories", none)
     patch.setattr(ReplicaManager, "is_offline", lambda *_: False)
+
+
+def an_emptied_broker_leads(patch: pytest.MonkeyPatch) -> None:
+    # A replica whose disk was replaced is made anew, although the ISR still names it.
+    patch.setattr(MissingReplicas, "refuse", lambda *_: False)
+
+
+def a_directory_is_claimed_before_what_is_missing_is_listed(patch: pytest.MonkeyPatch) -> None:
+    # A start that is cut off between the two is the last one that could have found out.
+    claim = LogDirectory.claim
+
+    def in_the_wrong_order(
+        directory: LogDirectory, cluster_id: str, broker_id: int, missing: Collection[Any]
+    ) -> None:
+        claim(directory, cluster_id, broker_id, ())
+        directory.write_missing(missing)
+
+    patch.setattr(LogDirectory, "claim", in_the_wrong_order)
 
 
 def what_is_not_committed_supersedes(patch: pytest.MonkeyPatch) -> None:
@@ -114,6 +134,20 @@ MUTANTS = (
     Mutant(
         an_empty_replica_takes_the_place_of_a_lost_one,
         Seeds(LOSS | {"C7"}, ("fail_directory", "crash_broker")),
+    ),
+    Mutant(
+        an_emptied_broker_leads,
+        Seeds(rules("P18"), ("replace_disk", "crash_broker", "crash_candidate")),
+        published="14139",
+    ),
+    Mutant(
+        a_directory_is_claimed_before_what_is_missing_is_listed,
+        Test(
+            f"{UNIT}storage/test_log_dirs_claim.py::"
+            "test_a_claim_that_is_cut_off_leaves_a_fresh_directory_or_the_whole_list",
+            cut=3,
+            keep_page_cache=True,
+        ),
     ),
     Mutant(
         what_is_not_committed_supersedes,

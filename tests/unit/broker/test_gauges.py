@@ -22,6 +22,7 @@ def test_gauges_are_read_when_they_are_scraped() -> None:
             "ballast_broker_under_replicated_partitions 1.0",
             "ballast_broker_under_min_isr_partitions 1.0",
             "ballast_broker_offline_log_directories 0.0",
+            "ballast_broker_missing_replicas 0.0",
             "ballast_broker_uncleanable_logs 0.0",
             "ballast_broker_replica_max_lag 0.0",
             "ballast_broker_registered 1.0",

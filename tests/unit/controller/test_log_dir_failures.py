@@ -40,7 +40,9 @@ async def test_every_replica_of_the_broker_is_asked_and_nobody_elses() -> None:
     assert cluster.metadata.log_dir_events == {}
 
 
-async def test_the_answer_takes_the_lost_replicas_offline_and_they_are_asked_no_more() -> None:
+async def test_the_answer_takes_the_lost_replicas_offline_and_the_same_one_changes_no_more() -> (
+    None
+):
     cluster = await start()
     await cluster.handle(LOST)
     errors = {T0: "KAFKA_STORAGE_ERROR"}
@@ -50,7 +52,11 @@ async def test_the_answer_takes_the_lost_replicas_offline_and_they_are_asked_no_
     cluster.channels.take_all()
     cluster.metadata.log_dir_events["log_dir_event_1"] = frozenset({1})
     await cluster.handle(LOST)
-    assert not any(cluster.channels.take_all().values())
+    assert [line.split()[0] for line in sent(cluster, 1)] == ["LeaderAndIsr", "UpdateMetadata"]
+    cluster.channels.take_all()
+    effects = cluster.effects.count
+    await cluster.handle(LeaderAndIsrAnswered(broker_id=1, error="NONE", partition_errors=errors))
+    assert cluster.effects.count == effects
 
 
 async def test_replicas_of_topics_being_deleted_are_not_asked() -> None:

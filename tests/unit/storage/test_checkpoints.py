@@ -12,10 +12,12 @@ from ballast.storage.checkpoints import (
     decode_meta_properties,
     decode_offsets,
     decode_partition_metadata,
+    decode_partitions,
     encode_epochs,
     encode_meta_properties,
     encode_offsets,
     encode_partition_metadata,
+    encode_partitions,
 )
 from ballast.storage.errors import CorruptCheckpoint
 
@@ -32,6 +34,16 @@ def test_epochs() -> None:
     entries = [EpochEntry(0, 0), EpochEntry(5, 120)]
     assert encode_epochs(entries) == b"0\n2\n0 0\n5 120\n"
     assert decode_epochs(b"0\n2\n0 0\n5 120\n") == entries
+
+
+def test_partitions() -> None:
+    named = {TopicPartition("b", 0), TopicPartition("a", 10), TopicPartition("a", 9)}
+    assert encode_partitions(named) == b"0\n3\na 9\na 10\nb 0\n"
+    assert decode_partitions(encode_partitions(named)) == named
+    assert decode_partitions(encode_partitions([])) == frozenset()
+    for damaged in (b"", b"0\n2\na 9\n", b"0\n1\na\n", b"0\n1\na x\n", b"0\n1\na 1 2\n"):
+        with pytest.raises(CorruptCheckpoint):
+            decode_partitions(damaged)
 
 
 def test_meta_properties() -> None:

@@ -30,6 +30,7 @@ def log_dirs(disk: FakeDisk, *roots: str, broker_id: int = 1) -> LogDirs:
 def loaded(disk: FakeDisk, *roots: str) -> LogDirs:
     dirs = log_dirs(disk, *roots)
     dirs.load_all("cluster")
+    dirs.claim("cluster", ())
     return dirs
 
 

@@ -21,7 +21,7 @@ from ballast.protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from ballast.storage.log_dirs import DirectoryDescription
+from ballast.storage.log_directory import DirectoryDescription
 
 INVALID_OFFSET_LAG: Final = -1
 """Of a future log whose log is not here."""

@@ -6,6 +6,7 @@ Behaviour:
 * The live brokers replace those known; the partitions named replace what was known of them.
 * A leader of -2 says that the topic is being deleted: the partition is forgotten.
 * A replica here that the partition does without is deleted (see `ballast.broker.strays`).
+* One that is missing, and that the ISR does without, is asked a role for (see `missing_replicas`).
 * Groups forget their offsets of partitions that were deleted.
 
 Version notes:
@@ -41,6 +42,7 @@ def handle(parts: Parts, request: UpdateMetadataRequest, call: Call) -> UpdateMe
         {topic.topic_name: topic.topic_id for topic in request.topic_states if topic.topic_id.int},
     )
     parts.leadership.stop(list(find_strays(parts.replicas, described)))
+    parts.replicas.missing.metadata_changed(described, deleted)
     parts.leadership.find_leaders()
     parts.groups.coordinator.forget_partitions(sorted(deleted))
     return UpdateMetadataResponse(error_code=ErrorCode.NONE)
