@@ -15,7 +15,6 @@ from ballast.kube.generated_plans import find_index, write_plan_chunks
 from ballast.kube.generation_case import AT_ONCE, AttemptFailed, GenerationCase, Pending
 from ballast.kube.plan_worker import Request, WorkerFailed
 from ballast.kube.planning_status import put_off, under_way
-from ballast.kube.reassignment_object import milliseconds
 from ballast.kube.reassignment_work import ReassignmentWork
 from ballast.kube.resources import BROKER_SETS
 from ballast.kube.snapshot_chunks import (
@@ -42,7 +41,6 @@ from ballast.reassign.ports import ClusterUnavailable, LoadHistoryTooLarge
 from ballast.reassign.spark_application import (
     DRIVER_FAILED,
     IMAGE_PULL,
-    SUBMISSION_FAILED,
     JobPhase,
     JobRequest,
     JobState,
@@ -50,8 +48,6 @@ from ballast.reassign.spark_application import (
 
 POLL_SECONDS: Final = 3.0
 """Between two looks at a job, whose index wakes us, or at what keeps a snapshot back."""
-ALONE_MAX_S: Final = 180
-"""So long a driver may be without the pod of any executor: it asks for them within seconds."""
 PLAN_MISSING: Final = "PlanMissing"
 DEADLINE_EXCEEDED: Final = "DeadlineExceeded"
 SPARK_UNAVAILABLE: Final = "SparkUnavailable"
@@ -249,7 +245,6 @@ class PlanEngines:
                 # Its pod would go on trying for ever.
                 await self._spark.remove(namespace, job)
             raise AttemptFailed(state.reason, state.message)
-        await self._hold_to_executors(case, planning, state)
         await self._hold_to_deadline(case, planning, state)
         return Pending(
             findings=under_way(
@@ -258,20 +253,6 @@ class PlanEngines:
             planning=planning,
             delay_s=POLL_SECONDS,
         )
-
-    async def _hold_to_executors(
-        self, case: GenerationCase, planning: Planning, state: JobState
-    ) -> None:
-        """End a job whose driver asks for executors in vain: it would ask for ever."""
-        since_ms = milliseconds(state.alone_since)
-        if since_ms is None or self._operator.clock.wall_ms() - since_ms < ALONE_MAX_S * 1000:
-            return
-        await self._spark.remove(case.seen.namespace, planning.job)
-        message = (
-            f"the driver has run for {ALONE_MAX_S} s, and no pod of an executor was made: a quota, "
-            "or a rule of admission, keeps them away"
-        )
-        raise AttemptFailed(SUBMISSION_FAILED, message)
 
     async def _hold_to_deadline(
         self, case: GenerationCase, planning: Planning, state: JobState

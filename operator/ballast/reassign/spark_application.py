@@ -7,6 +7,7 @@ out, so that it does not matter whether that operator's webhook runs.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -186,8 +187,6 @@ class JobState:
     reason: str = ""
     """For one that failed: reason of the condition Planned."""
     message: str = ""
-    alone_since: str = ""
-    """When the driver began, as its pod tells it, where there is no pod of an executor at all."""
 
 
 DRIVER_FAILED: Final = "DriverFailed"
@@ -202,41 +201,54 @@ _NO_IMAGE: Final = frozenset(
 )
 _NO_CONTAINER: Final = frozenset({"CreateContainerConfigError", "CreateContainerError"})
 _KILLED_EXIT_CODE: Final = 137
+_NO_EXECUTORS_EXIT_CODE: Final = 11
+"""Spark's own: too many executors could not be started, or failed."""
+_SUBMISSION_ERRORS: Final = (
+    re.compile(r"Message: (.+?)\. Received status", re.DOTALL),
+    re.compile(r"Exception in thread \"main\" (.+)"),
+)
+"""What the API server said; else what Java died of."""
 
 
 def job_state(application: Mapping[str, Any], driver_pods: Sequence[Mapping[str, Any]]) -> JobState:
     """Return where a job is, from its application and the driver's pod."""
     found = _at(application, "status", "applicationState")
     state = str(_at(found, "state") or "")
-    said = str(_at(found, "errorMessage") or "").strip()[:MAX_MESSAGE]
+    said = str(_at(found, "errorMessage") or "").strip()
     if state == "COMPLETED":
         return JobState(phase=JobPhase.SUCCEEDED)
-    if state == "SUBMISSION_FAILED":
-        return _failed(SUBMISSION_FAILED, said or "spark-submit was refused")
-    from_pod = next((seen for pod in driver_pods if (seen := _pod_failure(pod))), None)
+    # An application that may not be submitted again is FAILED a moment after SUBMISSION_FAILED.
+    was_submitted = bool(_at(application, "status", "executionAttempts"))
+    was_tried = bool(_at(application, "status", "submissionAttempts"))
+    if state == "SUBMISSION_FAILED" or (state == "FAILED" and was_tried and not was_submitted):
+        return _failed(SUBMISSION_FAILED, _submission_error(said))
+    has_executors = bool(_executors(application))
+    from_pod = next(
+        (seen for pod in driver_pods if (seen := _pod_failure(pod, has_executors=has_executors))),
+        None,
+    )
     if state in _OVER or (from_pod is not None and from_pod.reason == IMAGE_PULL):
         return from_pod or _failed(DRIVER_FAILED, said or "the driver has ended")
     if state in _RUNNING:
-        return _running(application, driver_pods)
+        running = _executors(application).count("RUNNING")
+        return JobState(phase=JobPhase.RUNNING, message=f"{running} executors are running")
     return JobState(phase=JobPhase.PENDING, message=state or "not yet seen by the Spark operator")
 
 
-def _running(application: Mapping[str, Any], driver_pods: Sequence[Mapping[str, Any]]) -> JobState:
+def _executors(application: Mapping[str, Any]) -> list[str]:
     states = _at(application, "status", "executorState")
-    known = [*states.values()] if isinstance(states, Mapping) else []
-    begins = (
-        str(_at(status, "state", "running", "startedAt") or "")
-        for pod in driver_pods
-        for status in _at(pod, "status", "containerStatuses") or ()
-    )
-    return JobState(
-        phase=JobPhase.RUNNING,
-        message=f"{known.count('RUNNING')} executors are running",
-        alone_since="" if known else max(begins, default=""),
-    )
+    return [str(state) for state in states.values()] if isinstance(states, Mapping) else []
 
 
-def _pod_failure(pod: Mapping[str, Any]) -> JobState | None:
+def _submission_error(said: str) -> str:
+    """Return what matters of all that spark-submit has written, warnings before it first."""
+    for form in _SUBMISSION_ERRORS:
+        if found := form.search(said):
+            return found[1]
+    return said or "spark-submit was refused"
+
+
+def _pod_failure(pod: Mapping[str, Any], *, has_executors: bool) -> JobState | None:
     """Return why a driver's pod will not do its work, if that can be seen."""
     for status in _at(pod, "status", "containerStatuses") or ():
         waiting = _at(status, "state", "waiting")
@@ -248,9 +260,19 @@ def _pod_failure(pod: Mapping[str, Any]) -> JobState | None:
         code = _at(ended, "exitCode")
         if _at(ended, "reason") == "OOMKilled":
             return _failed(OUT_OF_MEMORY, "the driver had no memory left: raise driverMemory")
+        if code == _NO_EXECUTORS_EXIT_CODE:
+            return _no_executors(has_executors=has_executors)
         if isinstance(code, int) and code:
             return _ended(code, str(_at(ended, "message") or ""))
     return None
+
+
+def _no_executors(*, has_executors: bool) -> JobState:
+    """Return why Spark gave up: pods that cannot be made, or that end again and again."""
+    if has_executors:
+        return _failed(DRIVER_FAILED, "the executors failed again and again: look at their logs")
+    message = "no pod of an executor could be made: a quota, or a rule of admission, forbids them"
+    return _failed(SUBMISSION_FAILED, message)
 
 
 def _ended(code: int, log: str) -> JobState:

@@ -8,11 +8,9 @@ import pytest
 
 from ballast.kube.generated_plans import write_plan_chunks
 from ballast.kube.generation_case import Attempt
-from ballast.kube.plan_engines import ALONE_MAX_S
 from ballast.kube.plan_worker import Request, make_plan
 from ballast.kube.reassignment_object import milliseconds
 from ballast.kube.resources import CONFIG_MAPS, PODS, SPARK_APPLICATIONS, Document
-from ballast.model.conditions import timestamp
 from ballast.model.load_features import LoadFeatures
 from ballast.model.topics import LOAD_TOPIC
 from ballast.planner.snapshot_lines import read_snapshot
@@ -203,24 +201,6 @@ async def test_a_job_has_a_deadline() -> None:
     )
     assert 57 <= house.clock.seconds - began < 80
     assert jobs(house) == []
-
-
-async def test_a_job_whose_executors_are_kept_away_is_ended_and_followed() -> None:
-    house = house_with_spark()
-    tender = house.tender("grow")
-    await until_job(house, tender)
-    began = house.clock.seconds
-    put_driver(house, running={"startedAt": timestamp(house.clock.wall_ms())})
-    set_state(house, "RUNNING")
-    await house.until(
-        lambda house: house.reason("Planned", "grow") == "False SubmissionFailed", tender
-    )
-    assert ALONE_MAX_S - 3 <= house.clock.seconds - began < ALONE_MAX_S + 20
-    assert "quota" in house.message("Planned", "grow")
-    await until_job(house, tender)
-    put_driver(house, running={"startedAt": timestamp(house.clock.wall_ms())})
-    await run_job(house)
-    await house.until(awaits, tender)
 
 
 async def test_a_job_that_somebody_deletes_is_followed() -> None:

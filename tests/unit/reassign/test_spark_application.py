@@ -114,7 +114,16 @@ KILLED = pod(terminated={"reason": "Error", "exitCode": 137})
 HEAP = pod(terminated={"exitCode": 1, "message": "x\njava.lang.OutOfMemoryError: heap"})
 BROKEN = pod(terminated={"exitCode": 1, "message": "Traceback\nSnapshotRejected: line 1"})
 CREATING = pod(waiting={"reason": "ContainerCreating"})
+GAVE_UP = pod(terminated={"reason": "Error", "exitCode": 11, "message": "stopped"})
 QUOTA = "exceeded quota: small, requested: pods=1, used: pods=0, limited: pods=0"
+SUBMITTING = (
+    "failed to submit spark application: failed to run spark-submit: WARNING: Using incubator\n"
+    + "26/11/22 WARN NativeCodeLoader: Unable to load native-hadoop library\n" * 20
+    + 'Exception in thread "main" io.fabric8.kubernetes.client.KubernetesClientException: Failure '
+    f'executing: POST at: https://api/pods. Message: pods "x-driver" is forbidden: {QUOTA}. '
+    "Received status: Status(apiVersion=v1, code=403)\n\tat io.fabric8.kubernetes.client"
+)
+NO_MASTER = 'WARN x\nException in thread "main" java.net.UnknownHostException: api\n\tat a.b.C'
 
 
 @pytest.mark.parametrize(
@@ -133,6 +142,34 @@ QUOTA = "exceeded quota: small, requested: pods=1, used: pods=0, limited: pods=0
         (application("SUCCEEDING"), [], JobPhase.RUNNING, "", "0 executors"),
         (application("COMPLETED"), [BROKEN], JobPhase.SUCCEEDED, "", ""),
         (application("SUBMISSION_FAILED", QUOTA), [], JobPhase.FAILED, "SubmissionFailed", QUOTA),
+        (
+            application("FAILED", SUBMITTING, submissionAttempts=1),
+            [],
+            JobPhase.FAILED,
+            "SubmissionFailed",
+            f'pods "x-driver" is forbidden: {QUOTA}',
+        ),
+        (
+            application("SUBMISSION_FAILED", NO_MASTER, submissionAttempts=1),
+            [],
+            JobPhase.FAILED,
+            "SubmissionFailed",
+            "java.net.UnknownHostException: api",
+        ),
+        (
+            application("FAILED", "x", submissionAttempts=1, executionAttempts=1),
+            [GAVE_UP],
+            JobPhase.FAILED,
+            "SubmissionFailed",
+            "a quota",
+        ),
+        (
+            application("FAILED", executionAttempts=1, executorState={"a": "FAILED"}),
+            [GAVE_UP],
+            JobPhase.FAILED,
+            "DriverFailed",
+            "again and again",
+        ),
         (application("FAILED", "gone"), [], JobPhase.FAILED, "DriverFailed", "gone"),
         (application("FAILED"), [OOM], JobPhase.FAILED, "OutOfMemory", "driverMemory"),
         (application("FAILED"), [HEAP], JobPhase.FAILED, "OutOfMemory", "heap"),
@@ -148,22 +185,3 @@ def test_states(
     state = job_state(found, pods)
     assert (state.phase, state.reason) == (phase, reason)
     assert message in state.message
-
-
-@pytest.mark.parametrize(
-    ("executors", "since"),
-    [
-        (None, "2026-01-01T00:00:07Z"),
-        ({}, "2026-01-01T00:00:07Z"),
-        ({"a": "PENDING"}, ""),
-        ({"a": "FAILED"}, ""),
-    ],
-)
-def test_a_driver_without_any_executor_is_told_of(
-    executors: dict[str, str] | None, since: str
-) -> None:
-    driver = pod(running={"startedAt": "2026-01-01T00:00:07Z"})
-    found = application("RUNNING")
-    if executors is not None:
-        found["status"]["executorState"] = executors
-    assert job_state(found, [driver]).alone_since == since
