@@ -28,7 +28,7 @@ from ballast.controller.events import (
 from ballast.controller.options import ControllerOptions
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker, Endpoint
-from ballast.model.ids import EPOCH_DURING_DELETE, LEADER_DURING_DELETE, TopicPartition
+from ballast.model.ids import EPOCH_DURING_DELETE, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
 from tests.fakes.broker_channels import FakeBrokerChannels
@@ -289,19 +289,13 @@ class ControllerCluster:
             entry.topic_partition
             for entry in command.entries
             if (broker_id, entry.topic_partition) in self._refused
-            and (
-                broker_id not in entry.leader_and_isr.isr
-                or entry.leader_and_isr.leader == LEADER_DURING_DELETE
-            )
+            and broker_id not in entry.leader_and_isr.isr
         ]
         if changed:
             self._refused -= {(broker_id, topic_partition) for topic_partition in changed}
             self.log_dir_events += 1
             name = f"log_dir_event_{self.log_dir_events}"
             self.metadata.log_dir_events[name] = frozenset({broker_id})
-        for entry in command.entries:
-            if entry.leader_and_isr.leader == LEADER_DURING_DELETE:
-                self._find(broker_id, entry.topic_partition)
 
     def _find(self, broker_id: int, topic_partition: TopicPartition) -> None:
         self.missing.discard((broker_id, topic_partition))

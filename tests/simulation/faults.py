@@ -17,6 +17,9 @@ from tests.simulation.violations import require
 MAX_FAULTS_S = 60.0
 """A run whose processes are all down makes no steps."""
 
+OPERATOR_PAUSE_S = 1.0
+"""Between two looks for partitions that wait for a disk, once no more faults come."""
+
 STEPS_PER_S_MAX = 20_000
 """Far above what any run makes in a virtual second: more are timers that fire for ever."""
 
@@ -80,6 +83,12 @@ class Nemesis:
                 self.cluster.loop.resume(host)
         for broker_id in self.cluster.broker_ids:
             self._have_all_directories(broker_id)
+        self.cluster.run_client("operator", self._keep_giving_disks_back)
+
+    async def _keep_giving_disks_back(self) -> None:
+        while True:
+            give_disks_back(self.cluster)
+            await asyncio.sleep(OPERATOR_PAUSE_S)
 
     def _have_all_directories(self, broker_id: int) -> None:
         broker, name = self.cluster.brokers.get(broker_id), f"broker-{broker_id}"

@@ -18,7 +18,7 @@ from tests.simulation.clients import Consumer, Leaders, Load, Producer
 from tests.simulation.cluster import COMPACTED, ClusterOptions, SimulatedCluster
 from tests.simulation.convergence import churning_topics, left_of_churn, not_converged
 from tests.simulation.directory_moves import DirectoryMoves
-from tests.simulation.faults import Nemesis, give_disks_back
+from tests.simulation.faults import Nemesis
 from tests.simulation.keyed_clients import KeyedProducer, TableReader
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.metadata_rules import throttles_left
@@ -360,7 +360,6 @@ class _Run:
     # -- the end --------------------------------------------------------------------------------
 
     def _not_converged(self) -> str | None:
-        give_disks_back(self.cluster)
         return not_converged(self.cluster, self.all_partitions)
 
     def _require_convergence(self, reason: str | None, when: str) -> None:

@@ -94,24 +94,18 @@ class MissingReplicas:
             self._missing -= found
             self._refused -= found
 
-    def metadata_changed(
-        self,
-        described: Mapping[TopicPartition, PartitionMetadata],
-        deleted: Collection[TopicPartition],
-    ) -> None:
+    def metadata_changed(self, described: Mapping[TopicPartition, PartitionMetadata]) -> None:
         """Take note of what the controller says of the cluster.
 
         A replica that was refused has a role again once the ISR does without it; the controller,
-        for which its disk is lost, has to be asked for it, once for each refusal. So it is for a
-        topic that is being deleted: the deletion waits for the replica.
+        for which its disk is lost, has to be asked for it, once for each refusal.
         """
         changed = {
             name
             for name in self._refused & described.keys()
-            if name in deleted or self._broker_id not in described[name].isr
+            if self._broker_id not in described[name].isr
         }
         self._refused -= changed
-        self.forget(deleted)
         if changed:
             self._ask_for_roles()
 

@@ -80,7 +80,7 @@ class Controller:
         self._isr_changes = IsrChanges(context, store, channels, leadership, reassignment)
         self._partitions = partitions
         self._store = store
-        self._log_dir_failures = LogDirFailures(context, store, channels, deletion)
+        self._log_dir_failures = LogDirFailures(context, store, channels)
         self._rebalance = LeaderRebalance(context, partitions, options)
         self._controlled_shutdown = ControlledShutdown(context, partitions, replicas)
         self._failover = Failover(

@@ -3,16 +3,13 @@
 The event names the broker only. Each of its replicas is told once more how it is led; the answer
 KAFKA_STORAGE_ERROR takes those on the lost disk offline (`BrokerLifecycle`). Replicas that are
 offline since an earlier answer are told as well, as in Kafka: a broker that would not lead without
-the records that it had may follow now. Where their topic waits for its deletion, they are deleted.
+the records that it had may follow now.
 """
-
-from collections.abc import Collection
 
 from ballast.controller.command_batch import CommandBatch
 from ballast.controller.context import ControllerContext
 from ballast.controller.ports import BrokerChannels, MetadataStore
 from ballast.controller.states import Replica, ReplicaState
-from ballast.controller.topic_deletion import TopicDeletion
 
 _BELIEVED_THERE = (ReplicaState.NEW, ReplicaState.ONLINE)
 
@@ -21,16 +18,11 @@ class LogDirFailures:
     """Handles /log_dir_event_notification."""
 
     def __init__(
-        self,
-        context: ControllerContext,
-        store: MetadataStore,
-        channels: BrokerChannels,
-        deletion: TopicDeletion,
+        self, context: ControllerContext, store: MetadataStore, channels: BrokerChannels
     ) -> None:
         self._context = context
         self._store = store
         self._channels = channels
-        self._deletion = deletion
 
     async def on_notification(self) -> None:
         """Tell the replicas of the brokers named, then drop the events.
@@ -42,13 +34,11 @@ class LogDirFailures:
         if not events:
             return
         broker_ids = {broker_id for named in events.values() for broker_id in named}
-        replicas = self._context.replicas_on(broker_ids)
         batch = CommandBatch(self._context, self._channels)
-        for replica in replicas:
+        for replica in self._context.replicas_on(broker_ids):
             if self._is_asked(replica):
                 batch.add_leader_and_isr([replica.broker_id], replica.topic_partition)
         batch.send()
-        await self._delete(replicas)
         await self._store.delete_log_dir_events(sorted(events))
 
     def _is_asked(self, replica: Replica) -> bool:
@@ -62,14 +52,3 @@ class LogDirFailures:
             and topic_partition in self._context.leadership
             and not self._context.is_being_deleted(topic_partition)
         )
-
-    async def _delete(self, replicas: Collection[Replica]) -> None:
-        """Try again to delete lost replicas; one whose disk is still gone refuses once more."""
-        lost = self._context.offline_dir_replicas
-        doomed = [
-            replica
-            for replica in replicas
-            if replica in lost and self._context.is_being_deleted(replica.topic_partition)
-        ]
-        lost.difference_update(doomed)
-        await self._deletion.release(replica.topic_partition for replica in doomed)

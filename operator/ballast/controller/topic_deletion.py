@@ -5,7 +5,7 @@ while a replica's broker or disk is down, or while one of its partitions is bein
 
     queued ─► UpdateMetadata with leader -2 ─► replicas Offline ─► DeletionStarted
            ─► every broker answered: Successful ─► states, topic, config, request deleted
-           └► a broker failed: Ineligible ─► again when it comes back
+           └► a broker failed, or a disk: Ineligible ─► again when it comes back
 
 Kafka: ``TopicDeletionManager``.
 """
@@ -181,15 +181,12 @@ class TopicDeletion:
             for replica in self._context.replicas_of(partitions)
             if self._context.replica_state(replica) is not ReplicaState.DELETION_SUCCESSFUL
         ]
-        dead = [replica for replica in remaining if not self._is_reachable(replica)]
+        # Whether a replica can go whose disk is lost, its broker knows: it refuses if not.
+        dead = [r for r in remaining if r.broker_id not in self._context.brokers]
         alive = sorted({*remaining} - {*dead})
         self._context.ineligible_for_deletion |= {r.topic_partition.topic for r in dead}
         done = await self._replicas.take_offline(alive)
         self._replicas.start_deletion(done)
-
-    def _is_reachable(self, replica: Replica) -> bool:
-        on_lost_disk = replica in self._context.offline_dir_replicas
-        return replica.broker_id in self._context.brokers and not on_lost_disk
 
     async def _complete(self, topic: str) -> None:
         self._replicas.forget(self._context.replicas_of(self._context.partitions_of(topic)))

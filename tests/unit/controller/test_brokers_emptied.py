@@ -119,7 +119,7 @@ async def test_its_topic_can_be_deleted() -> None:
     await cluster.controller.delete_topics(["t"])
     await cluster.settle()
     assert cluster.metadata.topics == {}
-    assert cluster.log_dir_events == 1
+    assert cluster.log_dir_events == 0
 
 
 async def test_an_answer_that_got_lost_is_made_up_for_by_the_next() -> None:

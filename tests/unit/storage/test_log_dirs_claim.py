@@ -53,7 +53,7 @@ def test_a_directory_without_an_owner_is_fresh_until_it_is_claimed() -> None:
         assert disk.names(path) == ["meta.properties", "missing-replicas"]
         assert disk.content(f"{path}/missing-replicas") == b"0\n2\na 1\nb 0\n"
     again = loaded(disk)
-    assert again.fresh_directories == []
+    assert not again.fresh_directories
     assert again.missing == {A1, B0}
 
 

@@ -42,7 +42,7 @@ def handle(parts: Parts, request: UpdateMetadataRequest, call: Call) -> UpdateMe
         {topic.topic_name: topic.topic_id for topic in request.topic_states if topic.topic_id.int},
     )
     parts.leadership.stop(list(find_strays(parts.replicas, described)))
-    parts.replicas.missing.metadata_changed(described, deleted)
+    parts.replicas.missing.metadata_changed(described)
     parts.leadership.find_leaders()
     parts.groups.coordinator.forget_partitions(sorted(deleted))
     return UpdateMetadataResponse(error_code=ErrorCode.NONE)
