@@ -181,12 +181,15 @@ class TopicDeletion:
             for replica in self._context.replicas_of(partitions)
             if self._context.replica_state(replica) is not ReplicaState.DELETION_SUCCESSFUL
         ]
-        # Whether a replica can go whose disk is lost, its broker knows: it refuses if not.
-        dead = [r for r in remaining if r.broker_id not in self._context.brokers]
+        dead = [replica for replica in remaining if not self._is_reachable(replica)]
         alive = sorted({*remaining} - {*dead})
         self._context.ineligible_for_deletion |= {r.topic_partition.topic for r in dead}
         done = await self._replicas.take_offline(alive)
         self._replicas.start_deletion(done)
+
+    def _is_reachable(self, replica: Replica) -> bool:
+        """Whether the broker can be asked; one that has lost the disk says so."""
+        return replica.broker_id in self._context.brokers
 
     async def _complete(self, topic: str) -> None:
         self._replicas.forget(self._context.replicas_of(self._context.partitions_of(topic)))

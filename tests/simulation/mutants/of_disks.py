@@ -138,7 +138,7 @@ MUTANTS = (
     Mutant(
         an_emptied_broker_leads,
         Seeds(rules("P18"), ("replace_disk", "crash_broker", "crash_candidate")),
-        published="14139",
+        published="KAFKA-14139",
     ),
     Mutant(
         a_directory_is_claimed_before_what_is_missing_is_listed,
