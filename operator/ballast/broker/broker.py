@@ -316,7 +316,13 @@ class Broker:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = self._tasks.create_task(self._contained(work))
         self._background[task] = None
-        task.add_done_callback(lambda done: self._background.pop(done, None))
+
+        def ended(done: asyncio.Task[None]) -> None:
+            self._background.pop(done, None)
+            # A task that is cancelled before it begins never comes to await its work.
+            work.close()
+
+        task.add_done_callback(ended)
         return task
 
     async def _contained(self, work: Coroutine[Any, Any, None]) -> None:

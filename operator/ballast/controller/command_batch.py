@@ -66,14 +66,20 @@ class CommandBatch:
     def add_replicas_of(
         self, partitions: Collection[TopicPartition], *, but: int | None = None
     ) -> None:
-        """Tell the replicas of partitions, but one broker's, and every broker how they are led."""
+        """Tell the replicas of partitions, but one broker's, and every broker how they are led.
+
+        Replicas whose disk is lost are not told, as in Kafka: who has one again says so.
+        """
         if not partitions:
             return
         self._tell_all = True
         self._metadata_partitions.update(dict.fromkeys(partitions))
+        lost = self._context.offline_dir_replicas
         for broker_id, held in self._context.partitions_by_broker(partitions).items():
-            if broker_id != but:
-                self.add_partitions_of(broker_id, held)
+            if broker_id == but:
+                continue
+            there = [tp for tp in held if Replica(tp, broker_id) not in lost] if lost else held
+            self.add_partitions_of(broker_id, there)
 
     def add_update_metadata(
         self, broker_ids: Iterable[int], partitions: Iterable[TopicPartition] = ()

@@ -39,7 +39,7 @@ def lost(cluster: ControllerCluster) -> set[Replica]:
 
 @pytest.mark.parametrize(
     ("isr", "is_seen", "asks"),
-    [((1, 2), True, 0), ((1, 2), False, 0), ((2, 1), True, 0), ((2, 1), False, 1)],
+    [((1, 2), True, 0), ((1, 2), False, 1), ((2, 1), True, 0), ((2, 1), False, 1)],
     ids=["a leader that bounced", "a leader", "a follower that bounced", "a follower"],
 )
 async def test_where_others_are_in_sync_it_follows_with_an_empty_log(
