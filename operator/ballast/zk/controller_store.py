@@ -5,6 +5,7 @@ changed. Every write is fenced (`ballast.zk.fencing`). Content that cannot be re
 reported: one poisoned znode never stops the controller.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
@@ -39,6 +40,9 @@ from ballast.znodes import topics as topic_znodes
 from ballast.znodes.errors import ZnodeError
 
 _log = logging.getLogger(__name__)
+
+_AT_ONCE = 1000
+"""States that are read together."""
 
 K = TypeVar("K", int, str, TopicPartition)
 V = TypeVar("V")
@@ -102,9 +106,25 @@ class ControllerStore:
     async def read_leadership(
         self, partitions: Collection[TopicPartition]
     ) -> Mapping[TopicPartition, LeaderAndIsr]:
-        """Return the states of those partitions that have a state znode."""
+        """Return the states of those partitions that have a state znode.
+
+        Part by part: while ZooKeeper reads the later ones, what is there is decoded already.
+        """
+        ordered = sorted(partitions)
+        parts = [ordered[at : at + _AT_ONCE] for at in range(0, len(ordered), _AT_ONCE)]
         with store_errors():
-            nodes = await self._read(partition_states.path, partitions)
+            found = await asyncio.gather(*map(self._read_states, parts), return_exceptions=True)
+            states: dict[TopicPartition, LeaderAndIsr] = {}
+            for part in found:
+                if isinstance(part, BaseException):
+                    raise part
+                states.update(part)
+        return states
+
+    async def _read_states(
+        self, partitions: Sequence[TopicPartition]
+    ) -> Mapping[TopicPartition, LeaderAndIsr]:
+        nodes = await self._read(partition_states.path, partitions)
         return self._decoded(nodes, lambda p, d, s: partition_states.decode(p, d, s.version))
 
     async def read_topic_configs(self, topics: Collection[str]) -> Mapping[str, Mapping[str, str]]:
