@@ -12,6 +12,8 @@ from ballast.planner.arrays import Bools, Floats, Ints, firsts, run_starts
 
 TOLERANCE = 0.02
 """A broker that holds no more than this above its share of bytes is left as it is."""
+_FEW = 48
+"""So many brokers are looked at number by number."""
 _NEAR = 0.5
 """In one turn replicas go to brokers that want at least so much of what the neediest wants."""
 
@@ -23,6 +25,34 @@ def share_out(sizes: Ints, places: Ints, needs: Floats) -> Ints:
     lacks the most for each of its places, of those that lack so much; where nobody does, to who
     lacks the most. Requires as many places as replicas, or more.
     """
+    if len(places) <= _FEW:
+        return np.array(_share_out_to_few(sizes, places, needs), np.int64)
+    return _share_out_to_many(sizes, places, needs)
+
+
+def _share_out_to_few(sizes: Ints, places: Ints, needs: Floats) -> list[int]:
+    """Do it number by number, as for few of them an array costs more than it saves."""
+    amounts, left, lacks = sizes.tolist(), places.tolist(), needs.astype(np.float64).tolist()
+    chosen: list[int] = []
+    takers = [taker for taker, free in enumerate(left) if free > 0]
+    while len(chosen) < len(amounts):
+        largest = amounts[len(chosen)]
+        wanted = {taker: lacks[taker] / left[taker] for taker in takers if lacks[taker] >= largest}
+        if not wanted:
+            wanted = {taker: lacks[taker] for taker in takers}
+        order = sorted(wanted, key=wanted.__getitem__, reverse=True)
+        most = wanted[order[0]]
+        if most > 0:
+            order = [taker for taker in order if wanted[taker] >= _NEAR * most]
+        for taker in order[: len(amounts) - len(chosen)]:
+            lacks[taker] -= amounts[len(chosen)]
+            left[taker] -= 1
+            chosen.append(taker)
+        takers = [taker for taker in takers if left[taker] > 0]
+    return chosen
+
+
+def _share_out_to_many(sizes: Ints, places: Ints, needs: Floats) -> Ints:
     chosen = np.empty(len(sizes), np.int64)
     left, needs = places.copy(), needs.astype(np.float64)
     done = 0

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ballast.planner.by_size import pick_by_mean, pick_largest, pick_smallest, share_out
 
@@ -21,6 +23,21 @@ def test_share_out(
 ) -> None:
     found = share_out(np.array(sizes, np.int64), np.array(places), np.array(needs, np.float64))
     assert found.tolist() == expected
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(-100, 2**40)), min_size=1, max_size=12),
+    st.lists(st.integers(0, 2**38), max_size=60),
+)
+def test_few_and_many_get_the_same(brokers: list[tuple[int, int]], sizes: list[int]) -> None:
+    places = np.array([count for count, _ in brokers])
+    needs = np.array([lacking for _, lacking in brokers], np.float64)
+    some = np.array(sorted(sizes, reverse=True)[: int(places.sum())], np.int64)
+    few = share_out(some, places, needs)
+    # Brokers without any place change nothing but how many there are.
+    none = np.zeros(100, np.int64)
+    many = share_out(some, np.append(places, none), np.append(needs, none + 2.0**41))
+    assert few.tolist() == many.tolist()
 
 
 def by_mean(sizes: list[list[int]], surplus: list[int], excess: list[float]) -> list[list[int]]:
