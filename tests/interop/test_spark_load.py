@@ -30,11 +30,7 @@ pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("spark")]
 WINDOW_MS = 3_600_000
 INTERVAL_MS = 2_000
 SPARK_S = 500
-FEATURES = (
-    AVERAGE,
-    LoadFeatures(percentile=90),
-    LoadFeatures(percentile=90, by_hour_of_day=True, growth_seconds=60),
-)
+FEATURES = (AVERAGE, LoadFeatures(percentile=90, by_hour_of_day=True, growth_seconds=60))
 LOAD_PARTITIONS = 4
 """Of the topic with the history, as brokers make it."""
 
