@@ -108,6 +108,27 @@ def test_a_later_addition_wins_but_new_stays_new(world: World) -> None:
     )
 
 
+def test_new_stays_new_among_many(world: World) -> None:
+    batch = CommandBatch(world.context, world.channels)
+    batch.add_leader_and_isr([2], T0, is_new=True)
+    batch.add_partitions_of(2, [T0, T1])
+    batch.send()
+    told = next(c for c in world.channels.take(2) if isinstance(c, LeaderAndIsrCommand))
+    assert {e.topic_partition: e.is_new for e in told.entries} == {T0: True, T1: False}
+
+
+def test_a_lost_disk_is_told_of_the_partition_that_it_held(world: World) -> None:
+    """Another partition of the same brokers has its replica there still."""
+    same = ReplicaAssignment.of(1, 2)
+    world.context.set_assignments({T1: same})
+    world.context.offline_dir_replicas.add(Replica(T0, 1))
+    batch = CommandBatch(world.context, world.channels)
+    batch.add_update_metadata([3], [T0, T1])
+    batch.send()
+    told = next(c for c in world.channels.take(3) if isinstance(c, UpdateMetadataCommand))
+    assert {e.topic_partition: e.offline_replicas for e in told.entries} == {T0: (1,), T1: ()}
+
+
 def test_a_stop_carries_the_epoch_of_its_adding(world: World) -> None:
     batch = world.batch()
     batch.add_stop_replica(Replica(T0, 2), delete=False)

@@ -90,6 +90,15 @@ async def test_every_write_checks_the_epoch(write: Write) -> None:
             assert check.version == elected.elected.epoch_zk_version
 
 
+async def test_states_that_cannot_be_read_are_not_taken_for_none() -> None:
+    zookeeper = server()
+    async with controller(zookeeper) as elected:
+        populate(zookeeper)
+        zookeeper.kill_session("controller")
+        with pytest.raises(StoreUnavailable):
+            await elected.store.read_leadership([TopicPartition("t", 0)])
+
+
 @each_write
 async def test_a_lost_session_is_told(write: Write) -> None:
     zookeeper = server()
