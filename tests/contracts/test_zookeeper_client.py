@@ -282,6 +282,23 @@ class TestWatches:
             await writer.multi([SetData("/n3", b"1"), Delete("/n5"), Create("/n30")])
             assert await seen.wait(2) == [(WatchKind.CHANGED, "/n3"), (WatchKind.DELETED, "/n5")]
 
+    async def test_many_at_once_miss_nothing_that_changes_meanwhile(self, backend: Backend) -> None:
+        async with backend.session() as client, backend.session() as writer:
+            paths = [f"/n{i}" for i in range(1500)]
+            await writer.multi([Create(path) for path in paths])
+            for path in ("/n0", "/n700", "/n1499"):
+                seen = Seen()
+                async with asyncio.TaskGroup() as tasks:
+                    read = tasks.create_task(client.multi_read(paths, seen))
+                    for number in range(200):
+                        tasks.create_task(writer.set(path, b"%d" % number))
+                node = read.result()[paths.index(path)]
+                assert node is not None
+                await client.sync("/")
+                # What was written after the reading is told, once.
+                is_last = node[0] == (await client.get(path))[0]
+                assert seen.events == ([] if is_last else [(WatchKind.CHANGED, path)])
+
 
 class TestSessions:
     async def test_ephemerals_belong_to_their_session(self, backend: Backend) -> None:

@@ -117,10 +117,11 @@ class CommandBatch:
         entries = {is_new: self._entries(is_new=is_new) for is_new in (False, True)}
         for broker_id in self._registered(self._leader_and_isr):
             added = self._leader_and_isr[broker_id]
-            if any(added.values()):
+            flags = set(added.values())
+            if len(flags) > 1:
                 told = tuple([entries[added[tp]][tp] for tp in sorted(added)])
             else:
-                told = tuple(map(entries[False].__getitem__, sorted(added)))
+                told = tuple(map(entries[flags.pop()].__getitem__, sorted(added)))
             leaders = {entry.leader_and_isr.leader for entry in told}
             self._channels.send(
                 broker_id,
@@ -173,12 +174,14 @@ class CommandBatch:
     def _entries(self, *, is_new: bool) -> dict[TopicPartition, LeaderAndIsrEntry]:
         """Return the entries of what is told as new, or of the rest: brokers share them."""
         assignments, leadership = self._context.assignments, self._context.leadership
-        wanted = dict.fromkeys(
-            topic_partition
-            for broker_id in self._registered(self._leader_and_isr)
-            for topic_partition, told_as_new in self._leader_and_isr[broker_id].items()
-            if told_as_new is is_new
-        )
+        wanted: dict[TopicPartition, bool] = {}
+        for broker_id in self._registered(self._leader_and_isr):
+            added = self._leader_and_isr[broker_id]
+            flags = set(added.values())
+            if flags == {is_new}:
+                wanted.update(added)
+            elif is_new in flags:
+                wanted.update((tp, flag) for tp, flag in added.items() if flag is is_new)
         return {
             topic_partition: LeaderAndIsrEntry(
                 topic_partition=topic_partition,

@@ -7,6 +7,7 @@ store first; none of them keeps knowledge of its own.
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from ballast.controller.errors import StateChangeFailed
 from ballast.controller.states import PartitionState, Replica, ReplicaState
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker
-from ballast.model.ids import TopicPartition
+from ballast.model.ids import TopicPartition, partitions_of
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
 
@@ -141,9 +142,11 @@ class ControllerContext:
         name = topic.topic
         known = self.topics.get(name)
         self.topics[name] = topic
+        numbers = sorted(topic.partitions)
         if known is None or known.partitions.keys() != topic.partitions.keys():
-            self._partitions[name] = [TopicPartition(name, n) for n in sorted(topic.partitions)]
-        self._remember({tp: topic.partitions[tp.partition] for tp in self._partitions[name]})
+            self._partitions[name] = partitions_of(name, numbers)
+        assignments = map(topic.partitions.__getitem__, numbers)
+        self._remember(dict(zip(self._partitions[name], assignments, strict=True)))
 
     def topic_with(self, topic: str, changes: Mapping[int, ReplicaAssignment]) -> TopicAssignment:
         """Return the topic as it would be after ``changes``; remembers nothing."""
@@ -300,33 +303,29 @@ class ControllerContext:
     def check_invariants(self) -> None:
         """Assert what must hold between two events."""
         assert self.shutting_down <= set(self.brokers)
-        # A failover asks for it with everything that there is: few passes, and no sets.
+        # A failover asks for it with everything that there is: few passes, and no large sets.
         known, led, states = self.assignments, self.leadership, self.partition_states
-        named = [tp for partitions in self._partitions.values() for tp in partitions]
-        assert len(named) == len(known)
-        assert all(map(known.__contains__, named))
+        assert sum(map(len, self._partitions.values())) == len(known)
+        assert all(map(known.__contains__, chain.from_iterable(self._partitions.values())))
         assert led.keys() <= known.keys(), led.keys() - known.keys()
-        wrong = [
-            (tp, state)
-            for tp, state in states.items()
-            if tp not in known
-            or (state is PartitionState.ONLINE and tp not in led)
-            or (state is PartitionState.NEW and tp in led)
-        ]
-        assert not wrong, wrong
+        online = [tp for tp, state in states.items() if state is PartitionState.ONLINE]
+        assert all(map(led.__contains__, online)), [tp for tp in online if tp not in led]
+        others = {tp: state for tp, state in states.items() if state is not PartitionState.ONLINE}
+        assert others.keys() <= known.keys(), others.keys() - known.keys()
+        new = [tp for tp, state in others.items() if state is PartitionState.NEW]
+        assert not any(map(led.__contains__, new)), [tp for tp in new if tp in led]
         assert self.ineligible_for_deletion <= self.queued_for_deletion <= set(self.topics)
-        pending = {
-            tp for tp, moved in known.items() if moved.adding_replicas or moved.removing_replicas
-        }
-        assert self._being_reassigned == pending
+        assert self._being_reassigned == _moving(known)
 
     def _remember(self, assignments: Mapping[TopicPartition, ReplicaAssignment]) -> None:
         self.assignments.update(assignments)
-        for topic_partition, assignment in assignments.items():
-            if assignment.adding_replicas or assignment.removing_replicas:
-                self._being_reassigned.add(topic_partition)
-            elif self._being_reassigned:
-                self._being_reassigned.discard(topic_partition)
+        if self._being_reassigned:
+            self._being_reassigned.difference_update(assignments)
+        self._being_reassigned |= _moving(assignments)
+
+
+def _moving(assignments: Mapping[TopicPartition, ReplicaAssignment]) -> set[TopicPartition]:
+    return {tp for tp, it in assignments.items() if it.adding_replicas or it.removing_replicas}
 
 
 def by_topic(values: Mapping[TopicPartition, T]) -> dict[str, dict[int, T]]:

@@ -64,19 +64,18 @@ class PartitionStateMachine:
 
         All of them, or those of some ``topics``. Returns those whose leader has been written.
         """
-        leadership, deleted = self._context.leadership, self._context.being_deleted
-        waiting = [
+        leadership, states = self._context.leadership, self._context.partition_states
+        deleted = self._context.being_deleted
+        not_online = [tp for tp, state in states.items() if state is not PartitionState.ONLINE]
+        led_by_none = [tp for tp, state in leadership.items() if state.leader == NO_LEADER]
+        waiting = {
             topic_partition
-            for topic_partition, state in self._context.partition_states.items()
-            if (
-                state is not PartitionState.ONLINE
-                or leadership[topic_partition].leader == NO_LEADER
-            )
-            and topic_partition.topic not in deleted
+            for topic_partition in (*not_online, *led_by_none)
+            if topic_partition.topic not in deleted
             and (topics is None or topic_partition.topic in topics)
-        ]
+        }
         failed = await self.elect(sorted(waiting), ElectionStrategy.OFFLINE)
-        return {*waiting} - failed.keys()
+        return waiting - failed.keys()
 
     async def elect(
         self, partitions: Collection[TopicPartition], strategy: ElectionStrategy

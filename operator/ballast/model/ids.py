@@ -1,5 +1,8 @@
 """Identifiers and the sentinels that Kafka gives them."""
 
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import repeat
 from typing import NamedTuple
 
 NO_LEADER = -1
@@ -23,3 +26,15 @@ class TopicPartition(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+
+# What the class calls, without the Python in between.
+_partition: Callable[[tuple[str, int]], TopicPartition] = partial(tuple.__new__, TopicPartition)
+
+
+def partitions_of(topic: str, numbers: Iterable[int]) -> list[TopicPartition]:
+    """Return the partitions of one topic with those numbers, in their order.
+
+    A controller that takes over makes tens of thousands: one by one they take twice as long.
+    """
+    return list(map(_partition, zip(repeat(topic), numbers, strict=False)))

@@ -31,7 +31,7 @@ async def read(
     """
     await outcomes.settle(client)
     replicas = await _replicas(client, broker_id)
-    paths = [partition_states.path(name) for name in replicas]
+    paths = partition_states.paths(replicas)
     nodes = await outcomes.repeat(client, lambda: client.multi_read(paths)) if paths else []
     found: dict[TopicPartition, AssignedPartition] = {}
     for (name, assigned), node in zip(replicas.items(), nodes, strict=True):

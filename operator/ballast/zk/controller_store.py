@@ -124,8 +124,14 @@ class ControllerStore:
     async def _read_states(
         self, partitions: Sequence[TopicPartition]
     ) -> Mapping[TopicPartition, LeaderAndIsr]:
-        nodes = await self._read(partition_states.path, partitions)
-        return self._decoded(nodes, lambda p, d, s: partition_states.decode(p, d, s.version))
+        paths = partition_states.paths(partitions)
+        nodes = await outcomes.repeat(self._client, lambda: self._client.multi_read(paths))
+        found = (
+            (partition, node[0], node[1].version)
+            for partition, node in zip(partitions, nodes, strict=True)
+            if node is not None
+        )
+        return partition_states.decode_all(found, self._on_unreadable)
 
     async def read_topic_configs(self, topics: Collection[str]) -> Mapping[str, Mapping[str, str]]:
         """Return the config overrides of topics; a topic without any is left out."""

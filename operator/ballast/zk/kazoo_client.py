@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
-from kazoo.protocol.serialization import GetChildren, Sync
+from kazoo.protocol.serialization import Sync
 
 from ballast.zk import kazoo_connection
 from ballast.zk.client import (
@@ -27,16 +28,17 @@ from ballast.zk.errors import (
     ConnectionLoss,
     MultiFailed,
     NodeExists,
-    NoNode,
     RequestTooLarge,
     SessionExpired,
     ZooKeeperError,
 )
 from ballast.zk.kazoo_requests import (
+    ChildrenRequest,
     ExistsRequest,
     GetRequest,
     MultiReadRequest,
     MultiRequest,
+    SetWatchesRequest,
     WriteRequest,
 )
 from ballast.zk.session import Session
@@ -45,9 +47,6 @@ from ballast.zk.watches import WatchedThing, WatchRegistry
 MULTI_READ_PATHS = 1000
 """Paths in one MultiRead."""
 
-WINDOW = 500
-"""Pipelined gets under way at once."""
-
 LINGER_S = 0.5
 """How long closing waits for the connection thread when there is no connection."""
 
@@ -55,11 +54,12 @@ DEFAULT_SESSION_TIMEOUT_S = 18.0
 """Kafka's ``zookeeper.session.timeout.ms``."""
 
 _KINDS = {
-    "CREATED": WatchKind.CREATED,
-    "DELETED": WatchKind.DELETED,
-    "CHANGED": WatchKind.CHANGED,
-    "CHILD": WatchKind.CHILD,
+    1: WatchKind.CREATED,
+    2: WatchKind.DELETED,
+    3: WatchKind.CHANGED,
+    4: WatchKind.CHILD,
 }
+"""By the type of ZooKeeper's ``WatcherEvent``."""
 
 T = TypeVar("T")
 
@@ -105,9 +105,7 @@ class KazooZooKeeperClient:
         if self._kazoo is not None:
             raise SessionExpired("a client is started once")
         self._loop = asyncio.get_running_loop()
-        self._kazoo = kazoo_connection.make_client(
-            self._hosts, self._session_timeout_s, self, self._post
-        )
+        self._kazoo = kazoo_connection.make_client(self._hosts, self._session_timeout_s, self)
         self._chroot = self._kazoo.chroot
         self._kazoo.start_async()
         try:
@@ -141,7 +139,12 @@ class KazooZooKeeperClient:
 
     async def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, Stat]:
         """Return data and stat; the watch sees CHANGED and DELETED. Raises `NoNode` (no watch)."""
-        found: tuple[bytes, Stat] = await self._get(path, watch)
+
+        def arm(_: tuple[bytes, Stat]) -> None:
+            self._watches.arm(WatchedThing.DATA, path, watch)
+
+        request = GetRequest(self._full(path), watch is not None)
+        found: tuple[bytes, Stat] = await self._submit(request, path, arm)
         return found
 
     async def exists(self, path: str, watch: Watch | None = None) -> Stat | None:
@@ -151,7 +154,7 @@ class KazooZooKeeperClient:
             thing = WatchedThing.ABSENCE if stat is None else WatchedThing.DATA
             self._watches.arm(thing, path, watch)
 
-        request = ExistsRequest(self._full(path), self._watcher(watch))
+        request = ExistsRequest(self._full(path), watch is not None)
         stat: Stat | None = await self._submit(request, path, arm)
         return stat
 
@@ -161,26 +164,30 @@ class KazooZooKeeperClient:
         def arm(_: list[str]) -> None:
             self._watches.arm(WatchedThing.CHILDREN, path, watch)
 
-        request = GetChildren(self._full(path), self._watcher(watch))
+        request = ChildrenRequest(self._full(path), watch is not None)
         names: list[str] = await self._submit(request, path, arm)
         return sorted(names)
 
     async def multi_read(
         self, paths: Sequence[str], watch: Watch | None = None
     ) -> list[tuple[bytes, Stat] | None]:
-        """Return data and stat of each path, None where there is no znode."""
-        if watch is not None:
-            return await self._read_watched(paths, watch)
+        """Return data and stat of each path, None where there is no znode (and no watch)."""
+        parts = list(_parts(paths, MULTI_READ_PATHS))
         futures = [
             self._submit(MultiReadRequest([self._full(path) for path in part]), part[0])
-            for part in _parts(paths, MULTI_READ_PATHS)
+            for part in parts
         ]
         found: list[tuple[bytes, Stat] | None] = []
-        for future in futures:
+        watched: list[asyncio.Future[Any]] = []
+        for part, future in zip(parts, futures, strict=True):
             answer = await future
             if isinstance(answer, ZooKeeperError):
                 raise answer
             found += answer
+            if watch is not None:
+                watched += self._watch_all(part, answer, watch)
+        for future in watched:
+            await future
         return found
 
     async def sync(self, path: str) -> None:
@@ -219,23 +226,24 @@ class KazooZooKeeperClient:
 
     # -- requests ----------------------------------------------------------------------------
 
-    def _get(self, path: str, watch: Watch | None) -> asyncio.Future[Any]:
-        def arm(_: tuple[bytes, Stat]) -> None:
+    def _watch_all(
+        self, paths: Sequence[str], found: Sequence[tuple[bytes, Stat] | None], watch: Watch
+    ) -> Sequence[asyncio.Future[Any]]:
+        """Watch the data of what was found just now, in one request, since MultiRead cannot.
+
+        ZooKeeper tells at once of znodes that were written after what was read, or deleted: no
+        change in between is missed. Its events come before its reply, so the watches are armed
+        first; should it never answer, they are uncertain like all others.
+        """
+        seen = {path: node[1] for path, node in zip(paths, found, strict=True) if node is not None}
+        if not seen:
+            return ()
+        last_zxid = max(stat.mzxid for stat in seen.values())
+        request = SetWatchesRequest(last_zxid, [self._full(path) for path in seen])
+        future = self._submit(request, paths[0])
+        for path in seen:
             self._watches.arm(WatchedThing.DATA, path, watch)
-
-        return self._submit(GetRequest(self._full(path), self._watcher(watch)), path, arm)
-
-    async def _read_watched(
-        self, paths: Sequence[str], watch: Watch
-    ) -> list[tuple[bytes, Stat] | None]:
-        found: list[tuple[bytes, Stat] | None] = []
-        for part in _parts(paths, WINDOW):
-            for future in [self._get(path, watch) for path in part]:
-                try:
-                    found.append(await future)
-                except NoNode:
-                    found.append(None)
-        return found
+        return (future,)
 
     def _write(self, operation: Create | SetData | Delete) -> asyncio.Future[Any]:
         if request_size((operation,)) > MAX_REQUEST_BYTES:
@@ -251,7 +259,9 @@ class KazooZooKeeperClient:
         assert self._loop is not None
         future: asyncio.Future[Any] = self._loop.create_future()
         self._pending[future] = None
-        self._kazoo._call(request, _Reply(self, future, path, on_result))
+        answered = partial(self._post, self.answered, future, on_result)
+        failed = partial(self._post, self.failed, future)
+        self._kazoo._call(request, kazoo_connection.Reply(path, answered, failed))
         return future
 
     def _full(self, path: str) -> str:
@@ -291,9 +301,9 @@ class KazooZooKeeperClient:
         if self._pending.pop(future, self) is not self:
             _fail(future, error)
 
-    def _watch_fired(self, kind: str, path: str) -> None:
+    def _fire(self, event: WatchEvent) -> None:
         if not self._session.is_over:
-            self._watches.fire(WatchEvent(_KINDS[kind], path))
+            self._watches.fire(event)
 
     def _connected(self, session_id: int, timeout_s: float) -> None:
         is_back = self._session.session_id != 0
@@ -328,6 +338,12 @@ class KazooZooKeeperClient:
         assert self._loop is not None
         self._session.heard(self._loop.time())
 
+    def watch_fired(self, event_type: int, path: str) -> None:
+        """Take an event of a znode; other types than these are asked for by nobody."""
+        kind = _KINDS.get(event_type)
+        if kind is not None:
+            self._post(self._fire, WatchEvent(kind, path))
+
     def state_changed(self, state: str, session_id: int, timeout_ms: int) -> None:
         """Take kazoo's word for the connection."""
         if state == "CONNECTED":
@@ -353,37 +369,6 @@ class KazooZooKeeperClient:
         """End the session, unless its owner is closing it."""
         if not self._is_closing:
             self._session.expired()
-
-    def _watcher(self, watch: Watch | None) -> Callable[[str, str], None] | None:
-        return None if watch is None else self._watch_fired
-
-
-class _Reply:
-    """Brings one reply from kazoo's thread to the event loop."""
-
-    __slots__ = ("_client", "_future", "_on_result", "_path")
-
-    def __init__(
-        self,
-        client: KazooZooKeeperClient,
-        future: asyncio.Future[Any],
-        path: str,
-        on_result: Callable[[Any], None] | None,
-    ) -> None:
-        self._client = client
-        self._future = future
-        self._path = path
-        self._on_result = on_result
-
-    def set(self, value: object) -> None:
-        """Take the deserialised reply."""
-        self._client._post(self._client.answered, self._future, self._on_result, value)
-
-    def set_exception(self, error: Exception) -> None:
-        """Take the error that was answered instead, or that the connection was lost."""
-        self._client._post(
-            self._client.failed, self._future, kazoo_connection.translated(error, self._path)
-        )
 
 
 def _fail(future: asyncio.Future[Any], error: ZooKeeperError) -> None:

@@ -1,7 +1,7 @@
 """kazoo without its worker threads: what its one connection thread learns goes to the loop.
 
 kazoo gives replies and watch events to two worker threads, which loses the order between them. Here
-both, and session states, are posted to the event loop in the order in which they were read.
+its listener hears of both, and of session states, in the order in which they were read.
 """
 
 import logging
@@ -16,7 +16,7 @@ from kazoo.exceptions import SessionExpiredError
 from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.protocol.connection import ConnectionHandler
 from kazoo.protocol.serialization import CloseInstance, Connect
-from kazoo.protocol.states import Callback, EventType, WatchedEvent
+from kazoo.protocol.serialization import Watch as WatcherEvent
 from kazoo.retry import KazooRetry
 
 from ballast.zk.errors import ConnectionLoss, RequestFailed, SessionExpired, ZooKeeperError
@@ -29,26 +29,26 @@ RETRY_DELAY_MAX_S = 1.0
 _log = logging.getLogger("ballast.zk.kazoo")
 _log.setLevel(logging.ERROR)
 
-Post = Callable[..., None]
-"""Runs a callable with its arguments on the event loop; called from kazoo's thread."""
-
 
 class Listener(Protocol):
-    """What a connection tells."""
+    """What a connection tells; all of it is called on kazoo's thread."""
 
     def heard(self) -> None:
-        """Note that ZooKeeper answered something; called on kazoo's thread."""
+        """Note that ZooKeeper answered something."""
+
+    def watch_fired(self, event_type: int, path: str) -> None:
+        """Take an event of a znode: ZooKeeper's number of its type, and the path in the chroot."""
 
     def state_changed(self, state: str, session_id: int, timeout_ms: int) -> None:
-        """Take the state ``CONNECTED``, ``SUSPENDED`` or ``LOST``; called on kazoo's thread."""
+        """Take the state ``CONNECTED``, ``SUSPENDED`` or ``LOST``."""
 
     def stopped(self) -> None:
-        """Note that the thread ends, its sockets closed; called on kazoo's thread."""
+        """Note that the thread ends, its sockets closed."""
 
 
-def make_client(hosts: str, session_timeout_s: float, listener: Listener, post: Post) -> Any:
-    """Return a kazoo client that posts to the event loop; `request_stop` ends it."""
-    handler = _Handler(post)
+def make_client(hosts: str, session_timeout_s: float, listener: Listener) -> Any:
+    """Return a kazoo client that tells a listener; `request_stop` ends it."""
+    handler = _Handler()
     retry = KazooRetry(
         max_tries=-1,
         delay=RETRY_DELAY_S,
@@ -100,23 +100,38 @@ def translated(error: Exception, path: str) -> ZooKeeperError:
     return RequestFailed(f"{path}: {error!r}")
 
 
-class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
-    """kazoo's thread handler, with the event loop in place of its worker threads."""
+class Reply:
+    """Takes the answer to one request from kazoo, on its thread."""
 
-    def __init__(self, post: Post) -> None:
-        super().__init__()
-        self._post = post
+    __slots__ = ("_on_error", "_on_value", "_path")
+
+    def __init__(
+        self,
+        path: str,
+        on_value: Callable[[object], None],
+        on_error: Callable[[ZooKeeperError], None],
+    ) -> None:
+        self._path = path
+        self._on_value = on_value
+        self._on_error = on_error
+
+    def set(self, value: object) -> None:
+        """Take the deserialised reply."""
+        self._on_value(value)
+
+    def set_exception(self, error: Exception) -> None:
+        """Take the error that was answered instead, or that the connection was lost."""
+        self._on_error(translated(error, self._path))
+
+
+class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
+    """kazoo's thread handler without its worker threads."""
 
     def start(self) -> None:
         self._running = True
 
     def stop(self) -> None:
         self._running = False
-
-    def dispatch_callback(self, callback: Callback) -> None:
-        event: WatchedEvent = callback.args[0]
-        if event.type != EventType.NONE:
-            self._post(callback.func, event.type, event.path)
 
     def select(
         self,
@@ -141,7 +156,10 @@ class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has n
 
 
 class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no types
-    """kazoo's connection, which tells when it heard something and when it ended."""
+    """kazoo's connection, which tells what it hears, and when it ended.
+
+    Of watches kazoo knows nothing: it would want each one asked for in a request of its own.
+    """
 
     def __init__(
         self, client: KazooClient, retry: KazooRetry, logger: logging.Logger, listener: Listener
@@ -162,6 +180,10 @@ class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no type
         response = super()._read_socket(read_timeout)
         self._listener.heard()
         return response
+
+    def _read_watch_event(self, buffer: bytes, offset: int) -> None:
+        event, _ = WatcherEvent.deserialize(buffer, offset)
+        self._listener.watch_fired(event.type, self.client.unchroot(event.path))
 
     def zk_loop(self) -> None:
         try:

@@ -22,6 +22,7 @@ from ballast.zk.errors import (
 )
 
 _INT = struct.Struct(">i")
+_LONG = struct.Struct(">q")
 _HEADER = struct.Struct(">i?i")
 _STAT = struct.Struct(">qqqqiiiqiiq")
 _END = _HEADER.pack(-1, True, -1)
@@ -131,12 +132,12 @@ class GetRequest(NamedTuple):
     """A getData (opcode 4), with or without a watch."""
 
     path: str
-    watcher: object = None
+    is_watched: bool = False
     type: int = _GET_DATA
 
     def serialize(self) -> bytes:
         """Return the request's body."""
-        return _text(self.path) + (b"\1" if self.watcher else b"\0")
+        return _text(self.path) + _flag(self.is_watched)
 
     def deserialize(self, data: bytes, offset: int) -> tuple[bytes, Stat]:
         """Return data and stat."""
@@ -148,16 +149,59 @@ class ExistsRequest(NamedTuple):
     """An exists (opcode 3), with or without a watch. kazoo answers None for a missing znode."""
 
     path: str
-    watcher: object = None
+    is_watched: bool = False
     type: int = 3
 
     def serialize(self) -> bytes:
         """Return the request's body."""
-        return _text(self.path) + (b"\1" if self.watcher else b"\0")
+        return _text(self.path) + _flag(self.is_watched)
 
     def deserialize(self, data: bytes, offset: int) -> Stat:
         """Return the stat."""
         return _read_stat(data, offset)[0]
+
+
+class ChildrenRequest(NamedTuple):
+    """A getChildren (opcode 8), with or without a watch."""
+
+    path: str
+    is_watched: bool = False
+    type: int = 8
+
+    def serialize(self) -> bytes:
+        """Return the request's body."""
+        return _text(self.path) + _flag(self.is_watched)
+
+    def deserialize(self, data: bytes, offset: int) -> list[str]:
+        """Return the names of the children."""
+        (count,) = _INT.unpack_from(data, offset)
+        offset += _INT.size
+        names = []
+        for _ in range(count):
+            name, offset = _read_buffer(data, offset)
+            names.append(name.decode())
+        return names
+
+
+class SetWatchesRequest(NamedTuple):
+    """A setWatches (opcode 101) of data; what was written after ``last_zxid`` fires at once.
+
+    Clients send it to have their watches again after they have reconnected.
+    """
+
+    last_zxid: int
+    paths: Sequence[str]
+    type: int = 101
+
+    def serialize(self) -> bytes:
+        """Return the request's body: nothing is watched for its making, or for its children."""
+        parts = [_LONG.pack(self.last_zxid), _INT.pack(len(self.paths))]
+        parts += map(_text, self.paths)
+        parts += [_INT.pack(0), _INT.pack(0)]
+        return b"".join(parts)
+
+    def deserialize(self, _data: bytes, _offset: int) -> None:
+        """Return nothing: the reply has no body."""
 
 
 class WriteRequest(NamedTuple):
@@ -194,6 +238,10 @@ def _write_operation(operation: Operation) -> tuple[int, bytes]:
             return _DELETE, path + _INT.pack(version)
         case Check(version=version):
             return _CHECK, path + _INT.pack(version)
+
+
+def _flag(is_set: bool) -> bytes:
+    return b"\1" if is_set else b"\0"
 
 
 def _text(text: str) -> bytes:

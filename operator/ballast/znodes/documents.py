@@ -5,7 +5,7 @@ either gives a value of the schema or raises `ZnodeError` with the path and the 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
@@ -51,6 +51,24 @@ class Reader(Generic[K, T]):
         except _MALFORMED as error:
             raise _refused(self._path_of(key), error) from error
         raise _too_large(self._path_of(key), data)
+
+    def read_all(
+        self, znodes: Iterable[tuple[K, bytes, int]], on_unreadable: Callable[[ZnodeError], None]
+    ) -> Iterator[tuple[K, T, int]]:
+        """Yield the documents of those znodes that can be read, with the versions told of them.
+
+        In one loop: by then `read` alone takes as long as the decoding.
+        """
+        decode = self._decode
+        for key, data, version in znodes:
+            try:
+                if len(data) <= MAX_DOCUMENT_BYTES:
+                    yield key, decode(data), version
+                    continue
+            except _MALFORMED as error:
+                on_unreadable(_refused(self._path_of(key), error))
+                continue
+            on_unreadable(_too_large(self._path_of(key), data))
 
 
 def read(path: str, data: bytes, schema: type[T]) -> T:

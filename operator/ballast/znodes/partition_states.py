@@ -4,6 +4,7 @@
 condition of the znode's version.
 """
 
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 import msgspec
@@ -11,6 +12,7 @@ import msgspec
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.znodes import documents, topics
+from ballast.znodes.errors import ZnodeError
 
 _Isr = Annotated[tuple[documents.BrokerId, ...], msgspec.Meta(max_length=10_000)]
 
@@ -32,6 +34,12 @@ def path(partition: TopicPartition) -> str:
     return f"{topics.partitions_path(partition.topic)}/{partition.partition:d}/state"
 
 
+def paths(partitions: Iterable[TopicPartition]) -> list[str]:
+    """Return the paths of the states of many partitions, in their order."""
+    parent = topics.partitions_path
+    return [f"{parent(topic)}/{number}/state" for topic, number in partitions]
+
+
 _documents = documents.Reader(_Document, path)
 
 
@@ -50,7 +58,24 @@ def encode(leadership: LeaderAndIsr) -> bytes:
 
 def decode(partition: TopicPartition, data: bytes, zk_version: int) -> LeaderAndIsr:
     """Return a state read at ``zk_version``; raises `ZnodeError`."""
-    document = _documents.read(partition, data)
+    return _state(_documents.read(partition, data), zk_version)
+
+
+def decode_all(
+    znodes: Iterable[tuple[TopicPartition, bytes, int]],
+    on_unreadable: Callable[[ZnodeError], None],
+) -> dict[TopicPartition, LeaderAndIsr]:
+    """Return the states that can be read; each znode with the version that it was read at.
+
+    A controller that takes over reads the states of all partitions.
+    """
+    return {
+        partition: _state(document, zk_version)
+        for partition, document, zk_version in _documents.read_all(znodes, on_unreadable)
+    }
+
+
+def _state(document: _Document, zk_version: int) -> LeaderAndIsr:
     return LeaderAndIsr(
         leader=document.leader,
         leader_epoch=document.leader_epoch,

@@ -5,10 +5,12 @@ import struct
 from ballast.zk.client import Check, Create, Delete, SetData, Stat
 from ballast.zk.errors import BadVersion, MultiFailed, NoNode, RequestFailed
 from ballast.zk.kazoo_requests import (
+    ChildrenRequest,
     ExistsRequest,
     GetRequest,
     MultiReadRequest,
     MultiRequest,
+    SetWatchesRequest,
     WriteRequest,
     error_of,
 )
@@ -70,7 +72,7 @@ def test_multi_read() -> None:
 
 def test_single_requests() -> None:
     assert GetRequest("/a").serialize() == b"\0\0\0\2/a\0"
-    assert ExistsRequest("/a", watcher=print).serialize() == b"\0\0\0\2/a\1"
+    assert ExistsRequest("/a", is_watched=True).serialize() == b"\0\0\0\2/a\1"
     assert GetRequest("/a").deserialize(b"\xff\xff\xff\xff" + STAT_BYTES, 0) == (b"", STAT)
     assert ExistsRequest("/a").deserialize(STAT_BYTES, 0) == STAT
     create, delete = WriteRequest.of(Create("/a")), WriteRequest.of(Delete("/a", 1))
@@ -79,6 +81,21 @@ def test_single_requests() -> None:
     assert create.deserialize(b"\0\0\0\2/a", 0) == "/a"
     assert delete.deserialize(b"", 0) is None
     assert WriteRequest.of(SetData("/a", b"x")).deserialize(STAT_BYTES, 0) == STAT
+
+
+def test_children() -> None:
+    assert ChildrenRequest("/a", is_watched=True).serialize() == b"\0\0\0\2/a\1"
+    names = b"??\0\0\0\2\0\0\0\1b\0\0\0\2c\xc3"[:-1] + b"d"
+    assert ChildrenRequest("/a").deserialize(names, 2) == ["b", "cd"]
+    assert ChildrenRequest("/a").deserialize(b"\0\0\0\0", 0) == []
+
+
+def test_set_watches() -> None:
+    request = SetWatchesRequest(258, ["/a", "/b"])
+    assert request.type == 101
+    assert request.serialize() == (
+        b"\0\0\0\0\0\0\1\2" + b"\0\0\0\2" + b"\0\0\0\2/a" + b"\0\0\0\2/b" + bytes(8)
+    )
 
 
 def test_errors() -> None:

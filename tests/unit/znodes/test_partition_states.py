@@ -3,6 +3,7 @@ import pytest
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.znodes import partition_states
+from ballast.znodes.errors import ZnodeError
 from tests.unit.znodes.hostile import each_hostile_document, refused, refused_somewhere
 
 PARTITION = TopicPartition("t", 0)
@@ -55,6 +56,22 @@ def test_bad_fields(field: str, value: bytes) -> None:
     refused(decode, data, PATH, field)
 
 
+@each_hostile_document
+def test_hostile_among_others(data: bytes) -> None:
+    reported: list[ZnodeError] = []
+    state = LeaderAndIsr(leader=1, leader_epoch=0, isr=(1,), controller_epoch=1, zk_version=6)
+    other = TopicPartition("t", 1)
+    znodes = [(PARTITION, data, 5), (other, partition_states.encode(state), 6)]
+    assert partition_states.decode_all(znodes, reported.append) == {other: state}
+    with pytest.raises(ZnodeError) as alone:
+        decode(data)
+    assert [str(error) for error in reported] == [str(alone.value)]
+
+
 def test_paths() -> None:
+    assert partition_states.paths([PARTITION, TopicPartition("u", 12)]) == [
+        PATH,
+        "/brokers/topics/u/partitions/12/state",
+    ]
     assert partition_states.path(PARTITION) == PATH
     assert partition_states.partition_path(PARTITION) == "/brokers/topics/t/partitions/0"
