@@ -64,7 +64,7 @@ class ElectionRequests:
     ) -> RequestRefused | None:
         if not self._context.has_partition(topic_partition):
             return RequestRefused("UNKNOWN_TOPIC_OR_PARTITION", "The partition does not exist.")
-        if self._context.is_queued_for_deletion(topic_partition):
+        if self._context.is_being_deleted(topic_partition):
             return RequestRefused("INVALID_TOPIC_EXCEPTION", "The topic is being deleted")
         leader = self._leader(topic_partition)
         if election_type is ElectionType.PREFERRED:

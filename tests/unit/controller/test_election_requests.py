@@ -2,7 +2,7 @@
 
 from ballast.controller.elections import ElectionType
 from ballast.controller.events import ZkPreferredElection
-from ballast.model.ids import TopicPartition
+from ballast.model.ids import NO_LEADER, TopicPartition
 from tests.fakes.controller_cluster import ControllerCluster
 
 T0 = TopicPartition("t", 0)
@@ -65,6 +65,19 @@ async def test_unknown_partitions_and_topics_being_deleted() -> None:
     }
     await cluster.controller.delete_topics(["t"])
     assert await errors(cluster, ElectionType.PREFERRED, T0) == {T0: "INVALID_TOPIC_EXCEPTION"}
+
+
+async def test_a_move_that_deletion_waits_for_needs_a_leader() -> None:
+    cluster = await start((1, 2), isr=(1,))
+    answers = await cluster.controller.alter_partition_reassignments({T0: (1, 3)})
+    assert answers == {T0: None}
+    await cluster.controller.delete_topics(["t"])
+    cluster.stop_broker(1)
+    await cluster.brokers_changed()
+    assert cluster.state(T0).leader == NO_LEADER
+    assert await errors(cluster, ElectionType.UNCLEAN, T0) == {T0: None}
+    # As in Kafka, the first live replica leads, if it is one that is being added.
+    assert cluster.state(T0).leader == 3
 
 
 async def test_the_znode_is_served_and_deleted() -> None:
