@@ -98,8 +98,8 @@ class SimulatedCluster:
         self.disks = Disks(self.broker_ids, self._random, self._before_rename)
         for broker_id, disk in self.disks.of.items():
             disk.wall_clock_ms = self.clocks.of(broker_name(broker_id))
-        self.metadata = MetadataRules(lambda host: host.startswith("candidate-"), broker_of)
-        self.lost_disks = LostDisks(self.disks.of, self.metadata.states)
+        self.metadata = rules = MetadataRules(lambda host: host.startswith("candidate-"), broker_of)
+        self.lost_disks = LostDisks(self.disks.of, rules.states, rules.is_being_deleted)
         self.logs = DiskLogs(
             self.disks.of, self.log_dirs, self._directory_in_use, self.lost_disks.content
         )

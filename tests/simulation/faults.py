@@ -9,16 +9,15 @@ import errno
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from tests.fakes.zookeeper_sessions import WriteRecord
 from tests.simulation.cluster import SimulatedCluster
+from tests.simulation.runbook import give_disks_back, keep_partitions_led
 from tests.simulation.violations import require
 
 MAX_FAULTS_S = 60.0
 """A run whose processes are all down makes no steps."""
-
-OPERATOR_PAUSE_S = 1.0
-"""Between two looks for partitions that wait for a disk, once no more faults come."""
 
 STEPS_PER_S_MAX = 20_000
 """Far above what any run makes in a virtual second: more are timers that fire for ever."""
@@ -83,12 +82,7 @@ class Nemesis:
                 self.cluster.loop.resume(host)
         for broker_id in self.cluster.broker_ids:
             self._have_all_directories(broker_id)
-        self.cluster.run_client("operator", self._keep_giving_disks_back)
-
-    async def _keep_giving_disks_back(self) -> None:
-        while True:
-            give_disks_back(self.cluster)
-            await asyncio.sleep(OPERATOR_PAUSE_S)
+        self.cluster.run_client("operator", partial(keep_partitions_led, self.cluster))
 
     def _have_all_directories(self, broker_id: int) -> None:
         broker, name = self.cluster.brokers.get(broker_id), f"broker-{broker_id}"
@@ -341,14 +335,6 @@ async def replace_disk(nemesis: Nemesis) -> None:
     await nemesis.sleep(0.5, 6.0)
     if nemesis.random.random() < 0.3:
         give_disks_back(cluster)
-
-
-def give_disks_back(cluster: SimulatedCluster) -> None:
-    """Do what an operator does about partitions that wait for a disk."""
-    for broker in cluster.lost_disks.stuck():
-        if cluster.is_up(f"broker-{broker}"):
-            cluster.loop.trace.add(cluster.loop.now, "operator", f"gives {broker} its disk back")
-            cluster.give_disk_back(broker)
 
 
 async def jump_clock(nemesis: Nemesis) -> None:

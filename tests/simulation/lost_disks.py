@@ -7,7 +7,8 @@ sync, with an emptied log breaks P2, P3, P4 or P7. It breaks P18 before:
 - P18 a replica whose log went with its disk takes no role while the ISR names it
 
 A partition whose last members in the ISR have lost their disks has no leader until somebody finds a
-disk again: its folder is put back, as an operator would do it, and nothing is lost.
+disk again: its folder is put back, as an operator would do it, and nothing is lost. What is being
+deleted needs no disk.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,6 +32,9 @@ class LostFile(NamedTuple):
 Folder = Mapping[str, LostFile]
 """The files of one replica by their names."""
 
+IsDeleted = Callable[[TopicPartition], bool]
+"""Whether brokers are being told to delete a partition."""
+
 DirectoryOf = Callable[[int, TopicPartition], str | None]
 """Returns the log directory that holds a broker's replica, None if there is none."""
 
@@ -39,10 +43,14 @@ class LostDisks:
     """The replicas that went with a disk and have not been begun anew."""
 
     def __init__(
-        self, disks: Mapping[int, FakeDisk], states: Mapping[TopicPartition, LeaderAndIsr]
+        self,
+        disks: Mapping[int, FakeDisk],
+        states: Mapping[TopicPartition, LeaderAndIsr],
+        is_deleted: IsDeleted,
     ) -> None:
         self._disks = disks
         self._states = states
+        self._is_deleted = is_deleted
         self._folders: dict[tuple[int, TopicPartition], Folder] = {}
 
     def replace(self, broker: int, directory_of: DirectoryOf) -> None:
@@ -64,6 +72,10 @@ class LostDisks:
         folder = self._folders.get((broker, partition), {})
         return b"".join(folder[name].data for name in sorted(folder) if name.endswith(suffixes))
 
+    def knows(self, broker: int, partition: TopicPartition) -> bool:
+        """Whether a broker had a log of the partition, and has not begun another one."""
+        return (broker, partition) in self._folders
+
     def hosted(self, broker: int, partition: TopicPartition) -> None:
         """Check a replica that has a role."""
         if (broker, partition) in self._folders:
@@ -84,6 +96,7 @@ class LostDisks:
                 broker
                 for broker, partition in self._folders
                 if (state := self._states.get(partition)) is not None
+                and not self._is_deleted(partition)
                 and broker in state.isr
                 and all((member, partition) in self._folders for member in state.isr)
             }
@@ -93,6 +106,8 @@ class LostDisks:
         """Put back what a broker has not begun anew; its process must be down."""
         disk = self._disks[broker]
         for lost in [lost for lost in self._folders if lost[0] == broker]:
+            if self._is_deleted(lost[1]):
+                continue
             path = f"{directory}/{lost[1]}"
             disk.make_directory(directory)
             disk.make_directory(path)

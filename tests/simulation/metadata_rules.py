@@ -6,7 +6,8 @@ Every transaction is looked at as it is applied, so that no two writes can hide 
   current controller's epoch
 - C2 each election raises the epoch by one, in the transaction that makes ``/controller``
 - C3 leader epochs never decrease, one leader per epoch, each write follows the last version
-- C4 a new leader comes from the ISR before it; only a leader adds to its own ISR
+- C4 a new leader comes from the ISR before it, but where an operator has asked for an unclean
+  election and nobody leads; only a leader adds to its own ISR
 - C5 an ISR is never empty, and the leader is in it
 - R1 no original replica leaves, or is deleted, before the whole target has been in the ISR
 - R2 while a move is pending the original replicas are all kept, whatever it is changed to
@@ -70,8 +71,15 @@ class MetadataRules:
         self.min_insync_replicas: dict[str, int] = {}
         self.moves: dict[TopicPartition, Move] = {}
         self.completed_moves = 0
+        self.unclean: set[TopicPartition] = set()
+        """Partitions that an operator asks an unclean election of, each for one."""
         self._doomed: set[str] = set()
         """Topics that somebody has asked to delete."""
+
+    def is_being_deleted(self, partition: TopicPartition) -> bool:
+        """Whether nothing keeps the controller from telling brokers to delete a partition."""
+        is_moving = any(moving.topic == partition.topic for moving in self.moves)
+        return partition.topic in self._doomed and not is_moving
 
     def replica_deleted(self, broker: int, partition: TopicPartition) -> None:
         """Check that the data which a broker is about to delete is not needed (R1)."""
@@ -178,8 +186,15 @@ class MetadataRules:
         self, partition: TopicPartition, before: LeaderAndIsr, after: LeaderAndIsr, text: str
     ) -> None:
         require("C1", after.controller_epoch == self.controller_epoch, f"deposed, {text}")
-        require("C4", set(after.isr) <= set(before.isr), f"ISR grew, {text}")
-        require("C4", after.leader in (NO_LEADER, *before.isr), f"unclean, {text}")
+        if (
+            before.leader == NO_LEADER
+            and partition in self.unclean
+            and after.isr == (after.leader,)
+        ):
+            self.unclean.remove(partition)
+        else:
+            require("C4", set(after.isr) <= set(before.isr), f"ISR grew, {text}")
+            require("C4", after.leader in (NO_LEADER, *before.isr), f"unclean, {text}")
         move = self.moves.get(partition)
         removing = set(self.assignments[partition].removing_replicas)
         if move is not None and removing & set(before.isr) and not removing & set(after.isr):

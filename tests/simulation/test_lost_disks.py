@@ -24,7 +24,8 @@ class Cluster:
     def __init__(self) -> None:
         self.disks = {broker: FakeDisk(random.Random(broker)) for broker in (1, 2)}
         self.states = {T0: state(1, 2)}
-        self.lost = LostDisks(self.disks, self.states)
+        self.deleted: set[TopicPartition] = set()
+        self.lost = LostDisks(self.disks, self.states, self.deleted.__contains__)
         for disk in self.disks.values():
             disk.make_directory("/disk")
             disk.make_directory("/disk/t-0")
@@ -53,6 +54,17 @@ def test_what_was_there_is_known_and_put_back(cluster: Cluster) -> None:
     assert cluster.disks[1].content(f"/disk/t-0/{SEGMENT}") == b"abc"
     assert cluster.disks[1].modified_ms(f"/disk/t-0/{SEGMENT}") == 7
     assert cluster.lost.content(1, T0, (".log",)) == b""
+
+
+def test_what_is_being_deleted_is_not_put_back(cluster: Cluster) -> None:
+    cluster.replace(1)
+    cluster.states[T0] = state(1)
+    cluster.deleted.add(T0)
+    assert cluster.lost.stuck() == []
+    cluster.lost.give_back(1, "/disk")
+    assert not cluster.disks[1].holds("/disk/t-0")
+    cluster.deleted.clear()
+    assert cluster.lost.stuck() == [1]
 
 
 def test_who_waits_for_a_disk(cluster: Cluster) -> None:

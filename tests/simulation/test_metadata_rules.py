@@ -92,6 +92,24 @@ class TestStates:
     def test_of_the_controller(self, rules: MetadataRules, state: LeaderAndIsr, rule: str) -> None:
         assert broken(rules, "candidate-1", [CHECK, state_write(state)]) == rule
 
+    def test_an_unclean_election_that_was_asked_for(self, rules: MetadataRules) -> None:
+        lost = replace(STATE, leader=NO_LEADER, isr=(1,), leader_epoch=6, zk_version=1)
+        rules.apply("candidate-1", [CHECK, state_write(lost)])
+        elected = [
+            CHECK,
+            state_write(replace(STATE, leader=2, isr=(2,), leader_epoch=7, zk_version=2)),
+        ]
+
+        assert broken(rules, "candidate-1", elected) == "C4"
+        rules.unclean.add(T0)
+        grown = [
+            CHECK,
+            state_write(replace(STATE, leader=2, isr=(2, 3), leader_epoch=7, zk_version=2)),
+        ]
+        assert broken(rules, "candidate-1", grown) == "C4"
+        assert rules.apply("candidate-1", elected) == [T0]
+        assert rules.unclean == set()
+
     def test_only_the_leader_changes_its_isr(self, rules: MetadataRules) -> None:
         write = state_write(replace(STATE, isr=(1, 2), zk_version=1))
 
