@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ PARTITIONS = 8
 COLD = ("cold-a", "cold-b")
 HOT = "hot"
 RECORD = b"x" * 1000
+ROUNDS = 20
 ROUND_S = 0.5
 COLD_RECORDS = 8
 HOT_RECORDS = 10 * COLD_RECORDS
@@ -45,8 +46,8 @@ def create(cluster: RunningCluster) -> None:
         made.result(WAIT_S)
 
 
-def write(cluster: RunningCluster, enough: threading.Event) -> None:
-    """Write to all partitions until it is enough, ten times as much to those of the hot topic."""
+def write(cluster: RunningCluster, rounds: Iterable[object] = range(ROUNDS)) -> None:
+    """Write to all partitions for so many rounds, ten times as much to those of the hot topic."""
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 5})
     failed: list[object] = []
 
@@ -54,13 +55,14 @@ def write(cluster: RunningCluster, enough: threading.Event) -> None:
         if error is not None:
             failed.append(error)
 
-    while not enough.wait(ROUND_S):
+    for _ in rounds:
+        due = time.monotonic() + ROUND_S
         for topic, count in ((HOT, HOT_RECORDS), *((cold, COLD_RECORDS) for cold in COLD)):
             for number in range(count):
                 producer.produce(
                     topic, RECORD, partition=number % PARTITIONS, on_delivery=delivered
                 )
-        producer.poll(0)
+        producer.poll(max(0.0, due - time.monotonic()))
     assert producer.flush(WAIT_S) == 0
     assert failed == []
 
@@ -141,7 +143,7 @@ def test_a_topic_that_is_written_to_ten_times_as_much_is_moved_apart(tmp_path: P
         snapshot = tmp_path / "snapshot"
         enough = threading.Event()
         with ThreadPoolExecutor(1) as writer:
-            writing = writer.submit(write, cluster, enough)
+            writing = writer.submit(write, cluster, iter(enough.is_set, True))
             try:
                 snapshot_with_load(cluster, snapshot)
             finally:
