@@ -4,7 +4,7 @@ What is collected is packed: four bytes for each replica, eight for each amount.
 """
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -82,10 +82,10 @@ class SnapshotCollector:
         self._lengths.append(count)
         before = len(self._widths)
         self._widths.extend(map(len, topic.replicas))
-        self._replicas.extend(chain.from_iterable(topic.replicas))
+        self._replicas.fromlist(list(chain.from_iterable(topic.replicas)))
         self._sizes.add(topic.bytes, before, count)
         self._rates.add(
-            None if topic.bytes_in_per_second is None else map(round, topic.bytes_in_per_second),
+            None if topic.bytes_in_per_second is None else [*map(round, topic.bytes_in_per_second)],
             before,
             count,
         )
@@ -99,7 +99,7 @@ class SnapshotCollector:
         widths = np.frombuffer(self._widths, np.int32)
         flat = np.frombuffer(self._replicas, np.int32)
         leaders = self._leaders.column()
-        ids = np.union1d(np.fromiter(self._brokers, np.int64, len(self._brokers)), flat)
+        ids = _ids(np.fromiter(self._brokers, np.int64, len(self._brokers)), flat)
         brokers = self._broker_columns(ids)
         rows = _padded(_indices(ids, flat), widths)
         self._check_different(rows)
@@ -185,19 +185,31 @@ class _Amounts:
     def __init__(self) -> None:
         self._amounts = array("q")
 
-    def add(self, amounts: Iterable[int] | None, before: int, count: int) -> None:
+    def add(self, amounts: list[int] | None, before: int, count: int) -> None:
         """Add those of one topic, after ``before`` partitions; None = not told, which is 0."""
         if amounts is None:
             if self._amounts:
-                self._amounts.extend([0] * count)
+                self._amounts.fromlist([0] * count)
             return
         if not self._amounts:
-            self._amounts.extend([0] * before)
-        self._amounts.extend(amounts)
+            self._amounts.fromlist([0] * before)
+        # A list is taken in a fraction of the time that another iterable is.
+        self._amounts.fromlist(amounts)
 
     def column(self) -> Ints | None:
         """Return them all; None when nobody told any."""
         return np.frombuffer(self._amounts, np.int64) if self._amounts else None
+
+
+def _ids(known: Ints, named: Shorts) -> Ints:
+    """Return all ids of both, ascending, each once."""
+    most = max(int(known.max(initial=-1)), int(named.max(initial=-1)))
+    if most >= _MAX_TABLED_ID:
+        return np.union1d(known, named)
+    is_there = np.zeros(most + 1, np.bool_)
+    is_there[known] = True
+    is_there[named] = True
+    return np.flatnonzero(is_there)
 
 
 def _indices(ids: Ints, values: Ints | Shorts) -> Shorts:

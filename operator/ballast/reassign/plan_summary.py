@@ -5,9 +5,10 @@ A plan too large to be held as `Plan` is accepted, shown and approved by this.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
+from operator import ne
 
 from ballast.reassign.errors import PlanRejected
 from ballast.reassign.plan_lines import PlanLine
@@ -56,13 +57,13 @@ class PlanSummarizer:
     def __init__(self, *, max_topics: int = MAX_TOPICS, max_brokers: int = MAX_BROKERS) -> None:
         self._max_topics = max_topics
         self._max_brokers = max_brokers
+        # By broker, before and after, and what goes: what comes follows from these.
         self._replicas: Counter[int] = Counter()
-        self._leaders: Counter[int] = Counter()
-        self._replicas_in: Counter[int] = Counter()
+        self._replicas_after: Counter[int] = Counter()
         self._replicas_out: Counter[int] = Counter()
-        self._leaders_in: Counter[int] = Counter()
+        self._leaders: Counter[int] = Counter()
+        self._leaders_after: Counter[int] = Counter()
         self._leaders_out: Counter[int] = Counter()
-        self._named: set[int] = set()
         self._topics: dict[str, int] = {}
         self._log_dir_moves = 0
 
@@ -74,24 +75,23 @@ class PlanSummarizer:
     @property
     def replica_moves(self) -> int:
         """Replicas that must be copied, as far as is known."""
-        return self._replicas_in.total()
+        gained = self._replicas_after.total() - self._replicas.total()
+        return self._replicas_out.total() + gained
 
     @property
     def leader_changes(self) -> int:
         """Changes of preferred leaders, as far as is known."""
-        return self._leaders_in.total()
+        return self._leaders_out.total()
 
     def add(self, line: PlanLine) -> None:
         """Add one line. Raises `PlanRejected` when the plan names too many topics or brokers."""
         self._topics[line.topic] = self._topics.get(line.topic, 0) + len(line.partitions)
-        self._named.update(*line.origins, *line.targets)
-        self._replicas.update(chain.from_iterable(line.origins))
-        self._leaders.update(origin[0] for origin in line.origins)
+        self._count(line.origins, line.targets)
         if len(self._topics) > self._max_topics:
             raise PlanRejected(f"the plan names more than {self._max_topics} topics")
-        if len(self._named) > self._max_brokers:
+        most = len(self._replicas) + len(self._replicas_after)
+        if most > self._max_brokers and len(self._named()) > self._max_brokers:
             raise PlanRejected(f"the plan names more than {self._max_brokers} brokers")
-        self._count_changes([*zip(line.origins, line.targets, strict=True)])
         for origin, target, moves in zip(line.origins, line.targets, line.log_dirs, strict=False):
             staying = {*origin} & {*target}
             self._log_dir_moves += sum(
@@ -110,22 +110,32 @@ class PlanSummarizer:
             topics=dict(self._topics),
             brokers={
                 broker: BrokerChange(
-                    replicas=self._replicas[broker],
-                    leaders=self._leaders[broker],
-                    replicas_in=self._replicas_in[broker],
-                    replicas_out=self._replicas_out[broker],
-                    leaders_in=self._leaders_in[broker],
-                    leaders_out=self._leaders_out[broker],
+                    replicas=(replicas := self._replicas[broker]),
+                    leaders=(leaders := self._leaders[broker]),
+                    replicas_out=(out := self._replicas_out[broker]),
+                    replicas_in=self._replicas_after[broker] - replicas + out,
+                    leaders_out=(led_out := self._leaders_out[broker]),
+                    leaders_in=self._leaders_after[broker] - leaders + led_out,
                 )
-                for broker in sorted(self._named)
+                for broker in sorted(self._named())
             },
         )
 
-    def _count_changes(self, pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> None:
+    def _named(self) -> Set[int]:
+        return self._replicas.keys() | self._replicas_after.keys()
+
+    def _count(
+        self, origins: Sequence[tuple[int, ...]], targets: Sequence[tuple[int, ...]]
+    ) -> None:
         # Lists of all of them, as a plan has millions: a counter takes one in a fraction of the
         # time that it takes its items one by one.
-        self._replicas_in.update([b for before, after in pairs for b in after if b not in before])
+        led = [origin[0] for origin in origins]
+        led_after = [target[0] for target in targets]
+        self._replicas.update(chain.from_iterable(origins))
+        self._replicas_after.update(chain.from_iterable(targets))
+        self._leaders.update(led)
+        self._leaders_after.update(led_after)
+        pairs = zip(origins, targets, strict=True)
         self._replicas_out.update([b for before, after in pairs for b in before if b not in after])
-        others = [(before[0], after[0]) for before, after in pairs if before[0] != after[0]]
-        self._leaders_out.update([before for before, _ in others])
-        self._leaders_in.update([after for _, after in others])
+        changed = map(ne, led, led_after)
+        self._leaders_out.update(list(compress(led, changed)))
