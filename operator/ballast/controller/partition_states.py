@@ -47,7 +47,8 @@ class PartitionStateMachine:
         """Take the states from leadership and live brokers, then elect missing leaders."""
         context = self._context
         leadership, assignments = context.leadership, context.assignments
-        new = [tp for tp in context.partitions() if tp not in leadership]
+        are_all_led = len(leadership) == len(assignments)
+        new = [] if are_all_led else [tp for tp in context.partitions() if tp not in leadership]
         led_by_no_replica = [
             tp for tp, state in leadership.items() if state.leader not in assignments[tp].replicas
         ]

@@ -132,12 +132,8 @@ class _Search:
         before = self._over[giver] ** 2 / self._scale[giver]
         # A step that copies next to nothing must not be better than any that brings something.
         value = gain / (np.maximum(cost, 0) + self._over[giver] / 4)
-        # Two replicas of one partition would change places, and nothing with them.
-        same = (given // self._width)[:, None] == np.where(
-            returned >= 0, returned // self._width, -1
-        )
         too_dear = cost > _COPIED_PER_BYTE_MAX * gone
-        value[(gain < _WORTH * before) | too_dear | same] = -np.inf
+        value[(gain < _WORTH * before) | too_dear] = -np.inf
         best = int(np.argmax(value))
         if not np.isfinite(value.flat[best]):
             return None

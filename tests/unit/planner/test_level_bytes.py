@@ -88,3 +88,18 @@ def test_nothing_is_copied_that_is_not_worth_it() -> None:
     cluster = made(dict.fromkeys(range(2)), rows, sizes={"a": [1000, 900]})
     found, _ = rebalanced(cluster)
     assert found.tolist() == [[0], [1]]
+
+
+def test_what_levels_little_for_all_that_it_copies_is_left() -> None:
+    """To exchange the 900 for an 800 would copy 1,700 bytes, and 100 of them count."""
+    rows = [[0], [1], [0], [1]]
+    cluster = made(dict.fromkeys(range(2)), {"a": rows}, sizes={"a": [1000, 800, 900, 800]})
+    found, _ = rebalanced(cluster)
+    assert found.tolist() == rows
+
+
+def test_a_broker_that_lacks_bytes_and_has_its_number_gets_none_without_giving_one() -> None:
+    rows = [[0], [1], [3], [1], [1], [0], [0]]
+    sizes = [10, 10, 10, 10, 50, 50, 10]
+    found, _ = rebalanced(made(dict.fromkeys(range(4)), {"a": rows}, sizes={"a": sizes}))
+    assert np.ptp(counted(found, 4)) <= 1
