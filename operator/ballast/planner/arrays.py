@@ -15,9 +15,23 @@ Bools = npt.NDArray[np.bool_]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
+def stable_order(keys: npt.NDArray[np.integer]) -> Ints:
+    """Return what a stable argsort of whole numbers does.
+
+    Numbers that carry their positions are sorted in a fraction of the time that positions are.
+    """
+    bits = len(keys).bit_length()
+    if not len(keys) or int(keys.min()) < 0 or int(keys.max()) >= 1 << (63 - bits):
+        return np.argsort(keys, kind="stable")
+    packed = (keys.astype(np.int64) << bits) | np.arange(len(keys))
+    packed.sort()
+    packed &= (1 << bits) - 1
+    return packed
+
+
 def ranks(groups: Ints) -> Ints:
     """Return for each item how many items before it are in the same group."""
-    order = np.argsort(groups, kind="stable")
+    order = stable_order(groups)
     ordered = groups[order]
     found = np.empty(len(groups), np.int64)
     found[order] = np.arange(len(groups)) - run_starts(ordered)
@@ -26,18 +40,19 @@ def ranks(groups: Ints) -> Ints:
 
 def run_starts(ordered: Ints) -> Ints:
     """Return for each item of a sorted column where the run of its value begins."""
-    if not len(ordered):
-        return np.zeros(0, np.int64)
-    is_first = np.empty(len(ordered), np.bool_)
-    is_first[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    return np.maximum.accumulate(np.where(is_first, np.arange(len(ordered)), 0))
+    return np.maximum.accumulate(np.where(_begins_run(ordered), np.arange(len(ordered)), 0))
 
 
 def firsts(values: Ints) -> Ints:
     """Return the positions at which a value occurs for the first time, ascending."""
-    _, first = np.unique(values, return_index=True)
-    return np.sort(first).astype(np.int64)
+    order = stable_order(values)
+    return np.sort(order[_begins_run(values[order])])
+
+
+def _begins_run(ordered: Ints) -> Bools:
+    is_first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return is_first
 
 
 def stride_order(items: Ints, counts: Ints) -> Ints:

@@ -18,6 +18,7 @@ from ballast.planner.arrays import (
     counted,
     firsts,
     noise,
+    stable_order,
     stride_cells,
     stride_order,
     summed,
@@ -175,7 +176,8 @@ class _Wave:
         if not len(brokers):
             return chosen
         if self._sizes is not None:
-            lines_by_size = np.argsort(-self._sizes[lines], kind="stable")
+            sizes = self._sizes[lines]
+            lines_by_size = stable_order(sizes.max(initial=0) - sizes)
             chosen[lines_by_size] = self._deal_in_order(
                 lines[lines_by_size], want[brokers], brokers
             )

@@ -110,17 +110,20 @@ class _Chains:
             of, place = np.nonzero((others >= 0) & ~seen[others] & self._leading.takers[others])
             if not of.size:
                 return False
-            found, first = np.unique(others[of, place], return_index=True)
-            line[found] = lines[of[first]]
+            # Backwards, so that of several lines to one broker the first is what stays.
+            ahead = others[of, place][::-1]
+            line[ahead] = lines[of][::-1]
+            is_found = np.zeros_like(seen)
+            is_found[ahead] = True
+            found = np.flatnonzero(is_found)
             parent[found] = self._rows[line[found], 0]
             reached = found[ends[found]]
             if reached.size:
                 for end in reached.tolist():
                     self._walk(end, parent, line, kept)
                 return True
-            seen[found] = True
-            frontier = np.zeros_like(seen)
-            frontier[found] = True
+            seen |= is_found
+            frontier = is_found
 
     def _walk(self, end: int, parent: Ints, line: Ints, kept: Ints) -> None:
         """Send one along a chain, unless an earlier one has used up its begin or a part of it."""

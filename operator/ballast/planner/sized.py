@@ -12,7 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, apportioned, counted, firsts, summed
+from ballast.planner.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    apportioned,
+    counted,
+    firsts,
+    stable_order,
+    summed,
+)
 from ballast.planner.by_size import TOLERANCE, pick_by_mean, pick_largest, pick_smallest
 from ballast.planner.movers import Holdings, can_go
 from ballast.planner.rack_rules import RackRules
@@ -51,7 +60,7 @@ class _Picking:
         candidates = np.flatnonzero(holdings.pickable.ravel())
         wanting = takers & (loads.held < loads.target)
         candidates = candidates[can_go(holdings, candidates, wanting, rules)]
-        candidates = candidates[np.argsort(loads.sizes[candidates // width], kind="stable")]
+        candidates = candidates[stable_order(loads.sizes[candidates // width])]
         brokers = holdings.rows.ravel()[candidates]
         small = brokers.astype(np.uint16) if len(surplus) < 2**16 else brokers
         order = np.argsort(small, kind="stable")

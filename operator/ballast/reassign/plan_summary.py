@@ -4,12 +4,12 @@ Memory grows with topics and brokers only, and both are bounded.
 A plan too large to be held as `Plan` is accepted, shown and approved by this.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, compress
 from operator import ne
 
+from ballast.reassign.broker_counts import BrokerCounts
 from ballast.reassign.errors import PlanRejected
 from ballast.reassign.plan_lines import PlanLine
 
@@ -58,12 +58,12 @@ class PlanSummarizer:
         self._max_topics = max_topics
         self._max_brokers = max_brokers
         # By broker, before and after, and what goes: what comes follows from these.
-        self._replicas: Counter[int] = Counter()
-        self._replicas_after: Counter[int] = Counter()
-        self._replicas_out: Counter[int] = Counter()
-        self._leaders: Counter[int] = Counter()
-        self._leaders_after: Counter[int] = Counter()
-        self._leaders_out: Counter[int] = Counter()
+        self._replicas = BrokerCounts()
+        self._replicas_after = BrokerCounts()
+        self._replicas_out = BrokerCounts()
+        self._leaders = BrokerCounts()
+        self._leaders_after = BrokerCounts()
+        self._leaders_out = BrokerCounts()
         self._topics: dict[str, int] = {}
         self._log_dir_moves = 0
 
@@ -75,23 +75,23 @@ class PlanSummarizer:
     @property
     def replica_moves(self) -> int:
         """Replicas that must be copied, as far as is known."""
-        gained = self._replicas_after.total() - self._replicas.total()
-        return self._replicas_out.total() + gained
+        return self._replicas_out.total + self._replicas_after.total - self._replicas.total
 
     @property
     def leader_changes(self) -> int:
         """Changes of preferred leaders, as far as is known."""
-        return self._leaders_out.total()
+        return self._leaders_out.total
 
     def add(self, line: PlanLine) -> None:
-        """Add one line. Raises `PlanRejected` when the plan names too many topics or brokers."""
+        """Add one line. Raises `PlanRejected` when the plan names too many topics.
+
+        Or too many brokers: those of the last lines are looked at in `summary`.
+        """
         self._topics[line.topic] = self._topics.get(line.topic, 0) + len(line.partitions)
         self._count(line.origins, line.targets)
         if len(self._topics) > self._max_topics:
             raise PlanRejected(f"the plan names more than {self._max_topics} topics")
-        most = len(self._replicas) + len(self._replicas_after)
-        if most > self._max_brokers and len(self._named()) > self._max_brokers:
-            raise PlanRejected(f"the plan names more than {self._max_brokers} brokers")
+        self._check_brokers(self._replicas.names(), self._replicas_after.names())
         for origin, target, moves in zip(line.origins, line.targets, line.log_dirs, strict=False):
             staying = {*origin} & {*target}
             self._log_dir_moves += sum(
@@ -100,7 +100,11 @@ class PlanSummarizer:
             )
 
     def summary(self, digest: str) -> PlanSummary:
-        """Return the sums of the plan with this digest."""
+        """Return the sums of the plan with this digest. Raises `PlanRejected`, as `add` does."""
+        replicas, replicas_after = self._replicas.counts(), self._replicas_after.counts()
+        leaders, leaders_after = self._leaders.counts(), self._leaders_after.counts()
+        replicas_out, leaders_out = self._replicas_out.counts(), self._leaders_out.counts()
+        self._check_brokers(replicas.keys(), replicas_after.keys())
         return PlanSummary(
             digest=digest,
             partitions=self.partitions,
@@ -110,32 +114,30 @@ class PlanSummarizer:
             topics=dict(self._topics),
             brokers={
                 broker: BrokerChange(
-                    replicas=(replicas := self._replicas[broker]),
-                    leaders=(leaders := self._leaders[broker]),
-                    replicas_out=(out := self._replicas_out[broker]),
-                    replicas_in=self._replicas_after[broker] - replicas + out,
-                    leaders_out=(led_out := self._leaders_out[broker]),
-                    leaders_in=self._leaders_after[broker] - leaders + led_out,
+                    replicas=replicas[broker],
+                    leaders=leaders[broker],
+                    replicas_in=replicas_after[broker] - replicas[broker] + replicas_out[broker],
+                    replicas_out=replicas_out[broker],
+                    leaders_in=leaders_after[broker] - leaders[broker] + leaders_out[broker],
+                    leaders_out=leaders_out[broker],
                 )
-                for broker in sorted(self._named())
+                for broker in sorted(replicas.keys() | replicas_after.keys())
             },
         )
 
-    def _named(self) -> Set[int]:
-        return self._replicas.keys() | self._replicas_after.keys()
+    def _check_brokers(self, before: Set[int], after: Set[int]) -> None:
+        if len(before) + len(after) > self._max_brokers and len(before | after) > self._max_brokers:
+            raise PlanRejected(f"the plan names more than {self._max_brokers} brokers")
 
     def _count(
         self, origins: Sequence[tuple[int, ...]], targets: Sequence[tuple[int, ...]]
     ) -> None:
-        # Lists of all of them, as a plan has millions: a counter takes one in a fraction of the
-        # time that it takes its items one by one.
         led = [origin[0] for origin in origins]
         led_after = [target[0] for target in targets]
-        self._replicas.update(chain.from_iterable(origins))
-        self._replicas_after.update(chain.from_iterable(targets))
-        self._leaders.update(led)
-        self._leaders_after.update(led_after)
+        self._replicas.add(chain.from_iterable(origins))
+        self._replicas_after.add(chain.from_iterable(targets))
+        self._leaders.add(led)
+        self._leaders_after.add(led_after)
         pairs = zip(origins, targets, strict=True)
-        self._replicas_out.update([b for before, after in pairs for b in before if b not in after])
-        changed = map(ne, led, led_after)
-        self._leaders_out.update(list(compress(led, changed)))
+        self._replicas_out.add([b for before, after in pairs for b in before if b not in after])
+        self._leaders_out.add(compress(led, map(ne, led, led_after)))

@@ -1,7 +1,22 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ballast.planner import arrays
+
+
+@given(
+    st.lists(st.integers(0, 3) | st.integers(-1, 2**63 - 1)),
+    st.sampled_from([np.int64, np.uint64, np.int32]),
+)
+def test_the_stable_order_is_that_of_argsort(keys: list[int], dtype: type[np.integer]) -> None:
+    top = int(np.iinfo(dtype).max)
+    low = int(np.iinfo(dtype).min)
+    column = np.array([max(low, min(key, top)) for key in keys], dtype)
+    order = arrays.stable_order(column)
+    assert order.dtype == np.int64
+    assert order.tolist() == np.argsort(column, kind="stable").tolist()
 
 
 def test_ranks_count_those_before_in_the_same_group() -> None:

@@ -48,8 +48,20 @@ def line(topic: str, *brokers: int) -> PlanLine:
 def test_too_many_brokers() -> None:
     summarizer = PlanSummarizer(max_brokers=3)
     summarizer.add(line("a", 1, 2, 3))
+    assert sorted(summarizer.summary("").brokers) == [1, 2, 3]
+    summarizer.add(line("b", 4))
     with pytest.raises(PlanRejected, match="names more than 3 brokers"):
-        summarizer.add(line("b", 4))
+        summarizer.summary("")
+
+
+def test_too_many_brokers_are_seen_long_before_the_end() -> None:
+    summarizer = PlanSummarizer(max_brokers=3)
+    numbers = tuple(range(1000))
+    mine, others = ((1,),) * len(numbers), ((2,), (3,), (4,), *[(1,)] * 997)
+    summarizer.add(PlanLine(topic="t0", partitions=numbers, origins=mine, targets=mine))
+    last = PlanLine(topic="t1", partitions=numbers, origins=others, targets=others)
+    with pytest.raises(PlanRejected, match="names more than 3 brokers"):
+        summarizer.add(last)
 
 
 def test_too_many_topics() -> None:
