@@ -20,6 +20,8 @@ TOPICS = 100
 PARTITIONS_PER_TOPIC = 200
 BROKERS = (1, 2, 3, 4, 5)
 REPLICAS = 2
+ROUNDS = 15
+"""Each takes a third of a second, in which anything else on the machine is seen."""
 
 
 def measure(folder: Path) -> dict[str, object]:
@@ -51,7 +53,7 @@ async def _measure(folder: Path) -> dict[str, object]:
             assert set(states.values()) == {PartitionState.ONLINE}
             return own, floor
 
-        return figure(len(names), "partitions", await rounds(work))
+        return figure(len(names), "partitions", await rounds(work, ROUNDS))
 
 
 def _replicas(number: int) -> tuple[int, ...]:

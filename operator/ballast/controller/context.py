@@ -305,13 +305,12 @@ class ControllerContext:
         """Assert what must hold between two events."""
         assert self.shutting_down <= set(self.brokers)
         known, led, states = self.assignments, self.leadership, self.partition_states
-        named = [*chain.from_iterable(self._partitions.values())]
-        assert len(named) == len(known)
-        _assert_within(named, known)
+        assert sum(map(len, self._partitions.values())) == len(known)
+        _assert_within([*chain.from_iterable(self._partitions.values())], known)
         _assert_within(led, known)
-        _assert_within([tp for tp, s in states.items() if s is PartitionState.ONLINE], led)
         others = {tp: state for tp, state in states.items() if state is not PartitionState.ONLINE}
         _assert_within(others, known)
+        _assert_within([tp for tp in states if tp not in others] if others else states, led)
         new = [tp for tp, state in others.items() if state is PartitionState.NEW]
         assert not any(map(led.__contains__, new)), [tp for tp in new if tp in led]
         assert self.ineligible_for_deletion <= self.queued_for_deletion <= set(self.topics)
