@@ -19,6 +19,9 @@ from ballast.planner.snapshot_entries import BrokerEntry
 from ballast.planner.snapshot_lines import collect, open_snapshot, skim
 
 _LEVEL = 1
+_WINDOW_BITS = 12
+_MEMORY_LEVEL = 5
+"""32 KiB for each block that is being written, instead of zlib's usual 256: all are at once."""
 
 Reading = Callable[[], Iterable[bytes]]
 """Opens a snapshot anew: its bytes, in pieces."""
@@ -92,7 +95,9 @@ def with_strangers(brokers: Sequence[BrokerEntry], ids: Iterable[int]) -> tuple[
 
 
 def _pieces(read: Reading, block_of: dict[str, int], blocks: int) -> Iterator[tuple[int, bytes]]:
-    packers = [zlib.compressobj(_LEVEL) for _ in range(blocks)]
+    packers = [
+        zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW_BITS, _MEMORY_LEVEL) for _ in range(blocks)
+    ]
     _, lines = open_snapshot(read())
     for number, line in enumerate(lines, start=2):
         topic, _ = skim(line, number)
