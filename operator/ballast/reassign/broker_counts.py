@@ -2,11 +2,13 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 
 import numpy as np
 
 _AT_ONCE = 2_000
+_TABLED_IDS = 2**16
+"""Smaller ids are counted in a table of at most half a MiB."""
 
 
 class BrokerCounts:
@@ -15,26 +17,40 @@ class BrokerCounts:
     def __init__(self) -> None:
         self.total = 0
         """How many ids were added, equal ones too."""
-        self._counts: Counter[int] = Counter()
+        self._table = np.zeros(0, np.int64)
+        self._others: Counter[int] = Counter()
         self._waiting = array("q")
 
-    def add(self, ids: Iterable[int]) -> None:
-        """Add ids."""
+    def add(self, ids: Iterable[int]) -> bool:
+        """Add ids. Returns whether this was the time to count what was waiting for it."""
         self._waiting.fromlist(added := list(ids))
         self.total += len(added)
-        if len(self._waiting) >= _AT_ONCE:
-            self._count()
+        if len(self._waiting) < _AT_ONCE:
+            return False
+        self._count()
+        return True
 
-    def names(self) -> Set[int]:
-        """Return the ids that have been counted: all but some of the last."""
-        return self._counts.keys()
+    def number_with(self, other: "BrokerCounts") -> int:
+        """Return how many ids there are of both together, as far as they are counted."""
+        long, short = self._table, other._table
+        if len(long) < len(short):
+            long, short = short, long
+        either = long > 0
+        either[: len(short)] |= short > 0
+        return int(np.count_nonzero(either)) + len(self._others.keys() | other._others.keys())
 
     def counts(self) -> Counter[int]:
         """Return how often each id was added."""
         self._count()
-        return self._counts
+        known = np.flatnonzero(self._table)
+        tabled = dict(zip(known.tolist(), self._table[known].tolist(), strict=True))
+        return Counter({**tabled, **self._others})
 
     def _count(self) -> None:
-        ids, counts = np.unique(np.frombuffer(self._waiting, np.int64), return_counts=True)
-        self._counts.update(dict(zip(ids.tolist(), counts.tolist(), strict=True)))
+        ids = np.frombuffer(self._waiting, np.int64)
+        is_tabled = (ids >= 0) & (ids < _TABLED_IDS)
+        self._others.update(ids[~is_tabled].tolist())
+        found = np.bincount(ids[is_tabled], minlength=len(self._table))
+        found[: len(self._table)] += self._table
+        self._table = found
         self._waiting = array("q")

@@ -4,7 +4,7 @@ Memory grows with topics and brokers only, and both are bounded.
 A plan too large to be held as `Plan` is accepted, shown and approved by this.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress
 from operator import ne
@@ -91,7 +91,6 @@ class PlanSummarizer:
         self._count(line.origins, line.targets)
         if len(self._topics) > self._max_topics:
             raise PlanRejected(f"the plan names more than {self._max_topics} topics")
-        self._check_brokers(self._replicas.names(), self._replicas_after.names())
         for origin, target, moves in zip(line.origins, line.targets, line.log_dirs, strict=False):
             staying = {*origin} & {*target}
             self._log_dir_moves += sum(
@@ -104,7 +103,7 @@ class PlanSummarizer:
         replicas, replicas_after = self._replicas.counts(), self._replicas_after.counts()
         leaders, leaders_after = self._leaders.counts(), self._leaders_after.counts()
         replicas_out, leaders_out = self._replicas_out.counts(), self._leaders_out.counts()
-        self._check_brokers(replicas.keys(), replicas_after.keys())
+        self._check_brokers()
         return PlanSummary(
             digest=digest,
             partitions=self.partitions,
@@ -125,8 +124,8 @@ class PlanSummarizer:
             },
         )
 
-    def _check_brokers(self, before: Set[int], after: Set[int]) -> None:
-        if len(before) + len(after) > self._max_brokers and len(before | after) > self._max_brokers:
+    def _check_brokers(self) -> None:
+        if self._replicas.number_with(self._replicas_after) > self._max_brokers:
             raise PlanRejected(f"the plan names more than {self._max_brokers} brokers")
 
     def _count(
@@ -134,10 +133,12 @@ class PlanSummarizer:
     ) -> None:
         led = [origin[0] for origin in origins]
         led_after = [target[0] for target in targets]
-        self._replicas.add(chain.from_iterable(origins))
-        self._replicas_after.add(chain.from_iterable(targets))
         self._leaders.add(led)
         self._leaders_after.add(led_after)
+        self._leaders_out.add(compress(led, map(ne, led, led_after)))
         pairs = zip(origins, targets, strict=True)
         self._replicas_out.add([b for before, after in pairs for b in before if b not in after])
-        self._leaders_out.add(compress(led, map(ne, led, led_after)))
+        is_counted = self._replicas.add(chain.from_iterable(origins))
+        is_counted |= self._replicas_after.add(chain.from_iterable(targets))
+        if is_counted:
+            self._check_brokers()

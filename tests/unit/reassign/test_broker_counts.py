@@ -5,25 +5,30 @@ from hypothesis import strategies as st
 
 from ballast.reassign.broker_counts import BrokerCounts
 
+IDS = st.lists(st.integers(0, 3) | st.integers(-1, 2**31 - 1))
 
-@given(st.lists(st.lists(st.integers(0, 2**31 - 1) | st.integers(0, 3))))
-def test_as_a_counter_does(added: list[list[int]]) -> None:
-    counts = BrokerCounts()
+
+@given(st.lists(IDS), IDS)
+def test_as_a_counter_does(added: list[list[int]], others: list[int]) -> None:
+    counts, more = BrokerCounts(), BrokerCounts()
+    more.add(others)
     expected: Counter[int] = Counter()
     for ids in added:
         counts.add(iter(ids))
         expected.update(ids)
         assert counts.total == expected.total()
     assert counts.counts() == expected
-    assert counts.names() == expected.keys()
+    more.counts()
+    assert counts.number_with(more) == more.number_with(counts) == len({*expected, *others})
 
 
-def test_what_has_been_added_is_counted_by_the_two_thousand() -> None:
-    counts = BrokerCounts()
-    counts.add([7] * 1_999)
-    assert counts.names() == set()
-    counts.add([8])
-    assert counts.names() == {7, 8}
-    counts.add([8, 9])
-    assert counts.counts() == {7: 1_999, 8: 2, 9: 1}
-    assert counts.counts() == {7: 1_999, 8: 2, 9: 1}
+def test_ids_are_counted_by_the_two_thousand() -> None:
+    counts, none = BrokerCounts(), BrokerCounts()
+    assert not counts.add([7] * 1_999)
+    assert counts.number_with(none) == 0
+    assert counts.add([8])
+    assert counts.number_with(none) == 2
+    assert not counts.add([8, 70_000])
+    assert counts.counts() == {7: 1_999, 8: 2, 70_000: 1}
+    assert counts.counts() == {7: 1_999, 8: 2, 70_000: 1}
+    assert counts.number_with(none) == 3
