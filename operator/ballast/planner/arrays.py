@@ -55,6 +55,22 @@ def _begins_run(ordered: Ints) -> Bools:
     return is_first
 
 
+def row_counts(table: Bools) -> Ints:
+    """Return how many are true in each row: column by column, as numpy is slow with short rows."""
+    counts = np.zeros(len(table), np.int64)
+    for column in table.T:
+        counts += column
+    return counts
+
+
+def row_any(table: Bools) -> Bools:
+    """Return in which rows any is true."""
+    found = np.zeros(len(table), np.bool_)
+    for column in table.T:
+        found |= column
+    return found
+
+
 def stride_order(items: Ints, counts: Ints) -> Ints:
     """Return each item as often as its count says, those of one item as far apart as can be."""
     total = int(counts.sum())

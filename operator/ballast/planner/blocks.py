@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ballast.planner.arrays import Ints, Shorts
+from ballast.planner.arrays import Ints, Shorts, row_counts
 from ballast.planner.columns import BrokerColumns, ClusterColumns
 
 PARTITIONS_PER_BLOCK = 100_000
@@ -39,7 +39,7 @@ def block_of(columns: ClusterColumns, first: int, last: int) -> ClusterColumns:
     """Return the block with the topics from ``first`` to before ``last``."""
     begin, end = int(columns.topic_starts[first]), int(columns.topic_starts[last])
     replicas = columns.replicas[begin:end]
-    width = max(1, int((replicas >= 0).sum(axis=1).max(initial=1)))
+    width = max(1, int(row_counts(replicas >= 0).max(initial=1)))
 
     def part(column: Ints | None) -> Ints | None:
         return None if column is None else column[begin:end]

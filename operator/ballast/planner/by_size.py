@@ -6,6 +6,9 @@ come to what it lacks. Where a broker has too many bytes though not too many rep
 largest, and brokers that lack bytes though not replicas give as many of their smallest for them.
 """
 
+from math import inf
+from operator import itemgetter
+
 import numpy as np
 
 from ballast.planner.arrays import Bools, Floats, Ints, firsts, run_starts
@@ -37,14 +40,15 @@ def _share_out_to_few(sizes: Ints, places: Ints, needs: Floats) -> list[int]:
     takers = [taker for taker, free in enumerate(left) if free > 0]
     while len(chosen) < len(amounts):
         largest = amounts[len(chosen)]
-        wanted = {taker: lacks[taker] / left[taker] for taker in takers if lacks[taker] >= largest}
+        wanted = [(lacks[t] / left[t], t) for t in takers if lacks[t] >= largest]
         if not wanted:
-            wanted = {taker: lacks[taker] for taker in takers}
-        order = sorted(wanted, key=wanted.__getitem__, reverse=True)
-        most = wanted[order[0]]
-        if most > 0:
-            order = [taker for taker in order if wanted[taker] >= _NEAR * most]
-        for taker in order[: len(amounts) - len(chosen)]:
+            wanted = [(lacks[t], t) for t in takers]
+        wanted.sort(key=itemgetter(0), reverse=True)
+        most = wanted[0][0]
+        least = _NEAR * most if most > 0 else -inf
+        for want, taker in wanted[: len(amounts) - len(chosen)]:
+            if want < least:
+                break
             lacks[taker] -= amounts[len(chosen)]
             left[taker] -= 1
             chosen.append(taker)

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ballast.model.ids import TopicPartition
-from ballast.planner.arrays import Bools, Ints, Shorts, counted
+from ballast.planner.arrays import Bools, Ints, Shorts, counted, row_any, row_counts
 
 NOWHERE = -1
 """Fills the rows of `ClusterColumns.replicas`."""
@@ -83,7 +83,7 @@ class ClusterColumns:
     @cached_property
     def replication_factors(self) -> Shorts:
         """How many replicas each partition has."""
-        return np.asarray((self.replicas >= 0).sum(axis=1), np.int32)
+        return np.asarray(row_counts(self.replicas >= 0), np.int32)
 
     @cached_property
     def replica_counts(self) -> Ints:
@@ -104,7 +104,7 @@ def ids_of(ids: Ints, row: Shorts) -> tuple[int, ...]:
 def differs(replicas: Shorts, targets: Shorts) -> Bools:
     """Return which rows are not the same; the two may have different widths."""
     width = max(replicas.shape[1], targets.shape[1])
-    return np.asarray((widened(replicas, width) != widened(targets, width)).any(axis=1))
+    return row_any(widened(replicas, width) != widened(targets, width))
 
 
 def widened(replicas: Shorts, width: int) -> Shorts:

@@ -18,6 +18,7 @@ from ballast.planner.arrays import (
     counted,
     firsts,
     noise,
+    row_counts,
     stable_order,
     stride_cells,
     stride_order,
@@ -64,7 +65,7 @@ def deal(vacancies: Vacancies, want: Ints, takers: Bools, rules: RackRules, seed
     sizes = vacancies.sizes
     needs = None if vacancies.needs is None else vacancies.needs.copy()
     pending = vacancies.vacant.copy()
-    left = pending.sum(axis=1)
+    left = row_counts(pending)
     unplaced: list[Ints] = []
     # Partitions that lack the most come first: those that lack one fit in almost anywhere.
     for lacking in range(int(left.max(initial=0)), 0, -1):

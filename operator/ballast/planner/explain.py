@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, summed
+from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, row_counts, summed
 from ballast.planner.columns import ClusterColumns, differs, widened
 from ballast.planner.copysets import Copysets, copysets
 from ballast.planner.cutting import added
@@ -198,7 +198,7 @@ def _flows(
 def _violations(columns: ClusterColumns, rows: Shorts) -> int:
     if not columns.brokers.has_racks:
         return 0
-    factors = (rows >= 0).sum(axis=1).astype(np.int32)
+    factors = row_counts(rows >= 0).astype(np.int32)
     holding = counted(rows, columns.brokers.count) > 0
     in_use = ~columns.brokers.cordoned | holding
     rules = RackRules.of(columns.brokers.racks, in_use, int(factors.max(initial=1)))

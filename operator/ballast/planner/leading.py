@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Ints, Shorts, counted
+from ballast.planner.arrays import Bools, Ints, Shorts, counted, row_any
 from ballast.planner.bands import Bands, Limits, bands
 from ballast.planner.columns import widened
 from ballast.planner.leaders import Leading
@@ -116,7 +116,7 @@ def _changeable(situation: Situation, rows: Shorts) -> Bools:
     origins = widened(situation.columns.replicas, rows.shape[1])
     if strategy is Strategy.ADD_BROKERS:
         # Whatever changes anyway may get another first replica, so that all are level.
-        return np.asarray((rows != origins).any(axis=1))
+        return row_any(rows != origins)
     if strategy in (Strategy.REBALANCE, Strategy.PREFERRED_LEADERS):
         return situation.movable
     # A leader that stays, stays; where it goes, whoever leads least of those that are there.

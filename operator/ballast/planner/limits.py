@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, summed
+from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, row_any, row_counts, summed
 from ballast.planner.bands import Limits
 from ballast.planner.rack_rules import RackRules
 from ballast.planner.task import Task
@@ -136,8 +136,8 @@ def rack_use(task: Task, amounts: Ints) -> RackUse:
             room_high=nothing,
             total=total,
         )
-    free = task.pickable.any(axis=1)
-    room_low, room_high = _room(task, amounts, np.flatnonzero(task.vacant.any(axis=1) & ~free))
+    free = row_any(task.pickable)
+    room_low, room_high = _room(task, amounts, np.flatnonzero(row_any(task.vacant) & ~free))
     brokers = len(task.weights)
     return RackUse(
         by_factor=summed(task.factors[free], amounts[free], len(rules.floors)),
@@ -157,7 +157,7 @@ def _room(task: Task, amounts: Ints, lines: Ints) -> tuple[Ints, Ints]:
     for first in range(0, len(lines), _SLICE):
         some = lines[first : first + _SLICE]
         amount = amounts[some][:, None]
-        lacking = task.vacant[some].sum(axis=1)[:, None]
+        lacking = row_counts(task.vacant[some])[:, None]
         used = rules.usage(task.rows[some])
         room = np.minimum(rules.room(used, task.factors[some]), lacking)
         others = room.sum(axis=1)[:, None] - room

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Ints, Shorts, counted, firsts, noise, run_starts
+from ballast.planner.arrays import (
+    Bools,
+    Ints,
+    Shorts,
+    counted,
+    firsts,
+    noise,
+    row_counts,
+    run_starts,
+)
 from ballast.planner.rack_rules import RackRules
 
 _ROUNDS = 4
@@ -52,7 +61,7 @@ def pick_surplus(
     partitions = candidates // width
     brokers = flat[candidates].astype(np.int64)
     goes = can_go(holdings, candidates, wanting, rules)
-    touched = (rows >= 0).sum(axis=1) < holdings.factors
+    touched = row_counts(rows >= 0) < holdings.factors
     penalty = np.where(goes, 0, 2) + touched[partitions]
     crowd = _crowd(brokers, holdings.topics[partitions])
     key = (brokers.astype(np.uint64) << _BROKER_SHIFT) | (

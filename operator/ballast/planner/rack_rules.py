@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted
+from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, row_counts
 
 MAX_TABLED_RACKS = 64
 """With more racks there are more than replicas: no two may share one, and no table is needed."""
@@ -87,7 +87,7 @@ class RackRules:
 
     def conflicts(self, rows: Shorts, brokers: Ints, factors: Shorts) -> Bools:
         """Return which row may not get this broker: it is there, or its rack or the row is full."""
-        there = (rows >= 0).sum(axis=1) >= factors
+        there = row_counts(rows >= 0) >= factors
         shared = np.zeros(len(rows), np.bool_)
         own = self.racks[brokers]
         for column in rows.T:
@@ -131,7 +131,7 @@ class RackRules:
         shares = self.floors[factors].any(axis=1) if self.is_tabled else np.zeros(len(rows), bool)
         # With one round for all and nothing left over, every rack has one: sharing shows it.
         shares &= ~((self.extras[factors] == 0) & (factors == self.count))
-        shares |= (rows >= 0).sum(axis=1) > factors
+        shares |= row_counts(rows >= 0) > factors
         numbers = np.where(rows >= 0, self.racks[rows], -1)
         for column in range(1, rows.shape[1]):
             for other in range(column):

@@ -16,7 +16,7 @@ import numpy as np
 
 from ballast.model.ids import TopicPartition
 from ballast.planner.aims import Aims, aims_of
-from ballast.planner.arrays import Bools, Ints, Shorts, counted
+from ballast.planner.arrays import Bools, Ints, Shorts, counted, row_any, row_counts
 from ballast.planner.bands import Bands
 from ballast.planner.by_size import TOLERANCE
 from ballast.planner.cutting import added
@@ -119,12 +119,12 @@ def lack_of_room(task: Task) -> tuple[TopicPartition, str, int] | None:
 
     The first of them, the reason, and their number.
     """
-    lacking = task.vacant.sum(axis=1)
+    lacking = row_counts(task.vacant)
     lines = np.flatnonzero(lacking)
     if not len(lines):
         return None
     staying = task.rows[lines]
-    taken = ((staying >= 0) & task.takers[staying]).sum(axis=1)
+    taken = row_counts((staying >= 0) & task.takers[staying])
     free = int(task.takers.sum()) - taken
     short = np.flatnonzero(free < lacking[lines])
     if not len(short):
@@ -182,7 +182,7 @@ def _put_back(task: Task, rows: Shorts, unplaced: Ints) -> Ints:
 def _improve(task: Task, rows: Shorts, aims: Aims) -> None:
     """Look exactly at what is not known to be the best."""
     band = aims.band
-    lines = np.flatnonzero(task.vacant.any(axis=1) | task.pickable.any(axis=1))
+    lines = np.flatnonzero(row_any(task.vacant | task.pickable))
     options = int(task.takers.sum()) + rows.shape[1]
     if _is_best(task, rows, band):
         return
@@ -218,7 +218,7 @@ def _is_best(task: Task, rows: Shorts, band: Bands) -> bool:
     if task.sizes is None and moves(rows, task.origins) > fewest_moves(task, band):
         return False
     free = np.zeros(rows.shape, np.bool_)
-    changed = np.flatnonzero((rows != task.origins).any(axis=1) | task.vacant.any(axis=1))
+    changed = np.flatnonzero(row_any((rows != task.origins) | task.vacant))
     weights = np.zeros(len(held))
     return not task.rules.excess(rows[changed], task.factors[changed], weights, free[changed]).any()
 

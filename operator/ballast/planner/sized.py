@@ -19,6 +19,7 @@ from ballast.planner.arrays import (
     apportioned,
     counted,
     firsts,
+    row_counts,
     stable_order,
     summed,
 )
@@ -68,7 +69,7 @@ class _Picking:
         self._brokers = brokers[order].astype(np.int64)
         self._partitions = self._candidates // width
         self._sizes = loads.sizes[self._partitions]
-        self._taken = (holdings.rows >= 0).sum(axis=1) < holdings.factors
+        self._taken = row_counts(holdings.rows >= 0) < holdings.factors
         self._picked = np.zeros(holdings.rows.size, np.bool_)
 
     def picked(self) -> Bools:

@@ -9,7 +9,7 @@ whole (`quotas`, `leading`)::
 
 import numpy as np
 
-from ballast.planner.arrays import Shorts
+from ballast.planner.arrays import Shorts, row_any
 from ballast.planner.bands import Bands
 from ballast.planner.columns import ClusterColumns
 from ballast.planner.cutting import cut, cut_table
@@ -41,7 +41,7 @@ def place(block: ClusterColumns, options: PlanOptions, quota: Quota) -> tuple[Sh
     rows = block.replicas.copy()
     if options.strategy is not Strategy.PREFERRED_LEADERS:
         task = shape_of(situation)
-        forced = np.asarray(task.vacant.any(axis=1))
+        forced = row_any(task.vacant)
         rows = cut(block, rearrange(task, quota.aims), forced, within)
     return rows, led_by(situation, rows)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ballast.model.ids import TopicPartition
-from ballast.planner.arrays import Ints, Shorts, counted
+from ballast.planner.arrays import Ints, Shorts, counted, row_counts
 from ballast.planner.columns import ClusterColumns, widened
 from ballast.planner.cutting import added
 from ballast.planner.limits import RackUse, bytes_of, rack_use
@@ -62,7 +62,7 @@ def survey(block: ClusterColumns, options: PlanOptions) -> Survey:
     sizes = np.zeros(len(task.rows), np.int64) if task.sizes is None else task.sizes
     brokers = block.brokers.count
     pickable = np.where(task.pickable, task.rows, -1).astype(np.int32)
-    lacking = task.vacant.sum(axis=1)
+    lacking = row_counts(task.vacant)
     return Survey(
         tally=tally_of(situation, task),
         pickable=counted(pickable, brokers),
@@ -116,7 +116,7 @@ def _sum(columns: Sequence[Ints]) -> Ints:
 
 def _copies(columns: ClusterColumns, rows: Shorts) -> Survey:
     """Return what is copied where a level of replicas is not asked for: all of it has to be."""
-    copies = added(rows, widened(columns.replicas, rows.shape[1])).sum(axis=1)
+    copies = row_counts(added(rows, widened(columns.replicas, rows.shape[1])))
     sizes = np.zeros(len(rows), np.int64) if columns.sizes is None else columns.sizes
     none = np.zeros(columns.brokers.count, np.int64)
     nothing = RackUse(by_factor=none, free=none, fixed=none, room_low=none, room_high=none, total=0)

@@ -7,7 +7,7 @@ the other, and what else does it at the same time comes to the same plan.
 
 import numpy as np
 
-from ballast.planner.arrays import Shorts
+from ballast.planner.arrays import Shorts, row_any
 from ballast.planner.blocks import (
     PARTITIONS_PER_BLOCK,
     block_of,
@@ -75,7 +75,7 @@ def plan_whole(columns: ClusterColumns, options: PlanOptions) -> Shorts:
     rows = columns.replicas.copy()
     if options.strategy is not Strategy.PREFERRED_LEADERS:
         task = task_of(situation)
-        rows = cut(columns, rearrange(task), np.asarray(task.vacant.any(axis=1)), options)
+        rows = cut(columns, rearrange(task), row_any(task.vacant), options)
     even_leaders(leading_of(situation, rows))
     return rows
 

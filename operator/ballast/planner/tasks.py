@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted
+from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, row_counts
 from ballast.planner.bands import Limits, level
 from ballast.planner.columns import NOWHERE, widened
 from ballast.planner.errors import OptionsRejected
@@ -135,7 +135,7 @@ def _set_replication_factor(situation: Situation) -> Task:
     rows = widened(situation.columns.replicas, factor).copy()
     factors = np.where(situation.movable, factor, situation.factors).astype(np.int32)
     _drop(situation, rows, factors, rules)
-    lacking = factors - (rows >= 0).sum(axis=1)
+    lacking = factors - row_counts(rows >= 0)
     empty = rows < 0
     vacant = empty & (np.cumsum(empty, axis=1) <= lacking[:, None])
     return replace(
@@ -246,7 +246,7 @@ def _against_the_rules(situation: Situation) -> Bools:
 
 def _drop(situation: Situation, rows: Shorts, factors: Shorts, rules: RackRules) -> None:
     """Take out replicas of partitions that have too many: from the fullest, never the leader."""
-    lines = np.flatnonzero((rows >= 0).sum(axis=1) > factors)
+    lines = np.flatnonzero(row_counts(rows >= 0) > factors)
     held = counted(rows, situation.columns.brokers.count)
     for first in range(_SLICES):
         some = lines[first::_SLICES]

@@ -19,6 +19,14 @@ def test_the_stable_order_is_that_of_argsort(keys: list[int], dtype: type[np.int
     assert order.tolist() == np.argsort(column, kind="stable").tolist()
 
 
+def test_rows() -> None:
+    table = np.array([[True, False, True], [False, False, False], [False, True, False]])
+    assert arrays.row_counts(table).tolist() == [2, 0, 1]
+    assert arrays.row_any(table).tolist() == [True, False, True]
+    assert arrays.row_counts(table[:0]).tolist() == arrays.row_any(table[:0]).tolist() == []
+    assert arrays.row_counts(table[:, :0]).tolist() == [0, 0, 0]
+
+
 def test_ranks_count_those_before_in_the_same_group() -> None:
     assert arrays.ranks(np.array([5, 2, 5, 5, 2])).tolist() == [0, 0, 1, 2, 1]
     assert arrays.ranks(np.array([], np.int64)).tolist() == []
