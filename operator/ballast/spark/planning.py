@@ -14,6 +14,7 @@ partitions, which the samples of load are gathered into.
 """
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any, Self
 
@@ -76,8 +77,14 @@ class SparkPlan:
             on_failure.enter_context(self._kept)
             snapshot = cut_snapshot(read, partitions_per_block)
             self._brokers: Sequence[BrokerEntry] = snapshot.brokers
-            self._texts = hand_out(session, snapshot.count, snapshot.pieces)
-            self._planned = self._keep(self._plan(snapshot.count, load))
+            # Nothing of the plan itself is large enough for Spark to think about it as it runs.
+            session.conf.set("spark.sql.adaptive.enabled", load is not None)
+            with ThreadPoolExecutor(1) as beside:
+                # The first DataFrame of a session takes Java a second or two: meanwhile the texts
+                # are written.
+                blocks = beside.submit(self._blocks, snapshot.count)
+                self._texts = hand_out(session, snapshot.count, snapshot.pieces)
+            self._planned = self._keep(self._plan(snapshot.count, blocks.result(), load))
             self.explanation: Explanation = self._explained()
             on_failure.pop_all()
 
@@ -102,10 +109,13 @@ class SparkPlan:
             last = row.block
             yield from bytes(row.lines).splitlines()
 
-    def _plan(self, count: int, load: LoadSamples | None) -> DataFrame:
-        blocks = self._session.range(0, count, 1, count).select(
+    def _blocks(self, count: int) -> DataFrame:
+        """Return the numbers of the blocks, each in a part of its own."""
+        return self._session.range(0, count, 1, count).select(
             F.col("id").cast("int").alias("block")
         )
+
+    def _plan(self, count: int, blocks: DataFrame, load: LoadSamples | None) -> DataFrame:
         if load is not None:
             blocks = self._with_rates(blocks, count, load)
         if count == 1:
