@@ -1,4 +1,4 @@
-"""320 seeds of the whole system: every promise is kept, whatever goes wrong.
+"""200 seeds of the whole system: every promise is kept, whatever goes wrong.
 
 A seed that fails says how to run it again. ``BALLAST_SIMULATION_FIRST_SEED`` moves the range, to
 look at other seeds than always the same.
@@ -13,7 +13,7 @@ import pytest
 
 from tests.simulation.scenario import Outcome, run_seed
 
-CHUNKS = 16
+CHUNKS = 10
 SEEDS_PER_CHUNK = 20
 FIRST_SEED = int(os.environ.get("BALLAST_SIMULATION_FIRST_SEED", "0"))
 
