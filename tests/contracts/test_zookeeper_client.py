@@ -11,7 +11,6 @@ from ballast.zk.client import (
     SessionEvent,
     SetData,
     Stat,
-    WatchEvent,
     WatchKind,
     ZooKeeperClient,
 )
@@ -27,27 +26,9 @@ from ballast.zk.errors import (
     ZooKeeperError,
 )
 from tests.contracts.backends import Backend
+from tests.contracts.watching import Seen
 
 pytestmark = pytest.mark.contract
-
-
-class Seen:
-    """Watch events as they come, and a way to wait for the next."""
-
-    def __init__(self) -> None:
-        self.events: list[tuple[WatchKind, str]] = []
-        self._news = asyncio.Event()
-
-    def __call__(self, event: WatchEvent) -> None:
-        self.events.append((event.kind, event.path))
-        self._news.set()
-
-    async def wait(self, count: int) -> list[tuple[WatchKind, str]]:
-        async with asyncio.timeout(5):
-            while len(self.events) < count:
-                self._news.clear()
-                await self._news.wait()
-        return self.events
 
 
 async def alone(client: ZooKeeperClient, operation: Create | SetData | Delete) -> None:

@@ -128,16 +128,21 @@ class MultiReadRequest(NamedTuple):
             found.append(None)
 
 
-class GetRequest(NamedTuple):
-    """A getData (opcode 4), with or without a watch."""
+class _Read(NamedTuple):
+    """A request that reads one znode, with or without a watch; each kind has its own answer."""
 
     path: str
     is_watched: bool = False
-    type: int = _GET_DATA
 
     def serialize(self) -> bytes:
         """Return the request's body."""
         return _text(self.path) + _flag(self.is_watched)
+
+
+class GetRequest(_Read):
+    """A getData (opcode 4)."""
+
+    type = _GET_DATA
 
     def deserialize(self, data: bytes, offset: int) -> tuple[bytes, Stat]:
         """Return data and stat."""
@@ -145,32 +150,20 @@ class GetRequest(NamedTuple):
         return content, _read_stat(data, offset)[0]
 
 
-class ExistsRequest(NamedTuple):
-    """An exists (opcode 3), with or without a watch. kazoo answers None for a missing znode."""
+class ExistsRequest(_Read):
+    """An exists (opcode 3). kazoo answers None for a missing znode."""
 
-    path: str
-    is_watched: bool = False
-    type: int = 3
-
-    def serialize(self) -> bytes:
-        """Return the request's body."""
-        return _text(self.path) + _flag(self.is_watched)
+    type = 3
 
     def deserialize(self, data: bytes, offset: int) -> Stat:
         """Return the stat."""
         return _read_stat(data, offset)[0]
 
 
-class ChildrenRequest(NamedTuple):
-    """A getChildren (opcode 8), with or without a watch."""
+class ChildrenRequest(_Read):
+    """A getChildren (opcode 8)."""
 
-    path: str
-    is_watched: bool = False
-    type: int = 8
-
-    def serialize(self) -> bytes:
-        """Return the request's body."""
-        return _text(self.path) + _flag(self.is_watched)
+    type = 8
 
     def deserialize(self, data: bytes, offset: int) -> list[str]:
         """Return the names of the children."""

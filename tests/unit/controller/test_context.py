@@ -125,8 +125,30 @@ def test_states_that_are_gone_are_not_kept(context: ControllerContext) -> None:
     assert context.partition_state(T0) is PartitionState.NON_EXISTENT
 
 
-def test_an_online_partition_without_leadership_is_a_bug(context: ControllerContext) -> None:
-    context.set_partition_state(T0, PartitionState.ONLINE)
+LED = LeaderAndIsr(leader=1, leader_epoch=0, isr=(1,), controller_epoch=1)
+UNKNOWN = TopicPartition("unknown", 0)
+
+
+@pytest.mark.parametrize(
+    ("states", "led"),
+    [
+        pytest.param({T0: PartitionState.ONLINE}, [], id="online without leadership"),
+        pytest.param({T0: PartitionState.NEW}, [T0], id="new with leadership"),
+        pytest.param({}, [UNKNOWN], id="leadership of nothing"),
+        pytest.param({}, [T0, UNKNOWN], id="leadership of nothing beside another"),
+        pytest.param({UNKNOWN: PartitionState.NEW}, [], id="a new state of nothing"),
+        pytest.param({UNKNOWN: PartitionState.OFFLINE}, [], id="an offline state of nothing"),
+    ],
+)
+def test_what_does_not_fit_together_is_a_bug(
+    context: ControllerContext,
+    states: dict[TopicPartition, PartitionState],
+    led: list[TopicPartition],
+) -> None:
+    context.check_invariants()
+    context.leadership |= dict.fromkeys(led, LED)
+    for topic_partition, state in states.items():
+        context.set_partition_state(topic_partition, state)
     with pytest.raises(AssertionError):
         context.check_invariants()
 

@@ -10,7 +10,7 @@ from ballast.controller.options import ControllerOptions
 from ballast.controller.partition_states import PartitionStateMachine
 from ballast.controller.states import PartitionState
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.ids import TopicPartition
+from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.topics import TopicAssignment
 from tests.fakes.broker_channels import describe_command
 from tests.fakes.controller_cluster import ControllerCluster
@@ -108,6 +108,17 @@ async def test_one_failure_does_not_stop_the_others() -> None:
     assert describe_state(T1, world.state(T1)) == "state t-1 leader=2 epoch=1 isr=[2]"
     assert world.partition_state(T0) is PartitionState.OFFLINE
     assert world.partition_state(T1) is PartitionState.ONLINE
+
+
+@pytest.mark.parametrize("topics", [None, {"t"}])
+async def test_an_online_partition_without_leader_is_elected_for(topics: set[str] | None) -> None:
+    """The last in sync shut down: the partition is led by none, and online as it was."""
+    world = await start((1, 2), (1, 2))
+    world.metadata.states[T0] = world.state(T0).led_by(NO_LEADER, (2,))
+    world.controller.context.leadership[T0] = world.state(T0)
+    assert world.partition_state(T0) is PartitionState.ONLINE
+    assert await world.machine.elect_missing_leaders(topics) == {T0}
+    assert describe_state(T0, world.state(T0)) == "state t-0 leader=2 epoch=1 isr=[2]"
 
 
 @pytest.mark.parametrize(
