@@ -50,6 +50,9 @@ def _builder() -> SparkSession.Builder:
         SparkSession.builder.appName("ballast-plan")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.python.daemon.module", "ballast.spark.daemon")
+        # By TCP, most tasks wait 40 ms for a packet that waits to be acknowledged.
+        .config("spark.python.unix.domain.socket.enabled", "true")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "64")
     )
 
