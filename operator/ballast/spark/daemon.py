@@ -5,6 +5,7 @@ each process would compile what it imports of it: a second, every time. The pysp
 installed here is the same, and compiled.
 """
 
+import signal
 import sys
 from importlib.machinery import PathFinder
 
@@ -19,6 +20,8 @@ def without_archives(path: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
+    # Without it a process whose Java has just ended would tell of the broken pipe at length.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.path[:] = without_archives(sys.path)
     from pyspark.daemon import manager
 

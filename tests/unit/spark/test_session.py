@@ -1,3 +1,4 @@
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,15 +33,18 @@ def test_a_session_that_does_not_start_is_a_failure_of_the_job(
         raise AssertionError("there is no session")
 
 
-def test_what_computes_imports_what_is_installed(session: Any) -> None:
-    """Not the pyspark in Spark's archive, which is compiled anew by each process."""
+def test_what_computes_is_forked_from_ballasts_own_process(session: Any) -> None:
+    """It imports the installed pyspark, not Spark's archive, and ends quietly with Java."""
     import pyarrow  # noqa: PLC0415
     import pyspark  # noqa: PLC0415
 
-    def origin(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        for batch in batches:
-            files = [pyspark.__file__] * len(batch)
-            yield pyarrow.RecordBatch.from_pydict({"file": files})
+    def tell(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        for _ in batches:
+            told = {
+                "file": [pyspark.__file__],
+                "is_quiet": [signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL],
+            }
+            yield pyarrow.RecordBatch.from_pydict(told)
 
-    (row,) = session.range(1).mapInArrow(origin, "file string").collect()
-    assert row.file == pyspark.__file__
+    rows = session.range(1).mapInArrow(tell, "file string, is_quiet boolean").collect()
+    assert [tuple(row) for row in rows] == [(pyspark.__file__, True)]
