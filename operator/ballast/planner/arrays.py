@@ -4,6 +4,8 @@ Nothing here draws at random: what has to look random is a hash of a seed and a 
 is the same on every machine and with every release of numpy.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -73,11 +75,25 @@ def row_any(table: Bools) -> Bools:
 
 def stride_order(items: Ints, counts: Ints) -> Ints:
     """Return each item as often as its count says, those of one item as far apart as can be."""
-    total = int(counts.sum())
-    repeated = np.repeat(items, counts)
-    number = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-    place = (number + 0.5) / np.repeat(counts, counts)
-    return repeated[np.argsort(place, kind="stable")].astype(np.int64)
+    return np.concatenate([*stride_pieces(items, counts, max(1, int(counts.sum())))])
+
+
+def stride_pieces(items: Ints, counts: Ints, size: int) -> Iterator[Ints]:
+    """Yield the `stride_order` of items in pieces of about ``size``.
+
+    The n-th of c stands at (n + 1/2) / c. A piece is all that stands in a part of 0 … 1 whose ends
+    are whole numbers of some 2^-k: so what is between them is told without rounding.
+    """
+    parts = 1 << max(0, (int(counts.sum()) - 1) // size).bit_length()
+    first = np.zeros_like(counts)
+    for part in range(1, parts + 1):
+        # How many n there are with (2 n + 1) * parts < 2 * part * c.
+        last = np.maximum((2 * part * counts + parts - 1) // (2 * parts), 0)
+        here = last - first
+        number = np.arange(int(here.sum())) + np.repeat(first - (np.cumsum(here) - here), here)
+        place = (number + 0.5) / np.repeat(counts, here)
+        yield np.repeat(items, here)[np.argsort(place, kind="stable")].astype(np.int64)
+        first = last
 
 
 def stride_cells(counts: Ints) -> Ints:

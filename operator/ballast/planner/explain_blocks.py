@@ -1,6 +1,7 @@
 """The explanations of blocks added up to that of the plan."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -10,8 +11,15 @@ from ballast.planner.explain import BrokerLoads, Explanation, Flows
 from ballast.planner.explain_log_dirs import whole_log_dir_moves
 
 
-def whole_explanation(blocks: Sequence[Explanation]) -> Explanation:
-    """Return what all blocks come to together."""
+def whole_explanation(blocks: Iterable[Explanation]) -> Explanation:
+    """Return what all blocks come to together, of which there is one at least.
+
+    One is added after the other: as many as there are, two are held at a time.
+    """
+    return reduce(lambda one, other: _together((one, other)), blocks)
+
+
+def _together(blocks: Sequence[Explanation]) -> Explanation:
     before = _loads([one.before for one in blocks])
     after = _loads([one.after for one in blocks])
     return Explanation(

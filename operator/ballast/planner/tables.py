@@ -1,12 +1,15 @@
 """Tables of whole numbers with given sums: blocks by brokers, blocks by racks."""
 
 from collections import deque
+from collections.abc import Iterator
 
 import numpy as np
 
-from ballast.planner.arrays import Floats, Ints, stride_order
+from ballast.planner.arrays import Floats, Ints, stride_pieces
 
 _ITERATIONS = 60
+_PIECE = 65_536
+"""Places that are dealt at once."""
 
 
 def apportioned_columns(weights: Ints, totals: Ints) -> Ints:
@@ -36,14 +39,23 @@ def dealt(wanted: Ints, groups: Ints, table: Ints) -> Ints:
     found = np.zeros((len(table), len(wanted)), np.int64)
     for group in np.flatnonzero(table.any(axis=0)):
         items = np.flatnonzero(groups == group)
-        places = stride_order(items[wanted[items] > 0], wanted[items][wanted[items] > 0])
         ends = np.cumsum(table[:, group])
-        lack = int(ends[-1]) - len(places)
-        if lack > 0:
-            places = np.concatenate([places, np.resize(items, lack)])
-        rows = np.searchsorted(ends, np.arange(int(ends[-1])), side="right")
-        np.add.at(found, (rows, places[: len(rows)]), 1)
+        there = 0
+        for places in _places(items, wanted[items], int(ends[-1])):
+            rows = np.searchsorted(ends, np.arange(there, there + len(places)), side="right")
+            np.add.at(found, (rows, places), 1)
+            there += len(places)
     return found
+
+
+def _places(items: Ints, wanted: Ints, count: int) -> Iterator[Ints]:
+    """Yield ``count`` places of items in pieces: there may be as many as replicas that move."""
+    left = count
+    for places in stride_pieces(items[wanted > 0], wanted[wanted > 0], _PIECE):
+        yield places[:left]
+        left -= len(places[:left])
+    for start in range(0, left, _PIECE):
+        yield items[np.arange(start, min(start + _PIECE, left)) % len(items)]
 
 
 def balanced(rows: Ints, columns: Ints, low: Ints, high: Ints) -> Ints:

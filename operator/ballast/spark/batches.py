@@ -8,6 +8,7 @@ pickle: what these processes of one job have written for one another.
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ import pyarrow as pa
 from ballast.planner.bands import Bands
 from ballast.planner.columns import ClusterColumns
 from ballast.planner.errors import PlannerError
-from ballast.planner.explain import explain
+from ballast.planner.explain import Explanation, explain
+from ballast.planner.explain_blocks import whole_explanation
 from ballast.planner.options import PlanOptions
 from ballast.planner.quotas import Quota
 from ballast.planner.snapshot_blocks import block_columns, block_topics, strangers
@@ -39,6 +41,8 @@ SURVEYED = "block int, columns binary, found binary"
 PLACED = "block int, columns binary, rows binary, found binary"
 PLANNED = "block int, lines binary, found binary"
 """Rows with lines of the plan, in order, and one with what they come to (and who is not known)."""
+TOLD = "block int, found binary"
+"""The latter, of one block or of several."""
 
 _PIECE_BYTES = 1024 * 1024
 
@@ -140,6 +144,30 @@ def planning(brokers: Brokers, options: PlanOptions, texts: Texts) -> Step:
                 yield from _planned(brokers, block, columns, target, has_details=True)
 
     return step
+
+
+def adding(batches: Batches) -> Batches:
+    """Add up what blocks come to: a step from `TOLD` to `TOLD`. What was refused goes on alone."""
+    numbers: list[int] = []
+    unknown: set[int] = set()
+    refused: list[pa.RecordBatch] = []
+
+    def told() -> Iterator[Explanation]:
+        for row in _rows(batches):
+            value = _tried(unpacked, _value(row, "found"))
+            if isinstance(value, PlannerError):
+                refused.append(row)
+            else:
+                numbers.append(_value(row, "block"))
+                unknown.update(value[0])
+                yield value[1]
+
+    each = told()
+    first = next(each, None)
+    if first is not None:
+        whole = whole_explanation(chain((first,), each))
+        yield _batch(block=min(numbers), found=packed((sorted(unknown), whole)))
+    yield from refused
 
 
 def _read(row: pa.RecordBatch, brokers: Brokers, texts: Texts) -> ClusterColumns:

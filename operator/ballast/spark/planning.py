@@ -39,6 +39,8 @@ from ballast.spark.batches import (
     PLACES,
     PLANNED,
     SURVEYED,
+    TOLD,
+    adding,
     leading,
     listing,
     placing,
@@ -49,6 +51,9 @@ from ballast.spark.batches import (
 from ballast.spark.block_files import hand_out
 from ballast.spark.errors import PlanJobFailed
 from ballast.spark.load_rates import LoadSamples, rates_by_block
+
+_ADDED = 16
+"""Blocks of which the executors add up what they come to, before the driver does."""
 
 
 class SparkPlan:
@@ -77,14 +82,15 @@ class SparkPlan:
             on_failure.enter_context(self._kept)
             snapshot = cut_snapshot(read, partitions_per_block)
             self._brokers: Sequence[BrokerEntry] = snapshot.brokers
+            self._count = snapshot.count
             # Nothing of the plan itself is large enough for Spark to think about it as it runs.
             session.conf.set("spark.sql.adaptive.enabled", load is not None)
             with ThreadPoolExecutor(1) as beside:
                 # The first DataFrame of a session takes Java a second or two: meanwhile the texts
                 # are written.
-                blocks = beside.submit(self._blocks, snapshot.count)
+                blocks = beside.submit(self._blocks)
                 self._texts = hand_out(session, snapshot.count, snapshot.pieces)
-            self._planned = self._keep(self._plan(snapshot.count, blocks.result(), load))
+            self._planned = self._keep(self._plan(blocks.result(), load))
             self.explanation: Explanation = self._explained()
             on_failure.pop_all()
 
@@ -109,16 +115,16 @@ class SparkPlan:
             last = row.block
             yield from bytes(row.lines).splitlines()
 
-    def _blocks(self, count: int) -> DataFrame:
+    def _blocks(self) -> DataFrame:
         """Return the numbers of the blocks, each in a part of its own."""
-        return self._session.range(0, count, 1, count).select(
+        return self._session.range(0, self._count, 1, self._count).select(
             F.col("id").cast("int").alias("block")
         )
 
-    def _plan(self, count: int, blocks: DataFrame, load: LoadSamples | None) -> DataFrame:
+    def _plan(self, blocks: DataFrame, load: LoadSamples | None) -> DataFrame:
         if load is not None:
-            blocks = self._with_rates(blocks, count, load)
-        if count == 1:
+            blocks = self._with_rates(blocks, load)
+        if self._count == 1:
             return blocks.mapInArrow(planning(self._brokers, self._options, self._texts), PLANNED)
         surveyed, surveys = self._surveys(blocks)
         quotas = share_out_work(self.brokers, self._options, surveys)
@@ -127,11 +133,11 @@ class SparkPlan:
         step = leading(self._brokers, self._options, self._shares(led))
         return placed.mapInArrow(step, PLANNED)
 
-    def _with_rates(self, blocks: DataFrame, count: int, load: LoadSamples) -> DataFrame:
+    def _with_rates(self, blocks: DataFrame, load: LoadSamples) -> DataFrame:
         """Return the blocks with the rates of their partitions, each in its own part as before."""
         places = blocks.mapInArrow(listing(self._texts), PLACES)
         rates = rates_by_block(load, places)
-        told = self._keep(blocks.join(rates, "block", "left").repartitionById(count, "block"))
+        told = self._keep(blocks.join(rates, "block", "left").repartitionById(self._count, "block"))
         if told.where("rates is not null").isEmpty():
             raise PlanJobFailed(
                 "the history of load has no sample of that time that tells of any topic: there is "
@@ -157,7 +163,12 @@ class SparkPlan:
         return surveyed, self._collected(surveyed)
 
     def _explained(self) -> Explanation:
-        found = self._collected(self._planned.where("found is not null"))
+        told = self._planned.where("found is not null").select("block", "found")
+        if self._count > _ADDED:
+            # The plan is made block by block before blocks are gone through one after the other.
+            told.select("block").collect()
+            told = told.coalesce(-(-self._count // _ADDED)).mapInArrow(adding, TOLD)
+        found = self._collected(told)
         self._brokers = with_strangers(self._brokers, {i for unknown, _ in found for i in unknown})
         return whole_explanation([told for _, told in found])
 

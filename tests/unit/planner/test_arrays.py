@@ -49,6 +49,21 @@ def test_stride_order(counts: list[int], expected: list[int]) -> None:
     assert arrays.stride_order(np.array([7, 8]), np.array(counts)).tolist() == expected
 
 
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=8), st.integers(1, 200))
+def test_the_pieces_of_an_order_are_the_order(amounts: list[int], size: int) -> None:
+    counts = np.array(amounts)
+    items = np.arange(10, 10 + len(counts))
+    pieces = [*arrays.stride_pieces(items, counts, size)]
+    found = [item for piece in pieces for item in piece.tolist()]
+    places = sorted(
+        ((number + 0.5) / count, item, number)
+        for item, count in zip(items.tolist(), amounts, strict=True)
+        for number in range(count)
+    )
+    assert found == [item for _, item, _ in places]
+    assert all(len(piece) <= size + len(counts) for piece in pieces)
+
+
 def test_noise_is_the_same_everywhere() -> None:
     """The first two are SplitMix64's own for the seed 0 (Vigna, splitmix64.c)."""
     golden = 0x9E3779B97F4A7C15 - 2**64

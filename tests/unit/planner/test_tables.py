@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ballast.planner import tables
 from ballast.planner.tables import apportioned_columns, balanced, dealt
 
 
@@ -33,6 +35,16 @@ def test_where_there_are_too_few_places_the_items_take_turns() -> None:
     found = dealt(np.array([1, 0]), np.array([0, 0]), np.array([[3]]))
     assert found.sum() == 3
     assert found[0].tolist() == [2, 1]
+
+
+def test_places_are_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where places are lacking, and where there are more than are asked for."""
+    wanted, groups = np.array([400, 3, 0, 90, 7]), np.array([0, 0, 0, 1, 1])
+    table = np.array([[100, 30], [7, 1], [350, 20]])
+    at_once = dealt(wanted, groups, table)
+    assert at_once.sum(axis=1).tolist() == table.sum(axis=1).tolist()
+    monkeypatch.setattr(tables, "_PIECE", 11)
+    assert dealt(wanted, groups, table).tolist() == at_once.tolist()
 
 
 def test_cells_in_proportion() -> None:

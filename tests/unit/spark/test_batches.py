@@ -1,5 +1,5 @@
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from ballast.reassign.plan_lines import PlanLine  # noqa: E402
 from ballast.spark.batches import (  # noqa: E402
     Step,
     Texts,
+    adding,
     listing,
     planning,
     surveying,
@@ -91,3 +92,24 @@ def test_rates_that_come_with_a_block_are_those_of_its_rows(told: Any, rates: li
     assert unpacked(row["columns"]).rates.tolist() == rates
     (row,) = ran(step)
     assert unpacked(row["columns"]).rates.tolist() == [1, 2, 3]
+
+
+def test_what_blocks_come_to_is_added_up() -> None:
+    (_, told) = ran(planning(BROKERS, ADD, texts(TEXT)))
+    (_, of_stranger) = ran(planning(BROKERS[:1] + BROKERS[2:], ADD, texts(TEXT)))
+    (refused,) = ran(surveying(BROKERS, ADD, texts(b"2 {}")))
+    rows = [(7, told), (9, refused), (5, told), (8, of_stranger)]
+
+    def batches(some: Sequence[tuple[int, dict[str, Any]]]) -> Iterator[Any]:
+        for number, row in some:
+            found = pa.array([row["found"]], pa.binary())
+            yield pa.RecordBatch.from_pydict(
+                {"block": pa.array([number], pa.int32()), "found": found}
+            )
+
+    whole, left = (row for batch in adding(batches(rows)) for row in batch.to_pylist())
+    unknown, explanation = unpacked(whole["found"])
+    moves = sum(unpacked(row["found"])[1].replica_moves for row in (told, told, of_stranger))
+    assert (whole["block"], unknown, explanation.replica_moves) == (5, [2], moves)
+    assert left == {"block": 9, "found": refused["found"]}
+    assert not list(adding(batches([])))
