@@ -18,7 +18,7 @@ demo: $(VENV)/.demo
 	$(BIN)/python -m ballast demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
 # As many seeds as wanted, each under faults for that many steps at least; ends with one line.
 simulate: $(VENV)/.dev

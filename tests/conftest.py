@@ -3,10 +3,15 @@
 import asyncio
 import inspect
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.scheduling import FolderScheduling
+
+if TYPE_CHECKING:
+    from xdist.remote import Producer
 
 # Every run tries the same examples; `HYPOTHESIS_PROFILE=explore` looks for new ones.
 settings.register_profile(
@@ -19,6 +24,12 @@ settings.register_profile(
 )
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> FolderScheduling:
+    """Let tests that share what takes long to start run on one worker."""
+    return FolderScheduling(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)

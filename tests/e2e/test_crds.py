@@ -18,7 +18,7 @@ from tests.e2e.cluster import CRDS, EXAMPLES, ROOT, CommandFailed, Namespace, ca
 from tests.unit.crds.schemas import BROKER_SETS, REASSIGNMENTS, schema_of, with_defaults
 from tests.unit.crds.test_reassignment_fields import whole_status
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180), pytest.mark.xdist_group("crds")]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
 INVALID = ROOT / "tests" / "e2e" / "invalid"
 REFUSED = sorted(INVALID.glob("*.yaml"))

@@ -9,11 +9,10 @@ from tests.interop.local_cluster import RunningCluster, running_cluster
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep these tests on one worker, so that one cluster serves them all."""
+    """Mark these tests, so that they can be left out."""
     for item in items:
         if "interop" in item.nodeid:
             item.add_marker(pytest.mark.interop)
-            item.add_marker(pytest.mark.xdist_group("interop"))
 
 
 @pytest.fixture(scope="session")

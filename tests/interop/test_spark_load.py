@@ -25,7 +25,7 @@ from tests.interop.test_load_plans import BROKERS, HOT, create, write
 from tests.unit.spark.loads import with_rates
 from tests.unit.spark.plan_texts import plan_text
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.timeout(900)
 
 WINDOW_MS = 3_600_000
 INTERVAL_MS = 2_000

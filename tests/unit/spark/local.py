@@ -3,7 +3,6 @@
 import pytest
 
 ON_SPARK = [
-    pytest.mark.xdist_group("spark"),
     # pyspark's own: of sockets that its gateway leaves to the collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
