@@ -6,22 +6,27 @@ By the names of their files, since names are all that workers tell: with pytest 
 
 from xdist.scheduler import LoadGroupScheduling
 
-TOGETHER = ("tests/interop/", "tests/unit/spark/")
-"""Folders whose tests share a cluster, Kafka's tools, or a Spark session."""
+TOGETHER = (
+    "tests/interop/test_apache_kafka.py",
+    "tests/interop/test_log_dirs.py",
+    "tests/interop/test_reassign_tool.py",
+    "tests/interop/",
+    "tests/unit/spark/",
+)
+"""Modules and folders whose tests share a cluster, Kafka's tools, or a Spark session."""
 ALONE = (
     "tests/interop/test_demo.py",
     "tests/interop/test_load_plans.py",
     "tests/interop/test_spark_load.py",
 )
-"""Modules in them that start what is theirs alone."""
+"""Modules in them whose every test starts what it needs."""
 
 
 def group_of(node_id: str) -> str:
     """Return the name of the group of a test: its own where it shares nothing."""
-    for folder in TOGETHER:
-        if node_id.startswith(folder) and not node_id.startswith(ALONE):
-            return folder
-    return node_id
+    if node_id.startswith(ALONE):
+        return node_id
+    return next((group for group in TOGETHER if node_id.startswith(group)), node_id)
 
 
 class FolderScheduling(LoadGroupScheduling):  # type: ignore[misc]  # xdist tells no types

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parent.parent
     ("node_id", "group"),
     [
         ("tests/interop/test_kcat.py::test_the_cluster_is_listed", "tests/interop/"),
+        ("tests/interop/test_log_dirs.py::test_one[a]", "tests/interop/test_log_dirs.py"),
         ("tests/unit/spark/test_planning.py::test_one[a]", "tests/unit/spark/"),
         ("tests/interop/test_demo.py::test_the_demo", "tests/interop/test_demo.py::test_the_demo"),
         ("tests/unit/zk/test_client.py::test_one", "tests/unit/zk/test_client.py::test_one"),
@@ -21,8 +22,7 @@ def test_tests_that_share_something_are_one_group(node_id: str, group: str) -> N
 
 
 def test_what_is_named_exists() -> None:
-    assert all((ROOT / folder).is_dir() for folder in TOGETHER)
-    assert all((ROOT / module).is_file() for module in ALONE)
+    assert all((ROOT / name).exists() for name in (*TOGETHER, *ALONE))
 
 
 def test_this_run_is_shared_out_so(request: pytest.FixtureRequest) -> None:
