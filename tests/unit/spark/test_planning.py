@@ -48,20 +48,20 @@ def pieces(text: bytes) -> Callable[[], Iterator[bytes]]:
 
 
 @pytest.mark.parametrize(
-    ("options", "stranger", "block"),
-    [(ADD, None, BLOCK), (LEVEL, 77, BLOCK), (LEVEL, 77, 10)],
+    ("options", "stranger", "topics"),
+    [(ADD, None, 12), (LEVEL, 77, 12), (LEVEL, 77, 60)],
     ids=["brokers-added", "with-a-broker-not-told-of", "many-blocks"],
 )
 def test_the_plan_is_that_of_one_process(
-    session: SparkSession, options: PlanOptions, stranger: int | None, block: int
+    session: SparkSession, options: PlanOptions, stranger: int | None, topics: int
 ) -> None:
     """Whichever blocks are computed first, and in whatever order the topics came."""
-    text = snapshot_text(stranger=stranger)
+    text = snapshot_text(topics=topics, stranger=stranger)
     columns = read_snapshot([text])
-    targets = plan_targets(columns, options, partitions_per_block=block)
+    targets = plan_targets(columns, options, partitions_per_block=BLOCK)
     expected = plan_text(columns, targets)
     told = explanation_document(columns.brokers, explain(columns, targets, has_details=False))
-    with SparkPlan(session, pieces(text), options, partitions_per_block=block) as plan:
+    with SparkPlan(session, pieces(text), options, partitions_per_block=BLOCK) as plan:
         assert b"".join(line + b"\n" for line in plan.lines()) == expected
         assert explanation_document(plan.brokers, plan.explanation) == told
 

@@ -1,3 +1,4 @@
+import os
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -34,7 +35,7 @@ def test_a_session_that_does_not_start_is_a_failure_of_the_job(
 
 
 def test_what_computes_is_forked_from_ballasts_own_process(session: Any) -> None:
-    """It imports the installed pyspark, not Spark's archive, and ends quietly with Java."""
+    """It imports the installed pyspark, not Spark's archive, ends with Java, and needs no TCP."""
     import pyarrow  # noqa: PLC0415
     import pyspark  # noqa: PLC0415
 
@@ -43,8 +44,10 @@ def test_what_computes_is_forked_from_ballasts_own_process(session: Any) -> None
             told = {
                 "file": [pyspark.__file__],
                 "is_quiet": [signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL],
+                "by_socket": [os.environ.get("PYTHON_UNIX_DOMAIN_ENABLED", "").lower()],
             }
             yield pyarrow.RecordBatch.from_pydict(told)
 
-    rows = session.range(1).mapInArrow(tell, "file string, is_quiet boolean").collect()
-    assert [tuple(row) for row in rows] == [(pyspark.__file__, True)]
+    columns = "file string, is_quiet boolean, by_socket string"
+    rows = session.range(1).mapInArrow(tell, columns).collect()
+    assert [tuple(row) for row in rows] == [(pyspark.__file__, True, "true")]
