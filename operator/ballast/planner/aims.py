@@ -1,17 +1,23 @@
 """What brokers are to end with: numbers of replicas, and bytes.
 
+A replica that is larger than any broker's share stays where it is, and the others share the rest:
+nothing is leveller, and if it went somewhere else that would be as full.
+
 For a cluster that is planned whole they follow from its task; for a part of a cluster somebody
 else has found out what part of the whole it is to bring about (`ballast.planner.quotas`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ballast.planner.arrays import Floats, Ints, counted
+from ballast.planner.arrays import Floats, Ints, counted, summed
 from ballast.planner.bands import Bands, bands, level
 from ballast.planner.limits import byte_limits, count_limits
 from ballast.planner.task import Task
+
+_MAX_TURNS = 8
+"""What is left to share gets less with every large replica, so that others are large beside it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,13 +37,43 @@ class Aims:
 
 def aims_of(task: Task) -> Aims:
     """Return what a cluster that is planned whole is to end with."""
-    byte_target = None
-    if task.sizes is not None:
-        all_bytes = int((task.sizes * task.factors).sum())
-        byte_target = level(byte_limits(task, task.sizes), all_bytes)
+    byte_target = None if task.sizes is None else _byte_target(task, task.sizes)
     return Aims(
         band=bands(count_limits(task), counted(task.rows, len(task.low)), int(task.factors.sum())),
         most=task.high,
         origin=np.zeros(len(task.low), np.int64),
         byte_target=byte_target,
     )
+
+
+def _byte_target(task: Task, sizes: Ints) -> Floats:
+    """Return the bytes that each broker is to end with."""
+    total = int((sizes * task.factors).sum())
+    largest = _largest(task, sizes)
+    limits = byte_limits(task, sizes)
+    target = level(limits, total)
+    shares = task.takers.copy()
+    for _ in range(_MAX_TURNS):
+        stays = shares & (largest > target[shares].max(initial=0))
+        if not stays.any():
+            break
+        shares &= ~stays
+        low = np.maximum(limits.low, np.where(stays, largest, 0))
+        in_racks = summed(limits.racks, low, len(limits.rack_low))
+        limits = replace(
+            limits,
+            low=low,
+            high=np.maximum(limits.high, low),
+            rack_high=np.maximum(limits.rack_high, in_racks),
+        )
+        target = level(limits, total)
+    return target
+
+
+def _largest(task: Task, sizes: Ints) -> Ints:
+    """Return the bytes of the largest replica that each broker has a place for."""
+    largest = np.zeros(len(task.low), np.int64)
+    for column in task.rows.T:
+        there = column >= 0
+        np.maximum.at(largest, column[there], sizes[there])
+    return largest

@@ -2,9 +2,10 @@
 
 Where few large ones decide, choosing many at once does not find what changing two of them does.
 Again and again the broker that is furthest above its share gives a replica: to a broker that may
-have one more, or for a smaller one of another broker. Of what there is to do that is done which
-levels the most for the bytes that it copies; what has been copied anyway costs nothing to go
-elsewhere. Numbers of replicas stay within their bands, and the rules about racks hold.
+have one more, or for a smaller one of another broker. When none is too far above, the one that is
+furthest below gets one in the same way. Of what there is to do that is done which levels the most
+for the bytes that it copies; what has been copied anyway costs nothing to go elsewhere. Numbers of
+replicas stay within their bands, and the rules about racks hold.
 """
 
 from dataclasses import dataclass
@@ -12,24 +13,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from ballast.planner.aims import Aims
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted
+from ballast.planner.arrays import Floats, Ints, Shorts
 from ballast.planner.by_size import TOLERANCE
-from ballast.planner.limits import bytes_of
+from ballast.planner.byte_levels import ByteLevels
 from ballast.planner.task import Task
 
 _MAX_STEPS = 400
 _MAX_WORK = 4_000_000
 """Steps times replicas: with many replicas choosing many at once leaves little to be done."""
 _MAX_STUCK = 8
-"""Givers, one after the other, for which there was nothing to do: then there is an end."""
+"""Brokers, one after the other, for which there was nothing to do: then there is an end."""
 _MAX_GIVEN = 128
 """Replicas of the giver that are looked at in one step: its largest that fit …"""
-_MAX_TAKERS = 12
-"""… brokers: those that lack the most …"""
+_MAX_OTHERS = 12
+"""… brokers, in its rack and as many in others: those that differ the most from it …"""
 _MAX_RETURNED = 48
-"""… and replicas of each of them: its smallest."""
+"""… and replicas of the taker: its smallest."""
 _WORTH = 0.02
-"""What is done takes away at least so much of the giver's unevenness …"""
+"""What is done takes away at least so much of the broker's unevenness …"""
 _COPIED_PER_BYTE_MAX = 1.5
 """… and copies no more for each byte that changes over."""
 
@@ -38,6 +39,7 @@ _COPIED_PER_BYTE_MAX = 1.5
 class _Change:
     """One replica to another broker, and maybe one of that broker's back."""
 
+    giver: int
     given: int
     taker: int
     returned: int
@@ -51,127 +53,122 @@ def level_bytes(task: Task, rows: Shorts, aims: Aims) -> None:
     """
     if task.sizes is None or aims.byte_target is None:
         return
-    search = _Search(task, rows, aims, task.sizes, aims.byte_target)
+    search = _Search(task, ByteLevels(task, rows, task.sizes, aims.byte_target), aims)
     for _ in range(min(_MAX_STEPS, _MAX_WORK // rows.size)):
         if not search.step():
             return
 
 
 class _Search:
-    def __init__(self, task: Task, rows: Shorts, aims: Aims, sizes: Ints, target: Floats) -> None:
+    def __init__(self, task: Task, levels: ByteLevels, aims: Aims) -> None:
         self._task = task
-        self._rows = rows
-        self._flat = rows.reshape(-1)
-        assert np.shares_memory(self._flat, rows), "what is found is written into the rows"
-        self._origins = task.origins.reshape(-1)
-        self._width = rows.shape[1]
-        self._cells = np.flatnonzero((task.vacant | task.pickable) & (rows >= 0))
-        self._sizes = sizes
-        self._target = target
-        self._scale = np.maximum(target, 1.0)
-        self._over = bytes_of(rows, sizes, len(target)) - target
-        self._held = counted(rows, len(target))
+        self._levels = levels
         self._band = aims.band
-        self._stuck = np.zeros(len(target), np.bool_)
+        self._racks = task.rules.racks
+        self._stuck = np.zeros(len(levels.over), np.bool_)
 
     def step(self) -> bool:
         """Make one change; False when there is none that is worth it."""
         for _ in range(_MAX_STUCK):
-            relative = np.where(self._stuck, 0.0, self._over / self._scale)
-            giver = int(np.argmax(relative))
-            if relative[giver] <= TOLERANCE:
+            relative = np.where(self._stuck, 0.0, self._levels.over / self._levels.scale)
+            heaviest = int(np.argmax(relative))
+            lightest = int(np.argmin(np.where(self._task.takers, relative, 0.0)))
+            if relative[heaviest] > TOLERANCE:
+                broker, pairs = heaviest, self._pairs(heaviest, is_giver=True)
+            elif relative[lightest] < -TOLERANCE:
+                broker, pairs = lightest, self._pairs(lightest, is_giver=False)
+            else:
                 return False
-            change = self._best(giver)
+            change = self._best(broker, pairs)
             if change is not None:
-                self._make(giver, change)
-                self._stuck[[giver, change.taker]] = False
+                self._make(change)
+                self._stuck[[change.giver, change.taker]] = False
                 return True
-            self._stuck[giver] = True
+            self._stuck[broker] = True
         return False
 
-    def _best(self, giver: int) -> _Change | None:
-        """Return what is best to do for a broker that has too much."""
-        holders = self._flat[self._cells]
-        own = self._cells[holders == giver]
-        size = self._sizes[own // self._width]
-        given = own[np.argsort(-size, kind="stable")]
-        given = given[size[np.argsort(-size, kind="stable")] > 0][:_MAX_GIVEN]
-        lacking = np.flatnonzero(self._task.takers & (self._over < self._over[giver]))
-        lacking = lacking[lacking != giver]
-        lacking = lacking[np.argsort((self._over / self._scale)[lacking], kind="stable")]
+    def _pairs(self, broker: int, *, is_giver: bool) -> list[tuple[int, int]]:
+        """Return givers and takers: the broker, and who differs from it the most.
+
+        In its own rack and in others, as one of both may be closed.
+        """
+        over = self._levels.over if is_giver else -self._levels.over
+        others = np.flatnonzero((self._task.takers | (not is_giver)) & (over < over[broker]))
+        others = others[np.argsort((over / self._levels.scale)[others], kind="stable")]
+        near = self._racks[others] == self._racks[broker]
+        others = np.concatenate([others[near][:_MAX_OTHERS], others[~near][:_MAX_OTHERS]])
+        return [(broker, other) if is_giver else (other, broker) for other in others.tolist()]
+
+    def _best(self, broker: int, pairs: list[tuple[int, int]]) -> _Change | None:
+        """Return what is best to do for a broker that has too much, or too little."""
         found: tuple[float, _Change] | None = None
-        for taker in lacking[:_MAX_TAKERS].tolist():
-            one = self._best_with(giver, given, taker, holders)
+        for giver, taker in pairs:
+            one = self._best_with(giver, taker, broker)
             if one is not None and (found is None or one[0] > found[0]):
                 found = one
         return None if found is None else found[1]
 
-    def _best_with(
-        self, giver: int, given: Ints, taker: int, holders: Shorts
-    ) -> tuple[float, _Change] | None:
-        """Return the best change between two brokers, and how good it is."""
-        given = given[self._fits(given, taker)]
-        returned = self._cells[holders == taker]
-        returned = (
-            returned[self._fits(returned, giver)] if self._task.takers[giver] else returned[:0]
-        )
-        order = np.argsort(self._sizes[returned // self._width], kind="stable")
-        returned = returned[order[:_MAX_RETURNED]]
-        has_room = self._held[taker] < self._band.high[taker]
-        can_spare = self._held[giver] > self._band.low[giver]
+    def _best_with(self, giver: int, taker: int, broker: int) -> tuple[float, _Change] | None:
+        """Return the best change between two brokers for one of them, and how good it is."""
+        levels = self._levels
+        given = self._largest(giver)
+        given = given[levels.fits(given, taker)]
+        if not len(given):
+            return None
+        returned = self._smallest(taker) if self._task.takers[giver] else given[:0]
+        returned = returned[levels.fits(returned, giver)][:_MAX_RETURNED]
+        has_room = levels.counts[taker] < self._band.high[taker]
+        can_spare = levels.counts[giver] > self._band.low[giver]
         if has_room and can_spare:
             returned = np.append(returned, -1)
-        if not len(given) or not len(returned):
+        if not len(returned):
             return None
-        back = np.where(returned >= 0, self._sizes[returned // self._width], 0)
-        gone = self._sizes[given // self._width][:, None] - back[None, :]
+        back = np.where(returned >= 0, levels.sizes_of(returned), 0)
+        gone = levels.sizes_of(given)[:, None] - back[None, :]
         gain = self._gain(giver, taker, gone.astype(np.float64))
         cost = self._copied(given, taker)[:, None] + np.where(
             returned >= 0, self._copied(returned, giver), 0
         )
-        before = self._over[giver] ** 2 / self._scale[giver]
+        before = levels.over[broker] ** 2 / levels.scale[broker]
         # A step that copies next to nothing must not be better than any that brings something.
-        value = gain / (np.maximum(cost, 0) + self._over[giver] / 4)
+        value = gain / (np.maximum(cost, 0) + abs(levels.over[broker]) / 4)
         too_dear = cost > _COPIED_PER_BYTE_MAX * gone
         value[(gain < _WORTH * before) | too_dear] = -np.inf
         best = int(np.argmax(value))
         if not np.isfinite(value.flat[best]):
             return None
         line, column = divmod(best, len(returned))
-        change = _Change(given=int(given[line]), taker=taker, returned=int(returned[column]))
+        change = _Change(
+            giver=giver, given=int(given[line]), taker=taker, returned=int(returned[column])
+        )
         return float(value.flat[best]), change
+
+    def _largest(self, broker: int) -> Ints:
+        own = self._levels.cells_of(broker)
+        size = self._levels.sizes_of(own)
+        order = np.argsort(-size, kind="stable")[: int((size > 0).sum())]
+        return np.asarray(own[order[:_MAX_GIVEN]])
+
+    def _smallest(self, broker: int) -> Ints:
+        own = self._levels.cells_of(broker)
+        return np.asarray(own[np.argsort(self._levels.sizes_of(own), kind="stable")])
 
     def _gain(self, giver: int, taker: int, gone: Floats) -> Floats:
         """Return how much less uneven two brokers are when so many bytes change over."""
-        over, scale = self._over, self._scale
+        over, scale = self._levels.over, self._levels.scale
         before = over[giver] ** 2 / scale[giver] + over[taker] ** 2 / scale[taker]
         after = (over[giver] - gone) ** 2 / scale[giver] + (over[taker] + gone) ** 2 / scale[taker]
         return np.asarray(before - after)
 
     def _copied(self, cells: Ints, broker: int) -> Floats:
         """Return the bytes that are copied in the end, beyond those that are copied anyway."""
-        size = self._sizes[cells // self._width].astype(np.float64)
-        is_moved = self._flat[cells] != self._origins[cells]
-        comes_home = self._origins[cells] == broker
+        levels = self._levels
+        size = levels.sizes_of(cells).astype(np.float64)
+        is_moved = levels.holders[cells] != levels.origins[cells]
+        comes_home = levels.origins[cells] == broker
         return np.where(is_moved, np.where(comes_home, -size, 0.0), size)
 
-    def _fits(self, cells: Ints, broker: int) -> Bools:
-        """Return which replicas could be on another broker instead."""
-        lines = cells // self._width
-        rows = self._rows[lines]
-        rows[np.arange(len(cells)), cells % self._width] = -1
-        brokers = np.full(len(cells), broker, np.int64)
-        return ~self._task.rules.conflicts(rows, brokers, self._task.factors[lines])
-
-    def _make(self, giver: int, change: _Change) -> None:
-        self._move(change.given, giver, change.taker)
+    def _make(self, change: _Change) -> None:
+        self._levels.move(change.given, change.taker)
         if change.returned >= 0:
-            self._move(change.returned, change.taker, giver)
-
-    def _move(self, cell: int, giver: int, taker: int) -> None:
-        self._flat[cell] = taker
-        size = float(self._sizes[cell // self._width])
-        self._over[giver] -= size
-        self._over[taker] += size
-        self._held[giver] -= 1
-        self._held[taker] += 1
+            self._levels.move(change.returned, change.giver)

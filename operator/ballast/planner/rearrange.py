@@ -27,6 +27,7 @@ from ballast.planner.limits import bytes_of
 from ballast.planner.movers import Holdings, pick_surplus
 from ballast.planner.rack_rules import RackRules
 from ballast.planner.settle import MAX_ARCS, Settling, settle
+from ballast.planner.shorten import shorten
 from ballast.planner.sized import Loads, pick_sized
 from ballast.planner.task import Task
 
@@ -50,16 +51,18 @@ def rearrange(task: Task, aims: Aims | None = None) -> Shorts:
         return _once(task, aims)
     aims = aims_of(task)
     rows = _once(task, aims)
+    level_bytes(task, rows, aims)
     # Of each partition one replica gives way for the sake of bytes: then another one may follow.
     for _ in range(rows.shape[1] - 1):
         uneven = _bytes_beyond(task, rows, aims)
         if not uneven:
             break
         again = _once(replace(task, rows=rows, vacant=np.zeros_like(task.vacant)), aims)
+        level_bytes(task, again, aims)
         if _bytes_beyond(task, again, aims) >= uneven:
             break
         rows = again
-    level_bytes(task, rows, aims)
+    shorten(task, rows, aims)
     return rows
 
 
