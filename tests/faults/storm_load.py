@@ -11,6 +11,7 @@ import aiokafka
 import confluent_kafka
 from aiokafka.errors import KafkaError
 
+from ballast.embedded.closing import close_in_time
 from tests.faults.storm_ledger import Ledger, Place
 
 COMMIT_INTERVAL_S = 1.0
@@ -134,7 +135,8 @@ class ConfluentReader(Load):
         try:
             self._read(consumer)
         finally:
-            consumer.close()
+            if not close_in_time(consumer):
+                self.failures.append("ConfluentReader: librdkafka never closed its consumer")
 
     def _read(self, consumer: Any) -> None:
         committed_at = time.monotonic()

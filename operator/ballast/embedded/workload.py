@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
+from ballast.embedded.closing import close_in_time
 from ballast.embedded.errors import WorkloadFailed
 
 _NUMBER = struct.Struct(">q")
@@ -114,7 +115,7 @@ class Workload:
                         f"partitions {sorted(remaining)} cannot be read to the end"
                     )
         finally:
-            consumer.close()
+            close_in_time(consumer)
         lost = sum(
             acknowledged and not count
             for acknowledged, count in zip(self._acknowledged, seen, strict=False)
@@ -175,7 +176,7 @@ class Workload:
             while not self._stopping.is_set():
                 self.consumed += sum(1 for _ in self._consume(consumer))
         finally:
-            consumer.close()
+            close_in_time(consumer)
 
     def _consumer(self) -> Consumer:
         consumer = Consumer(

@@ -18,11 +18,9 @@ from ballast.planner.by_size import TOLERANCE
 from ballast.planner.byte_levels import ByteLevels
 from ballast.planner.task import Task
 
-_MAX_STEPS = 400
-_MAX_WORK = 4_000_000
+_MAX_STEPS = 600
+_MAX_WORK = 10_000_000
 """Steps times replicas: with many replicas choosing many at once leaves little to be done."""
-_MAX_STUCK = 8
-"""Brokers, one after the other, for which there was nothing to do: then there is an end."""
 _MAX_GIVEN = 128
 """Replicas of the giver that are looked at in one step: its largest that fit …"""
 _MAX_OTHERS = 12
@@ -66,26 +64,26 @@ class _Search:
         self._band = aims.band
         self._racks = task.rules.racks
         self._stuck = np.zeros(len(levels.over), np.bool_)
+        """For whom there was nothing to do, as long as it has not changed."""
 
     def step(self) -> bool:
-        """Make one change; False when there is none that is worth it."""
-        for _ in range(_MAX_STUCK):
-            relative = np.where(self._stuck, 0.0, self._levels.over / self._levels.scale)
-            heaviest = int(np.argmax(relative))
-            lightest = int(np.argmin(np.where(self._task.takers, relative, 0.0)))
-            if relative[heaviest] > TOLERANCE:
-                broker, pairs = heaviest, self._pairs(heaviest, is_giver=True)
-            elif relative[lightest] < -TOLERANCE:
-                broker, pairs = lightest, self._pairs(lightest, is_giver=False)
-            else:
-                return False
-            change = self._best(broker, pairs)
-            if change is not None:
-                self._make(change)
-                self._stuck[[change.giver, change.taker]] = False
-                return True
+        """Look for a change for who is furthest from its share; False when nobody is far."""
+        relative = np.where(self._stuck, 0.0, self._levels.over / self._levels.scale)
+        heaviest = int(np.argmax(relative))
+        lightest = int(np.argmin(np.where(self._task.takers, relative, 0.0)))
+        if relative[heaviest] > TOLERANCE:
+            broker, pairs = heaviest, self._pairs(heaviest, is_giver=True)
+        elif relative[lightest] < -TOLERANCE:
+            broker, pairs = lightest, self._pairs(lightest, is_giver=False)
+        else:
+            return False
+        change = self._best(broker, pairs)
+        if change is None:
             self._stuck[broker] = True
-        return False
+        else:
+            self._make(change)
+            self._stuck[[change.giver, change.taker]] = False
+        return True
 
     def _pairs(self, broker: int, *, is_giver: bool) -> list[tuple[int, int]]:
         """Return givers and takers: the broker, and who differs from it the most.

@@ -1,7 +1,7 @@
 """Clusters in columns: given by hand, drawn, or of any size."""
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from hypothesis import strategies as st
@@ -74,6 +74,25 @@ def level_cluster(
             f"topic-{first // per_topic:05}": rows[first : first + per_topic]
             for first in range(0, partitions, per_topic)
         },
+    )
+
+
+def skewed_cluster(
+    brokers: int, partitions: int, size: Callable[[random.Random], float], *, seed: int = 0
+) -> ClusterColumns:
+    """Return partitions of any size in three racks; a third of them began on the first brokers."""
+    chance = random.Random(seed)
+    of_rack = [range(rack, brokers, 3) for rack in range(3)]
+    rows: list[list[int]] = []
+    for _ in range(partitions):
+        number = len(of_rack[0]) // 4 if chance.random() < 0.3 else len(of_rack[0])
+        rows.append([chance.choice(of_rack[rack][:number]) for rack in chance.sample(range(3), 3)])
+    sizes = [int(size(chance)) for _ in range(partitions)]
+    firsts = range(0, partitions, 50)
+    return made(
+        {broker: f"rack-{broker % 3}" for broker in range(brokers)},
+        {f"topic-{first:05}": rows[first : first + 50] for first in firsts},
+        sizes={f"topic-{first:05}": sizes[first : first + 50] for first in firsts},
     )
 
 

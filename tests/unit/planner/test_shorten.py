@@ -1,0 +1,134 @@
+"""Detours of a plan that is given: what could stay stays, and the rest goes in its place."""
+
+import random
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ballast.planner.aims import Aims, aims_of
+from ballast.planner.arrays import Ints, Shorts, counted
+from ballast.planner.limits import bytes_of
+from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.shorten import shorten
+from ballast.planner.situation import Situation
+from ballast.planner.tasks import task_of
+from tests.unit.planner.made import against_the_rules, made
+
+Rows = Sequence[Sequence[int]]
+
+
+def shortened(
+    before: Rows,
+    after: Rows,
+    sizes: Sequence[int],
+    racks: Mapping[int, str | None] | None = None,
+    *,
+    removed: tuple[int, ...] = (),
+) -> list[list[int]]:
+    """Return what becomes of a plan for one topic; the brokers are 0 … in service."""
+    brokers = racks or dict.fromkeys(range(1 + max(max(row) for row in [*before, *after])))
+    cluster = made(brokers, {"t": before}, sizes={"t": sizes})
+    strategy = Strategy.REMOVE_BROKERS if removed else Strategy.REBALANCE
+    task = task_of(Situation(cluster, PlanOptions(strategy=strategy, broker_ids=removed)))
+    rows: Shorts = np.array(after, np.int32)
+    shorten(task, rows, aims_of(task))
+    return [[int(broker) for broker in row] for row in rows]
+
+
+def test_a_detour_is_spared() -> None:
+    """0 goes from 0 to 1, and 1 from 2 to 0: 1 goes to 1 instead. 2 and 3 make all level."""
+    before = [[0], [2], [2], [1]]
+    assert shortened(before, [[1], [0], [2], [1]], [100, 100, 200, 100]) == [[0], [1], [2], [1]]
+
+
+def test_two_that_change_places_both_stay() -> None:
+    before = [[0], [1], [0]]
+    assert shortened(before, [[1], [0], [0]], [100, 99, 1]) == before
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"), [(103, [[0], [1], [2], [1]]), (110, [[1], [0], [2], [1]])]
+)
+def test_brokers_stay_level(size: int, expected: Rows) -> None:
+    """The share is 200: with 206 instead of 200 broker 1 would hold 3 % above it."""
+    before = [[0], [2], [2], [1], [0]]
+    after = [[1], [0], [2], [1], [0]]
+    assert shortened(before, after, [100, size, 200, 97, 100])[:4] == expected
+
+
+def test_what_is_uneven_already_may_stay_as_uneven() -> None:
+    """Broker 3 is far above its share whatever becomes of the others."""
+    before = [[0], [2], [2], [1], [3]]
+    after = [[1], [0], [2], [1], [3]]
+    sizes = [100, 100, 200, 100, 800]
+    assert shortened(before, after, sizes) == [[0], [1], [2], [1], [3]]
+
+
+def test_of_several_that_could_go_instead_the_one_that_levels_most_goes() -> None:
+    before = [[0], [2], [2], [1], [0]]
+    after = [[1], [0], [0], [1], [0]]
+    found = shortened(before, after, [100, 101, 100, 100, 1])
+    assert found == [[0], [0], [1], [1], [0]]
+
+
+def test_rules_about_racks_hold() -> None:
+    """1 may not go to broker 1: its other replica is in that rack. Without racks it may."""
+    racks: dict[int, str | None] = {0: "a", 1: "b", 2: "c", 3: "b"}
+    before = [[0, 2], [2, 3], [1, 0]]
+    after = [[1, 2], [0, 3], [1, 0]]
+    sizes = [100, 100, 100]
+    assert shortened(before, after, sizes, racks) == after
+    assert shortened(before, after, sizes) != after
+
+
+def test_nothing_comes_back_to_a_broker_that_is_to_be_emptied() -> None:
+    before, after = [[0], [2], [2], [1]], [[1], [0], [2], [1]]
+    sizes = [100, 100, 200, 100]
+    assert shortened(before, after, sizes, removed=(0,)) == after
+    assert shortened(before, after, sizes) != after
+
+
+def test_without_sizes_nothing_is_done() -> None:
+    cluster = made(dict.fromkeys(range(3)), {"t": [[0], [2], [2], [1]]})
+    task = task_of(Situation(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
+    rows: Shorts = np.array([[1], [0], [2], [1]], np.int32)
+    shorten(task, rows, aims_of(task))
+    assert rows.tolist() == [[1], [0], [2], [1]]
+
+
+@given(
+    st.lists(st.permutations(range(6)), min_size=1, max_size=20),
+    st.randoms(use_true_random=False),
+    st.booleans(),
+)
+def test_numbers_and_rules_hold_and_less_is_copied(
+    orders: list[list[int]], chance: random.Random, has_racks: bool
+) -> None:
+    before = [order[:2] for order in orders]
+    sizes = [chance.randrange(1, 100) for _ in before]
+    racks = {broker: f"r{broker % 3}" if has_racks else None for broker in range(6)}
+    cluster = made(racks, {"t": before}, sizes={"t": sizes})
+    task = task_of(Situation(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
+    rows: Shorts = np.array([chance.sample(range(6), 2) for _ in before], np.int32)
+    held, copied = counted(rows, 6), _copied(task.origins, rows, sizes)
+    broken, aims = against_the_rules(cluster, rows), aims_of(task)
+    levels = bytes_of(rows, np.array(sizes), 6)
+    shorten(task, rows, aims)
+    assert counted(rows, 6).tolist() == held.tolist()
+    assert _copied(task.origins, rows, sizes) <= copied
+    assert against_the_rules(cluster, rows) <= broken
+    _assert_no_fuller(aims, levels, bytes_of(rows, np.array(sizes), 6))
+
+
+def _copied(before: Shorts, after: Shorts, sizes: Sequence[int]) -> int:
+    there = (after[:, :, None] == before[:, None, :]).any(axis=2)
+    return int(((~there).sum(axis=1) * np.array(sizes)).sum())
+
+
+def _assert_no_fuller(aims: Aims, before: Ints, after: Ints) -> None:
+    assert aims.byte_target is not None
+    most = np.maximum(before, 1.02 * np.maximum(aims.byte_target, 1.0) + 1e-6)
+    assert (after <= most).all()
