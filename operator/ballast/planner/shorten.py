@@ -9,7 +9,7 @@ less so, and the rules about racks hold. The largest p come first.
 import numpy as np
 
 from ballast.planner.aims import Aims
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts
+from ballast.planner.arrays import Bools, Floats, Shorts
 from ballast.planner.by_size import TOLERANCE
 from ballast.planner.byte_levels import ByteLevels
 from ballast.planner.task import Task
@@ -32,12 +32,12 @@ def shorten(task: Task, rows: Shorts, aims: Aims) -> None:
         return
     levels = ByteLevels(task, rows, task.sizes, aims.byte_target)
     for _ in range(_MAX_PASSES):
-        if not _Pass(task, levels).run():
+        if not _Pass(levels).run():
             return
 
 
 class _Pass:
-    def __init__(self, task: Task, levels: ByteLevels) -> None:
+    def __init__(self, levels: ByteLevels) -> None:
         self._levels = levels
         self._most = TOLERANCE * levels.scale
         self._least = -_LIGHTER_MAX * levels.scale
@@ -45,8 +45,8 @@ class _Pass:
         cells = cells[levels.holders[cells] != levels.origins[cells]]
         cells = cells[np.argsort(-levels.sizes_of(cells), kind="stable")]
         self._copied = cells
-        origins = levels.origins[cells]
-        returning = cells[(origins >= 0) & task.keepers[origins]]
+        # Who is to be emptied gets nothing, so that nothing could go from there instead.
+        returning = cells[levels.origins[cells] >= 0]
         tries = min(_MAX_TRIES, _MAX_WORK // max(len(cells), 1))
         self._returning = returning[:tries]
 
@@ -72,7 +72,7 @@ class _Pass:
         others, heavier = others[fitting], heavier[fitting]
         if not len(others):
             return False
-        other = int(others[self._best(home, away, others, heavier)])
+        other = int(others[self._best(home, away, heavier)])
         levels.move(cell, home)
         levels.move(other, away)
         return True
@@ -83,10 +83,9 @@ class _Pass:
         most, least = max(over, self._most[broker]), min(over, self._least[broker])
         return np.asarray((after <= most) & (after >= least))
 
-    def _best(self, home: int, away: int, others: Ints, heavier: Floats) -> int:
-        """Return the position of what is best to go: it comes home; else most level."""
+    def _best(self, home: int, away: int, heavier: Floats) -> int:
+        """Return the position of what is best to go: it leaves both brokers the most level."""
         levels = self._levels
-        spared = np.where(levels.origins[others] == away, levels.sizes_of(others) + 1, 0)
         uneven = (levels.over[home] + heavier) ** 2 / levels.scale[home]
         uneven += (levels.over[away] - heavier) ** 2 / levels.scale[away]
-        return int(np.lexsort((uneven, -spared))[0])
+        return int(np.argmin(uneven))

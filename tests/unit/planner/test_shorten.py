@@ -25,14 +25,11 @@ def shortened(
     after: Rows,
     sizes: Sequence[int],
     racks: Mapping[int, str | None] | None = None,
-    *,
-    removed: tuple[int, ...] = (),
 ) -> list[list[int]]:
     """Return what becomes of a plan for one topic; the brokers are 0 … in service."""
     brokers = racks or dict.fromkeys(range(1 + max(max(row) for row in [*before, *after])))
     cluster = made(brokers, {"t": before}, sizes={"t": sizes})
-    strategy = Strategy.REMOVE_BROKERS if removed else Strategy.REBALANCE
-    task = task_of(Situation(cluster, PlanOptions(strategy=strategy, broker_ids=removed)))
+    task = task_of(Situation(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
     rows: Shorts = np.array(after, np.int32)
     shorten(task, rows, aims_of(task))
     return [[int(broker) for broker in row] for row in rows]
@@ -67,11 +64,45 @@ def test_what_is_uneven_already_may_stay_as_uneven() -> None:
     assert shortened(before, after, sizes) == [[0], [1], [2], [1], [3]]
 
 
+BESIDE = [10_000] * 4
+"""What each of four brokers holds beside, in two replicas: 2 % of it are 200."""
+
+
+def changed(
+    start: Sequence[int], end: Sequence[int], sizes: Sequence[int], beside: Sequence[int] = BESIDE
+) -> list[int]:
+    """Return the brokers of a plan for partitions of one replica, on four brokers."""
+    others = [[broker] for broker in range(4) for _ in range(2)]
+    halves = [size // 2 for size in beside for _ in range(2)]
+    before, after = [[[broker] for broker in brokers] + others for brokers in (start, end)]
+    return [row[0] for row in shortened(before, after, [*sizes, *halves])][: len(start)]
+
+
 def test_of_several_that_could_go_instead_the_one_that_levels_most_goes() -> None:
-    before = [[0], [2], [2], [1], [0]]
-    after = [[1], [0], [0], [1], [0]]
-    found = shortened(before, after, [100, 101, 100, 100, 1])
-    assert found == [[0], [0], [1], [1], [0]]
+    beside = [9800, 10_000, 10_000, 10_000]
+    assert changed([0, 2, 2], [1, 0, 0], [100, 180, 101], beside) == [0, 0, 1]
+
+
+def test_what_comes_home_by_that_stays_too() -> None:
+    assert changed([0, 1, 2], [1, 0, 0], [100, 100, 100]) == [0, 1, 0]
+
+
+def test_what_stays_may_let_another_one_stay() -> None:
+    """1 cannot go to broker 1 in place of 0; but when it stays, 2 comes to broker 0 and can."""
+    before = [[0, 3], [2, 1], [3, 4]]
+    after = [[1, 3], [0, 1], [2, 4]]
+    assert shortened(before, after, [100] * 3) == [[0, 3], [2, 1], [1, 4]]
+
+
+def test_of_several_that_could_stay_the_largest_stays() -> None:
+    assert changed([0, 0, 2], [1, 1, 0], [100, 110, 105]) == [1, 0, 1]
+    assert changed([0, 0, 2], [1, 1, 0], [110, 100, 105]) == [0, 1, 1]
+
+
+@pytest.mark.parametrize(("beside", "expected"), [(9600, [0, 1]), (9300, [1, 0])])
+def test_no_broker_becomes_much_lighter(beside: int, expected: list[int]) -> None:
+    """The share is about 10,150: with 9,400 broker 1 would hold 7 % less."""
+    assert changed([0, 2], [1, 0], [600, 100], [9000, beside, 10_800, 10_800]) == expected
 
 
 def test_rules_about_racks_hold() -> None:
@@ -81,13 +112,6 @@ def test_rules_about_racks_hold() -> None:
     after = [[1, 2], [0, 3], [1, 0]]
     sizes = [100, 100, 100]
     assert shortened(before, after, sizes, racks) == after
-    assert shortened(before, after, sizes) != after
-
-
-def test_nothing_comes_back_to_a_broker_that_is_to_be_emptied() -> None:
-    before, after = [[0], [2], [2], [1]], [[1], [0], [2], [1]]
-    sizes = [100, 100, 200, 100]
-    assert shortened(before, after, sizes, removed=(0,)) == after
     assert shortened(before, after, sizes) != after
 
 
