@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ballast.planner.arrays import Floats, Ints, counted, summed
+from ballast.planner.arrays import Floats, Ints, counted
 from ballast.planner.bands import Bands, bands, level
 from ballast.planner.limits import byte_limits, count_limits
 from ballast.planner.task import Task
@@ -52,20 +52,13 @@ def _byte_target(task: Task, sizes: Ints) -> Floats:
     largest = _largest(task, sizes)
     limits = byte_limits(task, sizes)
     target = level(limits, total)
-    shares = task.takers.copy()
+    shares = task.takers
     for _ in range(_MAX_TURNS):
-        stays = shares & (largest > target[shares].max(initial=0))
-        if not stays.any():
+        stays = largest > target[shares].max(initial=0)
+        if not (stays & shares).any():
             break
-        shares &= ~stays
-        low = np.maximum(limits.low, np.where(stays, largest, 0))
-        in_racks = summed(limits.racks, low, len(limits.rack_low))
-        limits = replace(
-            limits,
-            low=low,
-            high=np.maximum(limits.high, low),
-            rack_high=np.maximum(limits.rack_high, in_racks),
-        )
+        shares = shares & ~stays
+        limits = replace(limits, low=np.maximum(limits.low, np.where(stays, largest, 0)))
         target = level(limits, total)
     return target
 

@@ -42,3 +42,32 @@ def test_a_replica_may_go_to_a_broker_whose_share_is_large_enough() -> None:
     aims = aims_of(task_of(Situation(cluster, OPTIONS)))
     assert aims.byte_target is not None
     assert aims.byte_target.round(6).tolist() == [10, 30]
+
+
+def test_a_replica_on_a_broker_that_takes_nothing_makes_no_share_of_others_less() -> None:
+    """Broker 2 keeps its 90, which counted already: 0 and 1 share the rest."""
+    rows = {"t": [[0], [0], [1], [2]]}
+    sizes = {"t": [20, 14, 6, 90]}
+    cluster = made(dict.fromkeys(range(3)), rows, cordoned=[2], sizes=sizes)
+    aims = aims_of(task_of(Situation(cluster, OPTIONS)))
+    assert aims.byte_target is not None
+    assert aims.byte_target.round(6).tolist() == [20, 20, 90]
+
+
+def test_a_rack_may_hold_more_for_the_sake_of_a_large_replica() -> None:
+    """Rack a cannot get below the 90 of broker 0, though each rack has one replica of all."""
+    racks: dict[int, str | None] = {0: "a", 1: "a", 2: "b", 3: "b"}
+    rows = {"t": [[0, 2], [1, 3], [1, 2]]}
+    cluster = made(racks, rows, sizes={"t": [90, 6, 8]})
+    aims = aims_of(task_of(Situation(cluster, OPTIONS)))
+    assert aims.byte_target is not None
+    assert aims.byte_target.round(6).tolist() == [90, 14, 90, 14]
+
+
+def test_what_may_not_move_counts_as_before_beside_a_large_replica() -> None:
+    rows = {"t": [[0], [1], [2]], "u": [[3], [3]]}
+    cluster = made(dict.fromkeys(range(4)), rows, sizes={"t": [90, 6, 6], "u": [25, 25]})
+    options = PlanOptions(strategy=Strategy.REBALANCE, exclude=("u",))
+    aims = aims_of(task_of(Situation(cluster, options)))
+    assert aims.byte_target is not None
+    assert aims.byte_target.round(6).tolist() == [90, 6, 6, 50]

@@ -72,6 +72,14 @@ def test_a_hot_topic_is_moved_apart(shape: tuple[int, int, int, int], racks: int
     assert of_hot.sum() == partitions * factor
 
 
+def test_more_than_can_be_changed_one_by_one_is_chosen_in_turns() -> None:
+    """4,500 large replicas lie on three brokers, and only one of a partition goes in a turn."""
+    rows, held = rebalanced(hot_cluster(30, 5, 1500, 3, 3))
+    assert held.max() <= 1.02 * held.mean()
+    assert np.ptp(counted(rows, 30)) <= 1
+    assert np.ptp(counted(rows[:1500], 30)) <= 0.05 * 1500 * 3 / 30
+
+
 def test_what_no_plan_can_level_is_left_as_level_as_it_can_be() -> None:
     """Of 4 hot and 16 cold replicas one of three brokers gets 2 and 4: 6 is the fewest it may."""
     cluster = hot_cluster(3, 5, 4, 1)
