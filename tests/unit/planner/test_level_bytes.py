@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ballast.planner.aims import aims_of
 from ballast.planner.arrays import Ints, Shorts, counted
@@ -16,7 +18,7 @@ from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.situation import Situation
 from ballast.planner.targets import plan_targets
 from ballast.planner.tasks import task_of
-from tests.unit.planner.made import made, skewed_cluster
+from tests.unit.planner.made import against_the_rules, made, skewed_cluster
 
 HOT, COLD = 1000, 100
 
@@ -168,3 +170,30 @@ def test_a_broker_gives_within_its_rack_though_those_in_the_other_lack_more() ->
     level_bytes(task, found, aims_of(task))
     of_rack = bytes_of(found, np.array(sizes), 60)[::2]
     assert of_rack.max() <= 1.02 * of_rack.mean()
+
+
+@given(
+    st.lists(st.permutations(range(6)), min_size=4, max_size=24),
+    st.randoms(use_true_random=False),
+    st.sets(st.integers(0, 5), min_size=1, max_size=3),
+    st.booleans(),
+)
+def test_only_who_may_gets_something_and_numbers_and_rules_hold(
+    orders: list[list[int]], chance: random.Random, added: set[int], has_racks: bool
+) -> None:
+    before = [order[:2] for order in orders]
+    racks = {broker: f"r{broker % 3}" if has_racks else None for broker in range(6)}
+    sizes = [chance.randrange(1, 1000) for _ in before]
+    cluster = made(racks, {"t": before}, sizes={"t": sizes})
+    options = PlanOptions(strategy=Strategy.ADD_BROKERS, broker_ids=tuple(added))
+    task = task_of(Situation(cluster, options))
+    rows: Shorts = np.array(before, np.int32)
+    aims, broken = aims_of(task), against_the_rules(cluster, rows)
+    held = counted(rows, 6)
+    level_bytes(task, rows, aims)
+    new = rows[(rows[:, :, None] != np.array(before)[:, None, :]).all(axis=2)]
+    assert added.issuperset(new.tolist())
+    after = counted(rows, 6)
+    assert (after <= np.maximum(held, aims.band.high)).all()
+    assert (after >= np.minimum(held, aims.band.low)).all()
+    assert against_the_rules(cluster, rows) <= broken
