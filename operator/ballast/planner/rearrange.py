@@ -4,6 +4,8 @@
 2. Movers: what has no place already, and what gives way on brokers with too many (`movers`).
 3. Deal: every mover gets a broker that wants one (`deal`).
 4. Settle: what is not provably the best is looked at exactly, as far as it is small (`settle`).
+5. Where bytes count, and the cluster is planned whole: replicas are exchanged one by one until
+   brokers are level (`level_bytes`), and what can stay after all stays (`shorten`).
 
 The movers are as many as a lower bound for every plan says, so a plan whose movers all found a
 place is as small as any. The lower bound: what has no place, and what brokers hold beyond their
@@ -34,6 +36,8 @@ from ballast.planner.task import Task
 _MAX_MENDINGS = 24
 """Times that a part of a large plan is looked at exactly."""
 _MENDED_BROKERS = 48
+_TURN_LEAVES_MAX = 0.5
+"""A turn for the sake of bytes is worth its copies if it leaves no more of what is uneven."""
 _WEIGHT_SCALE = 1000
 _BEYOND = 10**9
 """What a replica costs on a broker that has as many as it may have: more than any level."""
@@ -52,14 +56,15 @@ def rearrange(task: Task, aims: Aims | None = None) -> Shorts:
     aims = aims_of(task)
     rows = _once(task, aims)
     level_bytes(task, rows, aims)
-    # Of each partition one replica gives way for the sake of bytes: then another one may follow.
+    # With many replicas one by one does not go far. Of each partition one gave way for the sake of
+    # bytes: then another one may follow.
     for _ in range(rows.shape[1] - 1):
         uneven = _bytes_beyond(task, rows, aims)
         if not uneven:
             break
         again = _once(replace(task, rows=rows, vacant=np.zeros_like(task.vacant)), aims)
         level_bytes(task, again, aims)
-        if _bytes_beyond(task, again, aims) >= uneven:
+        if _bytes_beyond(task, again, aims) > _TURN_LEAVES_MAX * uneven:
             break
         rows = again
     shorten(task, rows, aims)

@@ -142,6 +142,18 @@ def test_small_clusters_become_level_for_next_to_nothing(
     assert np.ptp(counted(rows, brokers)) <= 1
 
 
+@pytest.mark.parametrize("seed", [1, 6, 11])
+def test_one_that_is_larger_than_any_share_does_not_have_all_others_copied(seed: int) -> None:
+    cluster = skewed_cluster(12, 1000, lambda chance: 1e8 * chance.paretovariate(1.3), seed=seed)
+    rows, held = rebalanced(cluster)
+    assert cluster.sizes is not None
+    assert cluster.sizes.max() > 0.95 * held.mean()
+    found = explain(cluster, rows)
+    assert found.replica_moves <= 1.5 * found.replica_moves_least
+    assert found.bytes_to_move <= 1.3 * found.bytes_to_move_least
+    assert held.min() >= 0.75 * held.mean()
+
+
 def test_a_broker_gets_what_it_lacks_though_nobody_has_too_much() -> None:
     """60 brokers hold 1.5 % above their share, one a tenth of it: it gets large for small ones."""
     rows = [[broker] for broker in range(61) for _ in range(20)]
