@@ -35,11 +35,16 @@ class LoadRates:
 
 
 async def has_samples(admin: ClusterAdmin, window: LoadWindow, now_ms: int) -> bool:
-    """Return whether the history says anything of that time. Raises `ClusterUnavailable`."""
+    """Return whether the history says anything of that time, which ends now.
+
+    What brokers wrote while they were asked, or with a clock that is ahead, is of a later time.
+    Raises `ClusterUnavailable`.
+    """
     since_ms = now_ms - window.length_ms
     async with aclosing(admin.load_samples(since_ms=since_ms, max_bytes=MAX_BYTES)) as samples:
-        async for _ in samples:
-            return True
+        async for sample in samples:
+            if sample.end_ms <= now_ms:
+                return True
     return False
 
 

@@ -64,3 +64,12 @@ async def test_whether_there_is_a_history_and_where() -> None:
     assert not await has_samples(admin, LoadWindow(), NOW_MS)
     admin.samples = [made_sample("t", [600], end_ms=NOW_MS)] * 2
     assert await has_samples(admin, LoadWindow(), NOW_MS)
+
+
+async def test_a_sample_that_ends_later_is_none_of_that_time() -> None:
+    """A job reads until that time: it would find nothing, and its attempt would have failed."""
+    admin = FakeAdmin(FakeCluster(1))
+    admin.samples = [made_sample("t", [600], end_ms=NOW_MS + 1)]
+    assert not await has_samples(admin, LoadWindow(), NOW_MS)
+    admin.samples.append(made_sample("t", [600], end_ms=NOW_MS))
+    assert await has_samples(admin, LoadWindow(), NOW_MS)
