@@ -6,13 +6,22 @@ pickle: what these processes of one job have written for one another.
 """
 
 import pickle
+import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql.types import (
+    BinaryType,
+    DataType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from ballast.planner.bands import Bands
 from ballast.planner.columns import ClusterColumns
@@ -35,15 +44,21 @@ Brokers = Sequence[BrokerEntry]
 Texts = Callable[[int], bytes]
 """Finds the text of a block."""
 
-PLACES = "topic string, block int, first_row int, partitions int"
-"""Where in which block the partitions of a topic are."""
-SURVEYED = "block int, columns binary, found binary"
-PLACED = "block int, columns binary, rows binary, found binary"
-PLANNED = "block int, lines binary, found binary"
-"""Rows with lines of the plan, in order, and one with what they come to (and who is not known)."""
-TOLD = "block int, found binary"
-"""The latter, of one block or of several."""
 
+def _rows_of(**types: DataType) -> StructType:
+    # Spark reads a schema that is written as a text with the parser of SQL: slowly, the first time.
+    return StructType([StructField(name, kind) for name, kind in types.items()])
+
+
+PLACES = _rows_of(
+    topic=StringType(), block=LongType(), first_row=IntegerType(), partitions=IntegerType()
+)
+"""Where in which block the partitions of a topic are."""
+SURVEYED = _rows_of(block=LongType(), columns=BinaryType(), found=BinaryType())
+PLACED = _rows_of(block=LongType(), columns=BinaryType(), rows=BinaryType(), found=BinaryType())
+PLANNED = _rows_of(block=LongType(), lines=BinaryType(), found=BinaryType())
+"""Rows with lines of the plan, in order, and at the end one with what they come to: who is not
+known, and the explanation."""
 _PIECE_BYTES = 1024 * 1024
 
 
@@ -72,7 +87,7 @@ def listing(texts: Texts) -> Step:
             yield pa.RecordBatch.from_pydict(
                 {
                     "topic": pa.array(names, pa.string()),
-                    "block": pa.array(np.full(len(names), block), pa.int32()),
+                    "block": pa.array(np.full(len(names), block), pa.int64()),
                     "first_row": pa.array(ends - lengths, pa.int32()),
                     "partitions": pa.array(lengths, pa.int32()),
                 }
@@ -113,10 +128,14 @@ def placing(options: PlanOptions, quotas: Sequence[Quota]) -> Step:
     return step
 
 
-def leading(brokers: Brokers, options: PlanOptions, bands: Sequence[Bands | None]) -> Step:
-    """Return the step that brings others to the first places, and writes down what has changed."""
+def leading(options: PlanOptions, bands: Sequence[Bands | None]) -> Step:
+    """Return the step that brings others to the first places, and writes down what has changed.
+
+    It tells at its end what its blocks come to together.
+    """
 
     def step(batches: Batches) -> Batches:
+        block, whole = 0, None
         for row in _rows(batches):
             block = _value(row, "block")
             columns, rows = unpacked(_value(row, "columns")), unpacked(_value(row, "rows"))
@@ -124,7 +143,12 @@ def leading(brokers: Brokers, options: PlanOptions, bands: Sequence[Bands | None
             if band is not None:
                 lead(columns, options, rows, band)
             target = Target.of(columns, options.strategy, rows)
-            yield from _planned(brokers, block, columns, target, has_details=False)
+            yield from _lines(block, columns, target)
+            told = _told(columns, target, has_details=False)
+            whole = told if whole is None else whole_explanation((whole, told))
+        if whole is not None:
+            # Blocks have been looked at by now, so nobody in them is unknown.
+            yield _batch(block=block, lines=None, found=packed(((), whole)))
 
     return step
 
@@ -141,33 +165,11 @@ def planning(brokers: Brokers, options: PlanOptions, texts: Texts) -> Step:
                 yield _batch(block=block, lines=None, found=packed(found))
             else:
                 target = Target.of(columns, options.strategy, found)
-                yield from _planned(brokers, block, columns, target, has_details=True)
+                yield from _lines(block, columns, target)
+                told = strangers(brokers, columns), _told(columns, target, has_details=True)
+                yield _batch(block=block, lines=None, found=packed(told))
 
     return step
-
-
-def adding(batches: Batches) -> Batches:
-    """Add up what blocks come to: a step from `TOLD` to `TOLD`. What was refused goes on alone."""
-    numbers: list[int] = []
-    unknown: set[int] = set()
-    refused: list[pa.RecordBatch] = []
-
-    def told() -> Iterator[Explanation]:
-        for row in _rows(batches):
-            value = _tried(unpacked, _value(row, "found"))
-            if isinstance(value, PlannerError):
-                refused.append(row)
-            else:
-                numbers.append(_value(row, "block"))
-                unknown.update(value[0])
-                yield value[1]
-
-    each = told()
-    first = next(each, None)
-    if first is not None:
-        whole = whole_explanation(chain((first,), each))
-        yield _batch(block=min(numbers), found=packed((sorted(unknown), whole)))
-    yield from refused
 
 
 def _read(row: pa.RecordBatch, brokers: Brokers, texts: Texts) -> ClusterColumns:
@@ -182,15 +184,14 @@ def _read(row: pa.RecordBatch, brokers: Brokers, texts: Texts) -> ClusterColumns
     return replace(columns, rates=rates)
 
 
-def _planned(
-    brokers: Brokers, block: int, columns: ClusterColumns, target: Target, *, has_details: bool
-) -> Batches:
+def _lines(block: int, columns: ClusterColumns, target: Target) -> Batches:
     lines = (line.encode() + b"\n" for line in planned_lines(columns, target))
     for piece in _pieces(lines):
         yield _batch(block=block, lines=piece, found=None)
-    unknown = strangers(brokers, columns)
-    told = explain(columns, target.replicas, log_dirs=target.log_dirs, has_details=has_details)
-    yield _batch(block=block, lines=None, found=packed((unknown, told)))
+
+
+def _told(columns: ClusterColumns, target: Target, *, has_details: bool) -> Explanation:
+    return explain(columns, target.replicas, log_dirs=target.log_dirs, has_details=has_details)
 
 
 def _pieces(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -226,11 +227,21 @@ def _value(row: pa.RecordBatch, name: str) -> Any:
     return row.column(name)[0].as_py()
 
 
-def _batch(**columns: object) -> pa.RecordBatch:
-    """Return a batch of one row; numbers are of 32 bits, all else is bytes."""
-    return pa.RecordBatch.from_pydict(
-        {
-            name: pa.array([value], pa.int32() if name == "block" else pa.binary())
-            for name, value in columns.items()
-        }
-    )
+def _batch(*, block: int, **columns: bytes | None) -> pa.RecordBatch:
+    """Return a batch of one row, which holds the very bytes that are given.
+
+    `pyarrow.array` would import pandas first, which takes each process a quarter of a second.
+    """
+    arrays = {"block": _array(pa.int64(), struct.pack("=q", block))}
+    for name, data in columns.items():
+        arrays[name] = pa.nulls(1, pa.binary()) if data is None else _bytes_array(data)
+    return pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
+
+
+def _bytes_array(data: bytes) -> pa.Array:
+    return _array(pa.binary(), struct.pack("=2i", 0, len(data)), data)
+
+
+def _array(kind: pa.DataType, *buffers: bytes) -> pa.Array:
+    """Return an array of one value, which is there."""
+    return pa.Array.from_buffers(kind, 1, [None, *map(pa.py_buffer, buffers)])

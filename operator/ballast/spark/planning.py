@@ -8,9 +8,9 @@
              placed ──collect who leads──► shares ──broadcast──► mapInArrow ──► lines
 
 The same functions in the same order as `ballast.planner.targets`, over the same blocks: so the plan
-is the same, however many executors there are. Each block is a task: what the driver and a task hold
-does not grow with the cluster. A plan that goes by load begins with the rates of each block's
-partitions, which the samples of load are gathered into.
+is the same, however many executors there are. A task takes some blocks, one by one: what the driver
+and a task hold does not grow with the cluster. A plan that goes by load begins with the rates of
+each block's partitions, which the samples of load are gathered into.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,8 +39,6 @@ from ballast.spark.batches import (
     PLACES,
     PLANNED,
     SURVEYED,
-    TOLD,
-    adding,
     leading,
     listing,
     placing,
@@ -52,8 +50,14 @@ from ballast.spark.block_files import hand_out
 from ballast.spark.errors import PlanJobFailed
 from ballast.spark.load_rates import LoadSamples, rates_by_block
 
-_ADDED = 16
-"""Blocks of which the executors add up what they come to, before the driver does."""
+_BLOCKS_PER_TASK = 8
+"""At most: the driver holds the lines of one task's blocks at a time."""
+
+
+def task_count(blocks: int, cores: int) -> int:
+    """Return how many tasks share so many blocks: all cores get as many, and no task many."""
+    rounds = -(-blocks // (cores * _BLOCKS_PER_TASK))
+    return min(blocks, cores * rounds)
 
 
 class SparkPlan:
@@ -83,8 +87,8 @@ class SparkPlan:
             snapshot = cut_snapshot(read, partitions_per_block)
             self._brokers: Sequence[BrokerEntry] = snapshot.brokers
             self._count = snapshot.count
-            # Nothing of the plan itself is large enough for Spark to think about it as it runs.
-            session.conf.set("spark.sql.adaptive.enabled", load is not None)
+            _set_up(session, has_samples=load is not None)
+            self._tasks = task_count(snapshot.count, session.sparkContext.defaultParallelism)
             with ThreadPoolExecutor(1) as beside:
                 # The first DataFrame of a session takes Java a second or two: meanwhile the texts
                 # are written.
@@ -107,7 +111,7 @@ class SparkPlan:
 
     def lines(self) -> Iterator[bytes]:
         """Yield the lines of the plan, without line feeds; one part of them is held at a time."""
-        rows = self._planned.where("lines is not null").select("block", "lines")
+        rows = self._planned.where(F.col("lines").isNotNull()).select("block", "lines")
         last = 0
         for row in rows.toLocalIterator(prefetchPartitions=True):
             if row.block < last:
@@ -116,10 +120,8 @@ class SparkPlan:
             yield from bytes(row.lines).splitlines()
 
     def _blocks(self) -> DataFrame:
-        """Return the numbers of the blocks, each in a part of its own."""
-        return self._session.range(0, self._count, 1, self._count).select(
-            F.col("id").cast("int").alias("block")
-        )
+        """Return the numbers of the blocks, in order."""
+        return self._session.range(0, self._count, 1, self._tasks).toDF("block")
 
     def _plan(self, blocks: DataFrame, load: LoadSamples | None) -> DataFrame:
         if load is not None:
@@ -130,15 +132,17 @@ class SparkPlan:
         quotas = share_out_work(self.brokers, self._options, surveys)
         placed = self._keep(surveyed.mapInArrow(placing(self._options, quotas), PLACED))
         led = self._collected(placed)
-        step = leading(self._brokers, self._options, self._shares(led))
+        step = leading(self._options, self._shares(led))
         return placed.mapInArrow(step, PLANNED)
 
     def _with_rates(self, blocks: DataFrame, load: LoadSamples) -> DataFrame:
-        """Return the blocks with the rates of their partitions, each in its own part as before."""
+        """Return the blocks with the rates of their partitions, in order as before."""
         places = blocks.mapInArrow(listing(self._texts), PLACES)
         rates = rates_by_block(load, places)
-        told = self._keep(blocks.join(rates, "block", "left").repartitionById(self._count, "block"))
-        if told.where("rates is not null").isEmpty():
+        task = F.floor(F.col("block") * self._tasks / self._count).cast("int")
+        joined = blocks.join(rates, "block", "left").repartitionById(self._tasks, task)
+        told = self._keep(joined.sortWithinPartitions("block"))
+        if told.where(F.col("rates").isNotNull()).isEmpty():
             raise PlanJobFailed(
                 "the history of load has no sample of that time that tells of any topic: there is "
                 "nothing to plan by"
@@ -163,11 +167,7 @@ class SparkPlan:
         return surveyed, self._collected(surveyed)
 
     def _explained(self) -> Explanation:
-        told = self._planned.where("found is not null").select("block", "found")
-        if self._count > _ADDED:
-            # The plan is made block by block before blocks are gone through one after the other.
-            told.select("block").collect()
-            told = told.coalesce(-(-self._count // _ADDED)).mapInArrow(adding, TOLD)
+        told = self._planned.where(F.col("found").isNotNull())
         found = self._collected(told)
         self._brokers = with_strangers(self._brokers, {i for unknown, _ in found for i in unknown})
         return whole_explanation([told for _, told in found])
@@ -188,3 +188,10 @@ class SparkPlan:
         """Return what each block has found, in order. Raises what the first was refused with."""
         rows = frame.select("block", "found").collect()
         return [unpacked(bytes(row.found)) for row in sorted(rows, key=lambda row: row.block)]
+
+
+def _set_up(session: SparkSession, *, has_samples: bool) -> None:
+    """Leave out what Spark does for tables with many rows, but for samples of load."""
+    session.conf.set("spark.sql.adaptive.enabled", has_samples)
+    session.conf.set("spark.sql.codegen.wholeStage", has_samples)
+    session.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if has_samples else "NO_CODEGEN")

@@ -13,6 +13,8 @@ from pyspark.sql import SparkSession
 import ballast
 from ballast.spark.errors import PlanJobFailed
 
+_BATCH_BYTES = 1024 * 1024
+_COLUMNAR = "org.apache.spark.sql.execution.columnar"
 _SOURCE_ROOT = str(Path(ballast.__path__[0]).parent)
 
 
@@ -29,8 +31,12 @@ def local_session(cores: str = "*") -> Iterator[SparkSession]:
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.memory", "1g")
-        # Java computes little here, and not for long: to compile it well costs more than it brings.
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        # Java computes little here, and not for long: to compile it well costs more than it brings,
+        # as does collecting garbage while it still loads classes.
+        .config(
+            "spark.driver.extraJavaOptions",
+            "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m",
+        )
         # What computes is the Python beside: the same as here, with the same program.
         .config("spark.executorEnv.PYTHONPATH", _SOURCE_ROOT)
     )
@@ -53,7 +59,12 @@ def _builder() -> SparkSession.Builder:
         .config("spark.python.daemon.module", "ballast.spark.daemon")
         # By TCP, most tasks wait 40 ms for a packet that waits to be acknowledged.
         .config("spark.python.unix.domain.socket.enabled", "true")
-        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "64")
+        # Rows are large: Python computes one while Java writes the next.
+        .config("spark.sql.execution.arrow.maxBytesPerBatch", str(_BATCH_BYTES))
+        # What is kept on disk goes to and from Python as it is, and not packed: nearly all of it
+        # is numbers that have nothing in common.
+        .config("spark.sql.cache.serializer", f"{_COLUMNAR}.ArrowCachedBatchSerializer")
+        .config("spark.rdd.compress", "false")
     )
 
 

@@ -1,21 +1,26 @@
+import subprocess
+import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 pa = pytest.importorskip("pyarrow")
 
 from ballast.planner.errors import Infeasible, SnapshotRejected  # noqa: E402
 from ballast.planner.options import PlanOptions, Strategy  # noqa: E402
+from ballast.planner.snapshot_blocks import block_columns  # noqa: E402
 from ballast.planner.snapshot_entries import BrokerEntry  # noqa: E402
 from ballast.planner.survey import Survey  # noqa: E402
 from ballast.reassign.plan_lines import PlanLine  # noqa: E402
 from ballast.spark.batches import (  # noqa: E402
     Step,
     Texts,
-    adding,
+    leading,
     listing,
+    packed,
     planning,
     surveying,
     unpacked,
@@ -37,7 +42,7 @@ def ran(step: Step, **columns: Any) -> list[dict[str, Any]]:
     """Return what a step makes of one row."""
 
     def batches() -> Iterator[Any]:
-        yield pa.RecordBatch.from_pydict({"block": pa.array([4], pa.int32()), **columns})
+        yield pa.RecordBatch.from_pydict({"block": pa.array([4]), **columns})
 
     return [row for batch in step(batches()) for row in batch.to_pylist()]
 
@@ -94,22 +99,42 @@ def test_rates_that_come_with_a_block_are_those_of_its_rows(told: Any, rates: li
     assert unpacked(row["columns"]).rates.tolist() == [1, 2, 3]
 
 
-def test_what_blocks_come_to_is_added_up() -> None:
-    (_, told) = ran(planning(BROKERS, ADD, texts(TEXT)))
-    (_, of_stranger) = ran(planning(BROKERS[:1] + BROKERS[2:], ADD, texts(TEXT)))
-    (refused,) = ran(surveying(BROKERS, ADD, texts(b"2 {}")))
-    rows = [(7, told), (9, refused), (5, told), (8, of_stranger)]
+def test_a_task_tells_what_its_blocks_come_to_together() -> None:
+    columns = block_columns(BROKERS, zlib.compress(TEXT))
+    places = [[[0, 1], [1, 2], [2, 0]], [[0, 1], [1, 0], [0, 1]], [[0, 1], [1, 0], [0, 2]]]
 
-    def batches(some: Sequence[tuple[int, dict[str, Any]]]) -> Iterator[Any]:
-        for number, row in some:
-            found = pa.array([row["found"]], pa.binary())
-            yield pa.RecordBatch.from_pydict(
-                {"block": pa.array([number], pa.int32()), "found": found}
-            )
+    def batches() -> Iterator[Any]:
+        for block, rows in enumerate(places):
+            row = {"block": block, "columns": packed(columns), "rows": packed(np.array(rows))}
+            yield pa.RecordBatch.from_pylist([row])
 
-    whole, left = (row for batch in adding(batches(rows)) for row in batch.to_pylist())
-    unknown, explanation = unpacked(whole["found"])
-    moves = sum(unpacked(row["found"])[1].replica_moves for row in (told, told, of_stranger))
-    assert (whole["block"], unknown, explanation.replica_moves) == (5, [2], moves)
-    assert left == {"block": 9, "found": refused["found"]}
-    assert not list(adding(batches([])))
+    step = leading(ADD, [None] * len(places))
+    first, third, told = (row for batch in step(batches()) for row in batch.to_pylist())
+    assert [(row["block"], row["found"]) for row in (first, third)] == [(0, None), (2, None)]
+    targets = PlanLine.decode(first["lines"].removesuffix(b"\n")).targets
+    assert targets == ((2, 3), (3, 1))
+    unknown, explanation = unpacked(told["found"])
+    assert (told["lines"], list(unknown)) == (None, [])
+    assert (explanation.partitions, explanation.replica_moves) == (3, 3)
+    assert not list(step(iter(())))
+
+
+def test_steps_do_without_pandas() -> None:
+    """To import it takes a process that computes longer than all else it imports."""
+    program = f"""
+import sys, zlib
+import pyarrow
+from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.snapshot_entries import BrokerEntry
+from ballast.spark.batches import planning, surveying
+
+row = pyarrow.RecordBatch.from_arrays(
+    [pyarrow.Array.from_buffers(pyarrow.int64(), 1, [None, pyarrow.py_buffer(bytes(8))])], ["block"]
+)
+told = [BrokerEntry(id=n) for n in (1, 2, 3)], PlanOptions(strategy=Strategy.REBALANCE)
+for step in (surveying, planning):
+    assert list(step(*told, lambda block: zlib.compress({TEXT!r}))(iter([row])))
+print("pandas" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert done.stdout == b"False\n"

@@ -28,7 +28,7 @@ from ballast.spark.errors import PlanJobFailed
 from ballast.spark.job import run
 from ballast.spark.load_rates import LoadSamples
 from ballast.spark.load_samples import samples_of
-from ballast.spark.planning import SparkPlan
+from ballast.spark.planning import SparkPlan, task_count
 from tests.fakes.config_maps import FakeConfigMaps
 from tests.unit.spark.loads import drawn_samples, records, with_rates
 from tests.unit.spark.local import ON_SPARK
@@ -91,6 +91,16 @@ def test_rates_from_samples_give_the_plan_that_a_snapshot_with_them_gives(
     load = LoadSamples(samples=samples_of(records(session, samples)), features=features)
     with SparkPlan(session, pieces(text), BY_LOAD, load=load, partitions_per_block=BLOCK) as plan:
         assert b"".join(line + b"\n" for line in plan.lines()) == expected
+
+
+@pytest.mark.parametrize(
+    ("blocks", "cores", "tasks"),
+    [(1, 2, 1), (10, 2, 2), (16, 2, 2), (17, 2, 4), (100, 2, 14), (100, 16, 16), (5, 16, 5)],
+)
+def test_tasks_take_some_blocks_each_and_all_cores_as_many(
+    blocks: int, cores: int, tasks: int
+) -> None:
+    assert task_count(blocks, cores) == tasks
 
 
 def test_a_plan_by_load_needs_samples(session: SparkSession) -> None:
