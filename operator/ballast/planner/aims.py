@@ -33,6 +33,8 @@ class Aims:
     """
     byte_target: Floats | None
     """Where sizes count."""
+    is_part: bool = False
+    """Of a cluster: a replica that is too large for what brokers lack in it stays where it is."""
 
 
 def aims_of(task: Task) -> Aims:

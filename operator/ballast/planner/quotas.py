@@ -51,6 +51,7 @@ class Quota:
             most=np.full(len(self.target), _NO_LIMIT, np.int64),
             origin=self.target,
             byte_target=self.byte_target,
+            is_part=True,
         )
 
     def within(self, options: PlanOptions) -> PlanOptions:

@@ -13,6 +13,7 @@ band; or what brokers lack up to their band.
 """
 
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 
@@ -38,6 +39,8 @@ _MAX_MENDINGS = 24
 _MENDED_BROKERS = 48
 _TURN_LEAVES_MAX = 0.5
 """A turn for the sake of bytes is worth its copies if it leaves no more of what is uneven."""
+_LARGEST_BY_LACK = 1.5
+"""In a part of a cluster nothing larger gives way, by the most that a broker lacks there."""
 _WEIGHT_SCALE = 1000
 _BEYOND = 10**9
 """What a replica costs on a broker that has as many as it may have: more than any level."""
@@ -62,13 +65,21 @@ def rearrange(task: Task, aims: Aims | None = None) -> Shorts:
         uneven = _bytes_beyond(task, rows, aims)
         if not uneven:
             break
-        again = _once(replace(task, rows=rows, vacant=np.zeros_like(task.vacant)), aims)
+        again = rearrange_again(task, rows, aims)
         level_bytes(task, again, aims)
         if _bytes_beyond(task, again, aims) > _TURN_LEAVES_MAX * uneven:
             break
         rows = again
     shorten(task, rows, aims)
     return rows
+
+
+def rearrange_again(task: Task, rows: Shorts, aims: Aims) -> Shorts:
+    """Return the replicas of every partition after another turn, from ``rows`` on.
+
+    There all have a place, and what may be elsewhere may go there now.
+    """
+    return _once(replace(task, rows=rows, vacant=np.zeros_like(task.vacant)), aims)
 
 
 def _once(task: Task, aims: Aims) -> Shorts:
@@ -99,7 +110,11 @@ def _movers(task: Task, rows: Shorts, aims: Aims) -> Bools:
     if task.sizes is None or aims.byte_target is None:
         return pick_surplus(holdings, surplus, wanting, task.rules, task.seed)
     held = bytes_of(task.rows, task.sizes, len(task.low))
-    loads = Loads(sizes=task.sizes, held=held, target=aims.byte_target)
+    largest = inf
+    if aims.is_part:
+        lacking = np.where(task.takers, aims.byte_target - held, 0.0)
+        largest = _LARGEST_BY_LACK * float(lacking.max(initial=0.0))
+    loads = Loads(sizes=task.sizes, held=held, target=aims.byte_target, largest=largest)
     picked = pick_sized(holdings, loads, surplus, task.takers, task.rules)
     # What could not be picked by size is picked anyhow.
     rest = replace(holdings, rows=np.where(picked, -1, rows), pickable=task.pickable & ~picked)

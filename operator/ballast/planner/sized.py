@@ -9,6 +9,7 @@ So large replicas level bytes and small ones numbers, and little is copied for i
 """
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -40,6 +41,8 @@ class Loads:
     """On each broker, of replicas that have a place."""
     target: Floats
     """That each broker is to hold."""
+    largest: float = inf
+    """What is larger does not give way for its size."""
 
 
 def pick_sized(
@@ -58,7 +61,8 @@ class _Picking:
         self._surplus = surplus
         self._takers = takers
         width = holdings.rows.shape[1]
-        candidates = np.flatnonzero(holdings.pickable.ravel())
+        fits = (loads.sizes <= loads.largest)[:, None]
+        candidates = np.flatnonzero((holdings.pickable & fits).ravel())
         wanting = takers & (loads.held < loads.target)
         candidates = candidates[can_go(holdings, candidates, wanting, rules)]
         candidates = candidates[stable_order(loads.sizes[candidates // width])]

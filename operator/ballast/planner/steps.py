@@ -5,45 +5,87 @@ whole (`quotas`, `leading`)::
 
     survey ──► share_out_work ──► place ──► share_out_leaders ──► lead
     each block      once        each block         once         each block
+
+Where blocks leave bytes uneven together, there is another turn before leaders are shared out::
+
+    place ──► share_out_excess ──► even_out
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Shorts, row_any
+from ballast.planner.arrays import Shorts, row_any, row_counts
 from ballast.planner.bands import Bands
-from ballast.planner.columns import ClusterColumns
-from ballast.planner.cutting import cut, cut_table
+from ballast.planner.columns import ClusterColumns, widened
+from ballast.planner.cutting import added, cut, cut_table
+from ballast.planner.evening import PlacedBytes
 from ballast.planner.leaders import even_leaders
 from ballast.planner.leading import Led, leading_within, led_by
+from ballast.planner.limits import bytes_of
 from ballast.planner.log_dirs import LogDirAims, known_log_dirs, level_log_dirs
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.quotas import Quota
-from ballast.planner.rearrange import rearrange
+from ballast.planner.rearrange import rearrange, rearrange_again
 from ballast.planner.situation import Situation
 from ballast.planner.stock import stock_targets
 from ballast.planner.survey import situation_of
 from ballast.planner.tasks import shape_of
 
 
-def place(block: ClusterColumns, options: PlanOptions, quota: Quota) -> tuple[Shorts, Led | None]:
-    """Return where a block's replicas are to be, and who comes first in it.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Placed:
+    """What a block tells of its replicas when they have places."""
 
-    None = that is not to be changed. Of `Strategy.REBALANCE_LOG_DIRS`, which directories they are
-    to be in.
+    led: Led | None = None
+    """Who comes first; None = that is not to be changed."""
+    of_bytes: PlacedBytes | None = None
+    """None = they are not to be levelled any further."""
+
+
+def place(block: ClusterColumns, options: PlanOptions, quota: Quota) -> tuple[Shorts, Placed]:
+    """Return where a block's replicas are to be, and what it tells of them.
+
+    Of `Strategy.REBALANCE_LOG_DIRS`, which directories they are to be in.
     """
     situation = situation_of(block, options)
     within = quota.within(options)
     if quota.log_dirs is not None:
-        return _place_in_log_dirs(situation, within, quota.log_dirs), None
+        return _place_in_log_dirs(situation, within, quota.log_dirs), Placed()
     if options.strategy is Strategy.STOCK:
         everyone = np.ones(block.partitions, np.bool_)
-        return cut(block, stock_targets(situation), everyone, within), None
+        return cut(block, stock_targets(situation), everyone, within), Placed()
     rows = block.replicas.copy()
     if options.strategy is not Strategy.PREFERRED_LEADERS:
         task = shape_of(situation)
         forced = row_any(task.vacant)
         rows = cut(block, rearrange(task, quota.aims), forced, within)
-    return rows, led_by(situation, rows)
+    return rows, _placed(situation, quota, rows)
+
+
+def even_out(
+    block: ClusterColumns, options: PlanOptions, quota: Quota, rows: Shorts
+) -> tuple[Shorts, Placed]:
+    """Return the same for another turn from ``rows`` on, without limits on what moves."""
+    situation = situation_of(block, options)
+    again = rearrange_again(shape_of(situation), rows, quota.aims)
+    return again, _placed(situation, quota, again)
+
+
+def _placed(situation: Situation, quota: Quota, rows: Shorts) -> Placed:
+    return Placed(led=led_by(situation, rows), of_bytes=_placed_bytes(situation, quota, rows))
+
+
+def _placed_bytes(situation: Situation, quota: Quota, rows: Shorts) -> PlacedBytes | None:
+    columns = situation.columns
+    has_limit = quota.max_replica_moves is not None or quota.max_bytes_to_move is not None
+    if quota.byte_target is None or columns.sizes is None or has_limit:
+        return None
+    copies = row_counts(added(rows, widened(columns.replicas, rows.shape[1])))
+    return PlacedBytes(
+        held=bytes_of(rows, columns.sizes, columns.brokers.count),
+        copied=int((copies * columns.sizes).sum()),
+    )
 
 
 def lead(block: ClusterColumns, options: PlanOptions, rows: Shorts, band: Bands) -> None:

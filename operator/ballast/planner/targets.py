@@ -16,13 +16,14 @@ from ballast.planner.blocks import (
 )
 from ballast.planner.columns import NOWHERE, ClusterColumns, widened
 from ballast.planner.cutting import cut
+from ballast.planner.evening import share_out_excess
 from ballast.planner.leaders import even_leaders
 from ballast.planner.leading import leading_of, share_out_leaders
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.quotas import share_out_work
 from ballast.planner.rearrange import rearrange
 from ballast.planner.situation import Situation
-from ballast.planner.steps import lead, place
+from ballast.planner.steps import even_out, lead, place
 from ballast.planner.stock import stock_targets
 from ballast.planner.survey import situation_of, survey
 from ballast.planner.tasks import task_of
@@ -48,19 +49,22 @@ def plan_targets(
     ]
     surveys = [survey(block, options) for block in blocks]
     quotas = share_out_work(columns.brokers, options, surveys)
-    placed, led = [], []
-    for block, quota in zip(blocks, quotas, strict=True):
-        rows, led_rows = place(block, options, quota)
-        placed.append(rows)
-        if led_rows is not None:
-            led.append(led_rows)
+    placed = [place(block, options, quota) for block, quota in zip(blocks, quotas, strict=True)]
+    again = share_out_excess(quotas, [told.of_bytes for _, told in placed])
+    if again is not None:
+        placed = [
+            even_out(block, options, quota, rows)
+            for block, quota, (rows, _) in zip(blocks, again, placed, strict=True)
+        ]
+    led = [told.led for _, told in placed if told.led is not None]
+    tables = [rows for rows, _ in placed]
     if led:
         situation = situation_of(without_partitions(columns.brokers), options)
-        for block, rows, band in zip(
-            blocks, placed, share_out_leaders(situation, led), strict=True
-        ):
+        bands = share_out_leaders(situation, led)
+        for block, rows, band in zip(blocks, tables, bands, strict=True):
             lead(block, options, rows, band)
-    return _joined(placed)
+    del placed
+    return _joined(tables)
 
 
 def plan_whole(columns: ClusterColumns, options: PlanOptions) -> Shorts:

@@ -32,7 +32,7 @@ from ballast.planner.options import PlanOptions
 from ballast.planner.quotas import Quota
 from ballast.planner.snapshot_blocks import block_columns, block_topics, strangers
 from ballast.planner.snapshot_entries import BrokerEntry
-from ballast.planner.steps import lead, place
+from ballast.planner.steps import even_out, lead, place
 from ballast.planner.survey import survey
 from ballast.planner.target import Target
 from ballast.planner.targets import plan_whole
@@ -116,14 +116,27 @@ def surveying(brokers: Brokers, options: PlanOptions, texts: Texts) -> Step:
 
 
 def placing(options: PlanOptions, quotas: Sequence[Quota]) -> Step:
-    """Return the step that finds places; the rows go on, and who leads is told."""
+    """Return the step that finds places; the rows go on, and what came of it is told."""
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
             block, columns = _value(row, "block"), _value(row, "columns")
             found = _tried(place, unpacked(columns), options, quotas[block])
-            rows, led = (None, found) if isinstance(found, PlannerError) else found
-            yield _batch(block=block, columns=columns, rows=packed(rows), found=packed(led))
+            rows, told = (None, found) if isinstance(found, PlannerError) else found
+            yield _batch(block=block, columns=columns, rows=packed(rows), found=packed(told))
+
+    return step
+
+
+def evening(options: PlanOptions, quotas: Sequence[Quota]) -> Step:
+    """Return the step that finds places once more; the same goes on, and is told."""
+
+    def step(batches: Batches) -> Batches:
+        for row in _rows(batches):
+            block, columns = _value(row, "block"), _value(row, "columns")
+            before = unpacked(_value(row, "rows"))
+            rows, told = even_out(unpacked(columns), options, quotas[block], before)
+            yield _batch(block=block, columns=columns, rows=packed(rows), found=packed(told))
 
     return step
 

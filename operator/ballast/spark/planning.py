@@ -8,9 +8,10 @@
              placed ──collect who leads──► shares ──broadcast──► mapInArrow ──► lines
 
 The same functions in the same order as `ballast.planner.targets`, over the same blocks: so the plan
-is the same, however many executors there are. A task takes some blocks, one by one: what the driver
-and a task hold does not grow with the cluster. A plan that goes by load begins with the rates of
-each block's partitions, which the samples of load are gathered into.
+is the same, however many executors there are. Where bytes are left uneven, places are found in two
+turns. A task takes some blocks, one by one: what the driver and a task hold does not grow with the
+cluster. A plan that goes by load begins with the rates of each block's partitions, which the
+samples of load are gathered into.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,7 @@ from ballast.planner.bands import Bands
 from ballast.planner.blocks import PARTITIONS_PER_BLOCK, without_partitions
 from ballast.planner.collector import SnapshotCollector
 from ballast.planner.columns import BrokerColumns
+from ballast.planner.evening import share_out_excess
 from ballast.planner.explain import Explanation
 from ballast.planner.explain_blocks import whole_explanation
 from ballast.planner.leading import Led, share_out_leaders
@@ -33,12 +35,15 @@ from ballast.planner.options import PlanOptions
 from ballast.planner.quotas import share_out_work
 from ballast.planner.snapshot_blocks import Reading, cut_snapshot, with_strangers
 from ballast.planner.snapshot_entries import BrokerEntry
+from ballast.planner.steps import Placed
 from ballast.planner.survey import Survey, situation_of
 from ballast.spark.batches import (
     PLACED,
     PLACES,
     PLANNED,
     SURVEYED,
+    Step,
+    evening,
     leading,
     listing,
     placing,
@@ -130,10 +135,16 @@ class SparkPlan:
             return blocks.mapInArrow(planning(self._brokers, self._options, self._texts), PLANNED)
         surveyed, surveys = self._surveys(blocks)
         quotas = share_out_work(self.brokers, self._options, surveys)
-        placed = self._keep(surveyed.mapInArrow(placing(self._options, quotas), PLACED))
-        led = self._collected(placed)
-        step = leading(self._options, self._shares(led))
+        placed, told = self._told(surveyed, placing(self._options, quotas))
+        again = share_out_excess(quotas, [one.of_bytes for one in told])
+        if again is not None:
+            placed, told = self._told(placed, evening(self._options, again))
+        step = leading(self._options, self._shares([one.led for one in told]))
         return placed.mapInArrow(step, PLANNED)
+
+    def _told(self, frame: DataFrame, step: Step) -> tuple[DataFrame, list[Placed]]:
+        placed = self._keep(frame.mapInArrow(step, PLACED))
+        return placed, self._collected(placed)
 
     def _with_rates(self, blocks: DataFrame, load: LoadSamples) -> DataFrame:
         """Return the blocks with the rates of their partitions, in order as before."""

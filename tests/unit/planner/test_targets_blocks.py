@@ -43,6 +43,26 @@ def sized(cluster: ClusterColumns) -> ClusterColumns:
     return replace(cluster, sizes=(sizes * 1e9).astype(np.int64))
 
 
+def of_few_brokers(seed: int, *, has_few_large: bool) -> ClusterColumns:
+    """Return 24,000 partitions in four racks of 30 brokers, of which some have much more."""
+    chance = np.random.default_rng(seed)
+    racks = np.argsort(chance.random((24_000, 4)), axis=1)[:, :3]
+    weights = np.exp(0.1 * np.arange(30))
+    rows = 4 * chance.choice(30, (24_000, 3), p=weights / weights.sum()) + racks
+    drawn = chance.pareto(1.3, 24_000) + 1 if has_few_large else chance.lognormal(0, 1.5, 24_000)
+    for _ in range(9):
+        drawn = np.minimum(drawn, drawn.sum() * 3 / 120 / 3)
+    empty = made({broker: f"rack-{broker % 4}" for broker in range(120)}, {})
+    return replace(
+        empty,
+        topics=tuple(f"topic-{number}" for number in range(480)),
+        topic_starts=np.arange(0, 24_001, 50),
+        replicas=rows.astype(np.int32),
+        sizes=(drawn * 1e6).astype(np.int64),
+        leaders=rows[:, 0].astype(np.int32),
+    )
+
+
 @pytest.mark.parametrize("racks", [1, 3, 8])
 def test_brokers_are_added(racks: int) -> None:
     cluster = level_cluster(4000, 24, racks, new=3)
@@ -97,6 +117,22 @@ def test_bytes_are_level_too(strategy: Strategy, racks: int) -> None:
     assert told.spread(told.after.size_bytes).deviation < 0.1
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("has_few_large", [False, True])
+def test_what_blocks_leave_uneven_is_evened_out(seed: int, has_few_large: bool) -> None:
+    """The largest are a third of what a broker holds, and more than it holds of one block."""
+    cluster = of_few_brokers(seed, has_few_large=has_few_large)
+    rows = plan_targets(cluster, options(Strategy.REBALANCE), partitions_per_block=6000)
+    told = explain(cluster, rows)
+    held = told.after.size_bytes / told.after.size_bytes.mean()
+    assert told.bytes_to_move <= (1.03 if has_few_large else 1.01) * told.bytes_to_move_least
+    assert held.min() >= (0.8 if has_few_large else 0.84)
+    assert held.max() <= (1.4 if has_few_large else 1.17)
+    assert held.std() <= (0.09 if has_few_large else 0.04)
+    assert spread(counts(cluster, rows)) <= 1
+    assert told.rack_violations[1] == 0
+
+
 @pytest.mark.parametrize(("before", "after"), [(1, 3), (3, 2)])
 def test_the_replication_factor_is_set(before: int, after: int) -> None:
     cluster = level_cluster(3000, 24, 3, factor=before)
@@ -149,13 +185,15 @@ STRATEGIES = st.sampled_from(
 )
 
 
-@settings(max_examples=25)
-@given(clusters(), STRATEGIES)
+@settings(max_examples=50)
+@given(clusters(), STRATEGIES, st.lists(st.sampled_from([0, 1, 7, 10**12]), max_size=4))
 def test_every_plan_in_blocks_can_be_carried_out(
-    cluster: ClusterColumns, asked: tuple[Strategy, dict[str, Any]]
+    cluster: ClusterColumns, asked: tuple[Strategy, dict[str, Any]], sizes: list[int]
 ) -> None:
-    """However small the blocks are."""
+    """However small the blocks are, and whatever sizes are known."""
     strategy, more = asked
+    if sizes:
+        cluster = replace(cluster, sizes=np.resize(np.array(sizes, np.int64), cluster.partitions))
     try:
         rows = plan_targets(cluster, options(strategy, **more), partitions_per_block=2)
     except Infeasible:

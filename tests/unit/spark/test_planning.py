@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -12,16 +13,23 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
 
+import numpy as np
 from pyspark.sql import SparkSession
 
 from ballast.model.load_features import LoadFeatures
+from ballast.planner.blocks import block_of
+from ballast.planner.columns import ClusterColumns
 from ballast.planner.errors import Infeasible, SnapshotRejected
+from ballast.planner.evening import share_out_excess
 from ballast.planner.explain import explain
 from ballast.planner.explanation_document import explanation_document
 from ballast.planner.load_history import LoadHistory
 from ballast.planner.options import Objective, PlanOptions, Strategy
+from ballast.planner.quotas import share_out_work
 from ballast.planner.snapshot_entries import BrokerEntry, TopicEntry
 from ballast.planner.snapshot_lines import read_snapshot, write_snapshot
+from ballast.planner.steps import place
+from ballast.planner.survey import survey
 from ballast.planner.targets import plan_targets
 from ballast.reassign.plan_index import PlanIndex
 from ballast.spark.errors import PlanJobFailed
@@ -47,6 +55,22 @@ def pieces(text: bytes) -> Callable[[], Iterator[bytes]]:
     return lambda: iter([text])
 
 
+def written(columns: ClusterColumns) -> Iterator[bytes]:
+    """Return a cluster with sizes as text."""
+    brokers = [BrokerEntry(id=n, rack=f"r{n % 3}") for n in columns.brokers.ids.tolist()]
+    starts = columns.topic_starts.tolist()
+    assert columns.sizes is not None
+    topics = [
+        TopicEntry(
+            topic=name,
+            replicas=columns.replicas[first:last].tolist(),
+            bytes=columns.sizes[first:last].tolist(),
+        )
+        for name, (first, last) in zip(columns.topics, pairwise(starts), strict=True)
+    ]
+    return write_snapshot(brokers, topics)
+
+
 @pytest.mark.parametrize(
     ("options", "stranger", "topics"),
     [(ADD, None, 12), (LEVEL, 77, 12), (LEVEL, 77, 60)],
@@ -64,6 +88,23 @@ def test_the_plan_is_that_of_one_process(
     with SparkPlan(session, pieces(text), options, partitions_per_block=BLOCK) as plan:
         assert b"".join(line + b"\n" for line in plan.lines()) == expected
         assert explanation_document(plan.brokers, plan.explanation) == told
+
+
+def test_bytes_that_blocks_leave_uneven_are_evened_out_as_by_one_process(
+    session: SparkSession,
+) -> None:
+    columns = read_snapshot([snapshot_text()])
+    sizes = np.random.default_rng(2).lognormal(0, 2, columns.partitions)
+    columns = replace(columns, sizes=(1e6 * sizes).astype(np.int64))
+    cuts = range(0, len(columns.topics) + 1, BLOCK // 50)
+    blocks = [block_of(columns, first, last) for first, last in pairwise(cuts)]
+    quotas = share_out_work(columns.brokers, LEVEL, [survey(block, LEVEL) for block in blocks])
+    told = [place(block, LEVEL, quota)[1] for block, quota in zip(blocks, quotas, strict=True)]
+    assert share_out_excess(quotas, [one.of_bytes for one in told]) is not None
+    expected = plan_text(columns, plan_targets(columns, LEVEL, partitions_per_block=BLOCK))
+    text = b"".join(written(columns))
+    with SparkPlan(session, pieces(text), LEVEL, partitions_per_block=BLOCK) as plan:
+        assert b"".join(line + b"\n" for line in plan.lines()) == expected
 
 
 @pytest.mark.parametrize(
