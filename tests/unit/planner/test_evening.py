@@ -54,9 +54,9 @@ def test_a_tenth_too_much_is_let_be(most: int) -> None:
 
 
 def test_beyond_what_it_may_cost_the_fullest_give_first() -> None:
-    asked, found = quotas([100, 100, 100]), [placed([160, 120, 20], copied=int(50 / COPIES_MAX))]
+    asked, found = quotas([100, 100, 100]), [placed([160, 120, 20], copied=int(45 / COPIES_MAX))]
     (own,) = shares(asked, found)
-    assert own == pytest.approx([115, 115, 70])
+    assert own == pytest.approx([117.5, 117.5, 65])
     (own,) = shares(asked, [placed([160, 120, 20], copied=int(30 / COPIES_MAX))])
     assert own == pytest.approx([130, 120, 50])
 

@@ -2,11 +2,14 @@ import numpy as np
 import pytest
 
 from ballast.planner import rearrange as module
+from ballast.planner.aims import Aims
+from ballast.planner.arrays import counted
+from ballast.planner.bands import Bands
 from ballast.planner.errors import Infeasible
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.rearrange import moves, rearrange
 from ballast.planner.situation import Situation
-from ballast.planner.tasks import task_of
+from ballast.planner.tasks import shape_of, task_of
 from tests.unit.planner.made import against_the_rules, counts, ids, level_cluster, made
 
 
@@ -56,3 +59,25 @@ def test_what_finds_no_better_place_goes_back(monkeypatch: pytest.MonkeyPatch) -
     options = PlanOptions(strategy=Strategy.REPAIR_RACKS, broker_ids=(0, 1, 2))
     rows = rearrange(task_of(Situation(cluster, options)))
     assert ids(cluster, rows) == [(0, 1)] * 4
+
+
+@pytest.mark.parametrize("is_part", [True, False])
+def test_in_a_part_what_nobody_lacks_as_much_stays(is_part: bool) -> None:
+    """There somebody else would have too much of it, and no other part would know."""
+    cluster = made(
+        dict.fromkeys(range(3)),
+        {"t": [[0]] * 71 + [[1]] * 30 + [[2]] * 30},
+        sizes={"t": [60] + [1] * 130},
+    )
+    task = shape_of(Situation(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
+    target = np.array([71, 30, 30])
+    aims = Aims(
+        band=Bands(target=target, low=target, high=target),
+        most=target,
+        origin=target,
+        byte_target=np.array([60.0, 65.0, 65.0]),
+        is_part=is_part,
+    )
+    rows = rearrange(task, aims)
+    assert (rows[0, 0] == 0) == is_part
+    assert counted(rows, 3).tolist() == target.tolist()
