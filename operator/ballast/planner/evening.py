@@ -23,12 +23,12 @@ _HALVINGS = 50
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlacedBytes:
-    """What a block comes to when its replicas have places."""
+    """What a block comes to when its replicas have places: in bytes, or bytes per second."""
 
     held: Ints
-    """Bytes by broker."""
+    """By broker."""
     copied: int
-    """Bytes that have to be copied for it."""
+    """What has to be copied for it."""
 
 
 def share_out_excess(

@@ -54,6 +54,11 @@ class Quota:
             is_part=True,
         )
 
+    @property
+    def has_limit(self) -> bool:
+        """Whether what may move is limited."""
+        return self.max_replica_moves is not None or self.max_bytes_to_move is not None
+
     def within(self, options: PlanOptions) -> PlanOptions:
         """Return the options for the block."""
         return replace(

@@ -77,14 +77,16 @@ def _placed(situation: Situation, quota: Quota, rows: Shorts) -> Placed:
 
 
 def _placed_bytes(situation: Situation, quota: Quota, rows: Shorts) -> PlacedBytes | None:
-    columns = situation.columns
-    has_limit = quota.max_replica_moves is not None or quota.max_bytes_to_move is not None
-    if quota.byte_target is None or columns.sizes is None or has_limit:
+    columns, amounts = situation.columns, situation.amounts
+    if quota.byte_target is None or quota.has_limit:
         return None
+    if amounts is None:
+        # Other blocks may know theirs.
+        amounts = np.zeros(columns.partitions, np.int64)
     copies = row_counts(added(rows, widened(columns.replicas, rows.shape[1])))
     return PlacedBytes(
-        held=bytes_of(rows, columns.sizes, columns.brokers.count),
-        copied=int((copies * columns.sizes).sum()),
+        held=bytes_of(rows, amounts, columns.brokers.count),
+        copied=int((copies * amounts).sum()),
     )
 
 

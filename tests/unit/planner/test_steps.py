@@ -6,7 +6,7 @@ import pytest
 from ballast.planner.arrays import counted
 from ballast.planner.explain import explain
 from ballast.planner.leading import share_out_leaders
-from ballast.planner.options import PlanOptions, Strategy
+from ballast.planner.options import Objective, PlanOptions, Strategy
 from ballast.planner.quotas import share_out_work
 from ballast.planner.steps import even_out, lead, place
 from ballast.planner.survey import situation_of, survey
@@ -48,6 +48,26 @@ def test_a_block_tells_of_its_bytes_and_levels_them_once_more() -> None:
     assert counts(cluster, again) == counts(cluster, rows)
     assert after.led is not None
     assert after.led.led.tolist() == counted(again[:, 0], 6).tolist()
+
+
+def test_what_is_level_by_load_is_told_in_load() -> None:
+    cluster = replace(level_cluster(300, 6, 3), sizes=np.arange(300), rates=np.arange(300, 0, -1))
+    options = PlanOptions(strategy=Strategy.REBALANCE, objective=Objective.BYTES_IN_PER_SECOND)
+    (quota,) = share_out_work(cluster.brokers, options, [survey(cluster, options)])
+    rows, told = place(cluster, options, quota)
+    assert told.of_bytes is not None
+    found = explain(cluster, rows).after.bytes_in_per_second
+    assert told.of_bytes.held.tolist() == found.tolist()
+    assert told.of_bytes.held.sum() == 3 * 300 * 301 // 2
+
+
+def test_a_block_that_knows_no_sizes_tells_of_none() -> None:
+    cluster = level_cluster(300, 6, 3)
+    options = PlanOptions(strategy=Strategy.REBALANCE)
+    (quota,) = share_out_work(cluster.brokers, options, [survey(cluster, options)])
+    _, told = place(cluster, options, replace(quota, byte_target=np.full(6, 7.0)))
+    assert told.of_bytes is not None
+    assert (told.of_bytes.held.tolist(), told.of_bytes.copied) == ([0] * 6, 0)
 
 
 @pytest.mark.parametrize("limits", [(3, None), (None, 8)])
