@@ -118,7 +118,8 @@ class SparkPlan:
         """Yield the lines of the plan, without line feeds; one part of them is held at a time."""
         rows = self._planned.where(F.col("lines").isNotNull()).select("block", "lines")
         last = 0
-        for row in rows.toLocalIterator(prefetchPartitions=True):
+        # Of a query, Spark 4.3 keeps each part that was read; of its RDD it does not.
+        for row in rows.rdd.toLocalIterator(prefetchPartitions=True):
             if row.block < last:
                 raise PlanJobFailed(f"block {row.block} of the plan came after block {last}")
             last = row.block

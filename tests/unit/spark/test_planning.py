@@ -184,6 +184,26 @@ def test_log_directories_are_levelled_as_by_one_process(session: SparkSession, b
         assert explanation_document(plan.brokers, plan.explanation) == told
 
 
+def test_lines_that_were_read_are_not_kept(session: SparkSession) -> None:
+    """Java keeps none of them: a driver would otherwise come to hold the whole plan."""
+
+    def read(times: int) -> int:
+        return sum(len(line) for _ in range(times) for line in plan.lines())
+
+    def live_bytes() -> int:
+        assert session._jvm is not None
+        runtime = session._jvm.java.lang.Runtime.getRuntime()
+        runtime.gc()
+        return int(runtime.totalMemory() - runtime.freeMemory())
+
+    text = snapshot_text(topics=200, per_topic=100)
+    with SparkPlan(session, pieces(text), LEVEL, partitions_per_block=10_000) as plan:
+        read(5)
+        before = live_bytes()
+        assert (in_all := read(40)) > 6_000_000
+        assert live_bytes() - before < in_all / 2
+
+
 def test_a_small_cluster_is_one_block(session: SparkSession) -> None:
     text = snapshot_text(topics=3, stranger=77)
     columns = read_snapshot([text])
