@@ -240,19 +240,42 @@ class Group:
     def expiry(self, now_ms: int, retention_ms: int) -> Expiry | None:
         """Return by which rule the group's offsets expire now; None: they do not.
 
-        A group that coordinates and is empty counts from when it became so, one without members'
-        coordination from each commit, a consumer group with members loses what it no longer reads.
+        Kafka's rules (KIP-211, ``GroupMetadata.removeExpiredOffsets``, since 4.0
+        ``ClassicGroup.offsetExpirationCondition``):
+
+        | group                                   | offsets expire                               |
+        |-----------------------------------------|----------------------------------------------|
+        | stores offsets only (no protocol type)  | by the time of each commit                   |
+        | Empty                                   | by when it became empty, or by the time of a |
+        |                                         | later commit                                 |
+        | consumer group, Stable, topics known    | by the time of each commit, if the topic is  |
+        |                                         | not subscribed to                            |
+        | any other, or in any other state        | not at all                                   |
+
+        Only in Stable are the subscribed topics those of the present members: while an empty
+        group is being joined they are still the empty generation's (KAFKA-13636).
         """
         if self.protocol_type is None:
             return Expiry(now_ms=now_ms, retention_ms=retention_ms)
         if self.state is GroupState.EMPTY:
             return Expiry(now_ms=now_ms, retention_ms=retention_ms, base_ms=self.state_timestamp_ms)
-        if self.protocol_type == CONSUMER and self.subscribed_topics is not None:
+        if (
+            self.state is GroupState.STABLE
+            and self.protocol_type == CONSUMER
+            and self.subscribed_topics is not None
+        ):
             return Expiry(
                 now_ms=now_ms, retention_ms=retention_ms, kept_topics=self.subscribed_topics
             )
         return None
 
     def is_subscribed(self, topic: str) -> bool:
-        """Whether members read the topic, or may do for all that is known."""
-        return self.subscribed_topics is None or topic in self.subscribed_topics
+        """Whether members read the topic, or may do for all that is known.
+
+        While the members of a new generation are joining, what they will read is not known.
+        """
+        return (
+            self.subscribed_topics is None
+            or topic in self.subscribed_topics
+            or self.state is GroupState.PREPARING_REBALANCE
+        )

@@ -23,7 +23,12 @@ class Expiry:
     now_ms: int
     retention_ms: int
     base_ms: int | None = None
-    """Since when nobody uses the offsets; None counts from each one's commit."""
+    """Since when the group is empty; None counts from each one's commit.
+
+    An offset that was committed later counts from its commit: consumers that assign themselves
+    partitions, and tools that reset offsets, commit to empty groups. Kafka forgets what they
+    committed with the rest.
+    """
     kept_topics: frozenset[str] = frozenset()
     """Topics that are subscribed to: their offsets stay."""
 
@@ -33,7 +38,9 @@ class Expiry:
             return False
         if committed.expire_timestamp_ms is not None:
             return self.now_ms >= committed.expire_timestamp_ms
-        base_ms = committed.commit_timestamp_ms if self.base_ms is None else self.base_ms
+        base_ms = committed.commit_timestamp_ms
+        if self.base_ms is not None:
+            base_ms = max(base_ms, self.base_ms)
         return self.now_ms - base_ms >= self.retention_ms
 
 

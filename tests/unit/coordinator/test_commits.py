@@ -249,6 +249,26 @@ def test_an_empty_group_keeps_its_offsets_for_as_long_as_is_said_and_ends_with_t
     assert len(keys) == 3
 
 
+def test_offsets_of_an_empty_group_that_is_being_joined_do_not_expire() -> None:
+    # KAFKA-13636: the commits are old, but the group has been empty for seconds only.
+    world = consumers(session_timeout_ms=1_800_000)
+    world.advance(5 * MINUTE_MS)
+    (member_id,) = world.group.members
+    world.leave(member_id)
+    world.advance(1)
+    joined = world.join(protocols=(("range", subscription("orders")),))
+    assert world.state() is GroupState.PREPARING_REBALANCE
+    assert world.coordinator.expire_offsets() == 0
+    refused = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+    assert world.coordinator.delete_offsets(GROUP, [P0]) == (NONE, {P0: refused})
+    world.advance(DELAY_MS)
+    assert [one.error for one in joined] == [NONE]
+    assert world.coordinator.expire_offsets() == 0
+    world.sync(joined[0], {joined[0].member_id: b""})
+    assert world.coordinator.expire_offsets() == 1
+    assert set(world.group.offsets.committed) == {P0}
+
+
 def test_a_group_without_offsets_ends_unless_somebody_is_about_to_join() -> None:
     world = World()
     (sent_back,) = world.join(requires_known_member_id=True)

@@ -202,9 +202,12 @@ def test_by_which_rule_offsets_expire() -> None:
     assert simple.expiry(5, 7) == Expiry(now_ms=5, retention_ms=7)
     group = group_of(member("a"))
     group.begin_generation(NOW_MS)
+    assert group.expiry(5, 7) is None
+    group.transition(GroupState.STABLE, NOW_MS)
     topics = frozenset({"a"})
     assert group.expiry(5, 7) == Expiry(now_ms=5, retention_ms=7, kept_topics=topics)
     group.transition(GroupState.PREPARING_REBALANCE, NOW_MS)
+    assert group.expiry(5, 7) is None
     group.remove("a")
     group.begin_generation(NOW_MS + 3)
     assert group.expiry(5, 7) == Expiry(now_ms=5, retention_ms=7, base_ms=NOW_MS + 3)
