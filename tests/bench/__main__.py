@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import brokers, creation, failover, floors, leaders, operations, wheel
+from tests.bench import brokers, creation, failover, floors, leaders, operations, waiting, wheel
 from tests.bench.brokers import BenchCluster
 from tests.bench.client import BenchClient
 from tests.bench.floors import MIB
@@ -47,6 +47,7 @@ ALONE: dict[str, Callable[[Path], Figure]] = {
     "reassign_1000": operations.measure_reassign,
     "shutdown_1000": operations.measure_shutdown,
     "restart_2000": operations.measure_restart,
+    "waiting_consumer_200": waiting.measure,
     "purgatory_1000000": lambda _: wheel.measure(),
 }
 FIRST_ALONE = "leaders_1000"

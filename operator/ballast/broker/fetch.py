@@ -1,6 +1,5 @@
-"""Reading for consumers and followers, and waiting until there is enough to read."""
+"""Reading for consumers and followers."""
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,7 +10,6 @@ from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.fetch import EpochEndOffset, FetchPartition, PartitionData
 from ballast.protocol.records import COMPRESSIONS, iter_batches
-from ballast.purgatory.operation import DelayedOperation
 from ballast.replication.errors import FetchOffsetOutOfRange, NotAReplica
 from ballast.replication.follower import diverging_epoch
 from ballast.replication.partition import LeaderView
@@ -130,7 +128,7 @@ def _read_one(
         name, follower_in_sync=follower_in_sync
     ):
         return _data(partition, view, asked, b"")
-    upper = _upper_offset(partition, view, plan)
+    upper = upper_offset(partition, view, plan)
     max_bytes = min(asked.partition_max_bytes, left)
     if plan.is_from_follower and replicas.throttles.leader.covers(name):
         # A throttle is no finer than one answer, and the follower may not know of this one.
@@ -148,8 +146,11 @@ def _read_one(
     return _data(partition, view, asked, records)
 
 
-def _upper_offset(partition: Partition, view: LeaderView, plan: FetchPlan) -> int:
-    # There are no transactions, so read_committed ends where read_uncommitted does.
+def upper_offset(partition: Partition, view: LeaderView, plan: FetchPlan) -> int:
+    """Return the offset below which the fetch may read.
+
+    There are no transactions, so read_committed ends where read_uncommitted does.
+    """
     return partition.log.log_end_offset if plan.is_from_follower else view.high_watermark
 
 
@@ -197,61 +198,3 @@ def _failed(asked: FetchPartition, code: ErrorCode) -> PartitionData:
         aborted_transactions=None,
         records=b"",
     )
-
-
-class DelayedFetch(DelayedOperation):
-    """A fetch that found too little, and waits for more records, a change of role, or its time.
-
-    Records are read again when it completes; what was acknowledged is not acknowledged again.
-    """
-
-    def __init__(
-        self,
-        timeout_ms: int,
-        replicas: ReplicaManager,
-        plan: FetchPlan,
-        answer: asyncio.Future[Fetched],
-    ) -> None:
-        super().__init__(timeout_ms)
-        self._replicas = replicas
-        self._plan = plan
-        self._answer = answer
-        self._asked = dict(plan.partitions)
-        self._fetched: Fetched | None = None
-
-    def try_complete(self) -> bool:
-        """Complete once there is something to say: enough records, or an error."""
-        changed = self._replicas.delays.changed
-        if changed in self._asked:
-            ready = self._has_news(changed, self._asked[changed])
-        else:
-            ready = any(self._has_news(name, asked) for name, asked in self._asked.items())
-        if not ready:
-            return False
-        if self._plan.min_bytes > 1:
-            self._fetched = read(self._replicas, self._plan)
-            if self._fetched.size_bytes < self._plan.min_bytes and not self._fetched.must_answer:
-                self._fetched = None
-                return False
-        return self.force_complete()
-
-    def _has_news(self, name: TopicPartition, asked: FetchPartition) -> bool:
-        """Whether reading the partition would give records or an error."""
-        partition = self._replicas.partitions.get(name)
-        view = partition.view if partition is not None else None
-        if partition is None or view is None:
-            return True
-        if asked.current_leader_epoch not in (-1, partition.leader_epoch):
-            return True
-        upper = _upper_offset(partition, view, self._plan)
-        if asked.fetch_offset >= upper:
-            # Beyond the log's end the log was truncated: OFFSET_OUT_OF_RANGE or a divergence.
-            return asked.fetch_offset > partition.log.log_end_offset
-        return not self._plan.is_from_follower or not self._replicas.throttles.leader_holds_back(
-            name, follower_in_sync=self._plan.replica_id in view.isr
-        )
-
-    def on_complete(self) -> None:
-        """Answer with what can be read now."""
-        if not self._answer.done():
-            self._answer.set_result(self._fetched or read(self._replicas, self._plan))

@@ -38,6 +38,7 @@ from ballast.storage.layout import LEADER_EPOCHS, PARTITION_METADATA
 from ballast.storage.log_state import LogState
 from ballast.storage.segment import BatchMark, Segment, mark_of
 from ballast.storage.segment_swap import swap_in
+from ballast.storage.segments import LogPosition
 from ballast.storage.timestamps import find_timestamp
 
 
@@ -202,6 +203,19 @@ class Log:
         return self.segments.holding(offset).read(
             offset, upper_offset, max_bytes, at_least_one_batch=at_least_one_batch
         )
+
+    def position_of(self, offset: int) -> LogPosition:
+        """Return where the records from ``offset`` on begin, without reading them.
+
+        It holds until the log is truncated or the segment is compacted. Raises `OffsetOutOfRange`
+        outside the log, `CorruptLog` for headers that make no sense, `DiskError`.
+        """
+        if offset == self.log_end_offset:
+            active = self.segments.active
+            return LogPosition(active.base_offset, active.size)
+        if not self.log_start_offset <= offset < self.log_end_offset:
+            raise OffsetOutOfRange(offset, self.log_start_offset, self.log_end_offset)
+        return self.segments.position_of(offset)
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """Return (epoch, end offset) as OffsetForLeaderEpoch answers it."""

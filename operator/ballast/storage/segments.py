@@ -8,12 +8,22 @@ number of descriptors does not grow with the log.
 from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from ballast.protocol.records import BatchHeader
 from ballast.storage.files import Files
 from ballast.storage.segment import Segment
 
 SEALED_OPEN_MAX = 4
+
+
+class LogPosition(NamedTuple):
+    """Where a batch lies on disk (Kafka's ``LogOffsetMetadata``, without the offset)."""
+
+    base_offset: int
+    """Of the segment that holds the batch."""
+    position: int
+    """Bytes from the start of that segment's file."""
 
 
 class Segments:
@@ -72,6 +82,11 @@ class Segments:
     def holding(self, offset: int) -> Segment:
         """Return the segment that holds ``offset``, ready to be read."""
         return self.opened(self._list[self.number_of(offset)])
+
+    def position_of(self, offset: int) -> LogPosition:
+        """Return where the first batch that ends at or above ``offset`` begins."""
+        segment = self.holding(offset)
+        return LogPosition(segment.base_offset, segment.position_of(offset))
 
     def following(self, offset: int) -> list[Segment]:
         """Return the segment that holds ``offset`` and all after it."""

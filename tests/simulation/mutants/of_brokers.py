@@ -151,7 +151,7 @@ def answers_from_before_are_taken(patch: pytest.MonkeyPatch) -> None:
 
 def consumers_see_what_is_not_committed(patch: pytest.MonkeyPatch) -> None:
     # Consumers are given the log to its end.
-    patch.setattr(fetch, "_upper_offset", lambda partition, *_: partition.log.log_end_offset)
+    patch.setattr(fetch, "upper_offset", lambda partition, *_: partition.log.log_end_offset)
 
 
 def topic_made_anew_gets_old_records(patch: pytest.MonkeyPatch) -> None:

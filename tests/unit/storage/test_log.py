@@ -378,3 +378,21 @@ def test_reading_survives_a_config_change() -> None:
     log.config = CONFIG.with_overrides({"segment.bytes": "200"})
     append(log, *[batch() for _ in range(10)])
     assert log.segment_count > 1
+
+
+def test_positions_are_those_of_the_batches_in_their_segments() -> None:
+    log = reopened(new_disk())
+    size = len(batch(2))
+    append(log, batch(2), batch(2))
+    assert [tuple(log.position_of(offset)) for offset in range(5)] == [
+        (0, 0),
+        (0, 0),
+        (0, size),
+        (0, size),
+        (0, 2 * size),
+    ]
+    log.roll()
+    assert tuple(log.position_of(4)) == (4, 0)
+    assert tuple(log.position_of(3)) == (0, size)
+    with pytest.raises(OffsetOutOfRange):
+        log.position_of(5)

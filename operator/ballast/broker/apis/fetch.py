@@ -23,7 +23,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Final
 
-from ballast.broker.fetch import DelayedFetch, Fetched, FetchPlan, acknowledge, read
+from ballast.broker.delayed_fetch import DelayedFetch
+from ballast.broker.fetch import MAX_RESPONSE_BYTES, Fetched, FetchPlan, acknowledge, read
 from ballast.broker.partition import Partition
 from ballast.broker.parts import Call, Parts
 from ballast.model.ids import TopicPartition
@@ -49,7 +50,7 @@ def handle(
     plan = FetchPlan(
         replica_id=request.replica_id,
         version=call.version,
-        min_bytes=request.min_bytes,
+        min_bytes=min(request.min_bytes, MAX_RESPONSE_BYTES),
         max_bytes=request.max_bytes,
         partitions=tuple(
             (TopicPartition(topic.topic, asked.partition), asked)
@@ -65,7 +66,7 @@ def handle(
         request.max_wait_ms <= 0
         or not plan.partitions
         or fetched.must_answer
-        or fetched.size_bytes >= request.min_bytes
+        or fetched.size_bytes >= plan.min_bytes
     ):
         return _response(parts, plan, fetched)
     answer: asyncio.Future[Fetched] = asyncio.get_running_loop().create_future()
