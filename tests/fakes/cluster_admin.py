@@ -75,6 +75,8 @@ class FakeCluster:
         self.broker_configs: dict[int, dict[str, str]] = {b: {} for b in broker_ids}
         self.default_configs: dict[str, str] = {}
         """Set on all brokers at once."""
+        self.static_configs: dict[str, str] = {}
+        """In the properties file of each broker."""
         self.copy_rate = copy_rate
         self.unthrottled_bytes = 0.0
         self.most_in_flight_per_broker = 0
@@ -298,6 +300,21 @@ class FakeAdmin(FakeLogDirs, FakeLoadHistory):
         self._check()
         return {
             topic: {n: v for n, v in self.cluster.topic_configs[topic].items() if n in names}
+            for topic in topics
+            if topic in self.cluster.topic_configs
+        }
+
+    async def effective_topic_configs(
+        self, topics: Collection[str], names: Collection[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        self._check()
+        inherited = {**self.cluster.static_configs, **self.cluster.default_configs}
+        return {
+            topic: {
+                n: v
+                for n, v in {**inherited, **self.cluster.topic_configs[topic]}.items()
+                if n in names
+            }
             for topic in topics
             if topic in self.cluster.topic_configs
         }

@@ -89,9 +89,9 @@ class Cluster:
     partitions: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
     pending: Mapping[TopicPartition, Pending] = field(default_factory=dict)
     default_min_isr: int = 1
-    """min.insync.replicas of topics that do not set their own."""
+    """min.insync.replicas of topics whose own is not known (yet)."""
     min_isr_by_topic: Mapping[str, int] = field(default_factory=dict)
-    """min.insync.replicas where a topic sets its own."""
+    """min.insync.replicas in force on topics, wherever it is set."""
     dynamic_defaults: Mapping[str, str] | None = None
     """Configs set on all brokers at once (entity-default); None when they could not be read."""
     bytes_by_broker: Mapping[int, int] = field(default_factory=dict)

@@ -34,7 +34,8 @@ class ClusterReader:
         self._admin = admin
         self._clock = clock
         self._min_isr: Mapping[str, int] = {}
-        self._topics: frozenset[str] = frozenset()
+        self._settings_of: tuple[frozenset[str], str] = (frozenset(), "")
+        """Of which topics, and under which default of all brokers, the settings were read."""
         self._settings_at: float | None = None
         self._bytes: Mapping[int, int] = {}
         self._sizes_at: float | None = None
@@ -57,9 +58,9 @@ class ClusterReader:
         pending = await self._admin.list_reassignments()
         self.view = view = await self._admin.describe_cluster()
         defaults = await self._defaults()
-        await self._read_settings(frozenset(tp.topic for tp in view.partitions))
-        await self._read_sizes(view)
         default_min_isr = (defaults or {}).get(MIN_INSYNC_REPLICAS, "")
+        await self._read_settings(frozenset(tp.topic for tp in view.partitions), default_min_isr)
+        await self._read_sizes(view)
         return Cluster(
             live_brokers=frozenset(broker.broker_id for broker in view.brokers),
             partitions={
@@ -80,16 +81,18 @@ class ClusterReader:
             log.info("the brokers' defaults could not be read: %s", error)
             return None
 
-    async def _read_settings(self, topics: frozenset[str]) -> None:
-        if self._is_fresh(self._settings_at, SETTINGS_PERIOD_S) and topics == self._topics:
+    async def _read_settings(self, topics: frozenset[str], default_min_isr: str) -> None:
+        """Read min.insync.replicas as it is in force: brokers' own properties may set it too."""
+        known = (topics, default_min_isr)
+        if self._is_fresh(self._settings_at, SETTINGS_PERIOD_S) and known == self._settings_of:
             return
-        configs = await self._admin.topic_configs(topics, [MIN_INSYNC_REPLICAS])
+        configs = await self._admin.effective_topic_configs(topics, [MIN_INSYNC_REPLICAS])
         self._min_isr = {
             topic: minimum
             for topic, values in configs.items()
             if (minimum := _positive(values.get(MIN_INSYNC_REPLICAS, "")))
         }
-        self._topics, self._settings_at = topics, self._clock.now()
+        self._settings_of, self._settings_at = known, self._clock.now()
 
     async def _read_sizes(self, view: ClusterView) -> None:
         """Ask every live broker for the sizes of its logs; those that do not answer are left out.

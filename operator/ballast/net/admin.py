@@ -23,6 +23,7 @@ from ballast.net.admin_configs import (
     TOPIC_CONFIG,
     changes_of,
     describe_request,
+    effective_values,
     set_values,
 )
 from ballast.net.cluster_connections import Address, AdminOptions, ClusterConnections
@@ -32,6 +33,7 @@ from ballast.protocol.messages import alter_partition_reassignments as alter_wir
 from ballast.protocol.messages import describe_log_dirs as log_dirs_wire
 from ballast.protocol.messages import elect_leaders as elect_wire
 from ballast.protocol.messages import metadata as metadata_wire
+from ballast.protocol.messages.describe_configs import DescribeConfigsResult
 from ballast.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
@@ -134,14 +136,28 @@ class AdminClient:
         self, topics: Collection[str], names: Collection[str]
     ) -> Mapping[str, Mapping[str, str]]:
         """DescribeConfigs (32): those names that are set *on the topic* (not inherited)."""
-        configs: dict[str, Mapping[str, str]] = {}
+        described = await self._describe_topics(topics, names)
+        return {topic: set_values(result, TOPIC_CONFIG) for topic, result in described.items()}
+
+    async def effective_topic_configs(
+        self, topics: Collection[str], names: Collection[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """DescribeConfigs (32): the values in force on topics, wherever they are set."""
+        described = await self._describe_topics(topics, names)
+        return {topic: effective_values(result) for topic, result in described.items()}
+
+    async def _describe_topics(
+        self, topics: Collection[str], names: Collection[str]
+    ) -> dict[str, DescribeConfigsResult]:
+        """Ask for a bounded number of topics at once; those that do not exist are left out."""
+        found: dict[str, DescribeConfigsResult] = {}
         for some in _slices(sorted(topics), CONFIG_RESOURCES_PER_REQUEST):
             response = await self.connections.ask_any(describe_request(TOPIC, some, names))
             for result in response.results:
                 if result.error_code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                     _refuse(result.error_code, result.error_message)
-                    configs[result.resource_name] = set_values(result, TOPIC_CONFIG)
-        return configs
+                    found[result.resource_name] = result
+        return found
 
     async def broker_configs(self, broker_id: int, names: Collection[str]) -> Mapping[str, str]:
         """DescribeConfigs (32): those names set dynamically on the broker itself."""
@@ -325,6 +341,7 @@ def _cluster_view(response: metadata_wire.MetadataResponse) -> ClusterView:
                 leader=partition.leader_id,
                 replicas=partition.replica_nodes,
                 isr=partition.isr_nodes,
+                offline=partition.offline_replicas,
             )
             for topic in response.topics
             for partition in topic.partitions

@@ -53,6 +53,11 @@ def set_values(result: DescribeConfigsResult, source: int) -> Mapping[str, str]:
     }
 
 
+def effective_values(result: DescribeConfigsResult) -> Mapping[str, str]:
+    """Return the values in force, whatever their source; those that the peer hides are left out."""
+    return {config.name: config.value for config in result.configs if config.value is not None}
+
+
 def changes_of(
     resource_type: int, resource: str, changes: Mapping[str, str | None]
 ) -> AlterConfigsResource:

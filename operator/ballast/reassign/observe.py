@@ -14,8 +14,11 @@ from ballast.reassign.ports import (
 from ballast.reassign.progress import Sizes
 from ballast.reassign.spec import ReassignmentSpec
 from ballast.reassign.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
-from ballast.reassign.world import MIN_INSYNC_REPLICAS, Observed
+from ballast.reassign.world import Observed
 
+MIN_INSYNC_REPLICAS = "min.insync.replicas"
+MIN_ISR_INTERVAL_SECONDS = 15.0
+"""Settings of topics change seldom, and cost a request for every 200 topics."""
 SIZES_INTERVAL_SECONDS = 1.0
 """Log sizes are asked for no more often than this: they only serve order and display."""
 
@@ -27,6 +30,9 @@ class Observer:
         self._admin = admin
         self._sizes: Sizes = {}
         self._sizes_at: float | None = None
+        self._min_isr: Mapping[str, int] = {}
+        self._min_isr_of: frozenset[str] = frozenset()
+        self._min_isr_at: float | None = None
 
     async def observe(self, spec: ReassignmentSpec, memory: Memory | None, now: float) -> Observed:
         """Return the cluster as it is. Raises `ClusterUnavailable`."""
@@ -35,22 +41,45 @@ class Observer:
         started = memory is not None and memory.start_time_ms is not None
         topics = sorted({tp.topic for tp in spec.targets})
         cluster = await self._admin.describe_cluster(topics if started else None)
-        visible = {tp.topic for tp in cluster.partitions}
-        configs = await self._admin.topic_configs(
-            [topic for topic in topics if topic in visible],
-            (*TOPIC_THROTTLES, MIN_INSYNC_REPLICAS),
-        )
+        visible = {tp.topic for tp in cluster.partitions}.intersection(topics)
         live = frozenset(broker.broker_id for broker in cluster.brokers)
         named = _named_log_dirs(spec)
         return Observed(
             cluster=cluster,
             pending=pending,
-            topic_configs=configs,
+            topic_configs=await self._throttle_lists(spec, memory, visible),
+            min_isr_by_topic=await self._min_isr_by_topic(visible, now),
             broker_configs=await self._rates(_rate_brokers(spec, memory) & live),
             sizes=await self._read_sizes(spec, cluster, live, now),
             log_dirs=await self._replica_log_dirs(named, live),
             known_log_dirs={} if started else await self._known_log_dirs(named, live),
         )
+
+    async def _throttle_lists(
+        self, spec: ReassignmentSpec, memory: Memory | None, topics: Collection[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """Read the lists where they matter: a throttle is wanted, or one is to be put back."""
+        rate = spec.settings.execution.throttle_bytes_per_second
+        if memory is None or (rate is None and not memory.topic_throttles):
+            return {}
+        return await self._admin.topic_configs(topics, TOPIC_THROTTLES)
+
+    async def _min_isr_by_topic(self, visible: Collection[str], now: float) -> Mapping[str, int]:
+        """Read the values in force: most clusters set this one for all topics at once."""
+        topics = frozenset(visible)
+        is_fresh = (
+            self._min_isr_at is not None and now - self._min_isr_at < MIN_ISR_INTERVAL_SECONDS
+        )
+        if is_fresh and topics <= self._min_isr_of:
+            return self._min_isr
+        found = await self._admin.effective_topic_configs(topics, (MIN_INSYNC_REPLICAS,))
+        self._min_isr = {
+            topic: number
+            for topic, values in found.items()
+            if (number := _positive(values.get(MIN_INSYNC_REPLICAS, "")))
+        }
+        self._min_isr_of, self._min_isr_at = topics, now
+        return self._min_isr
 
     async def _rates(self, brokers: Collection[int]) -> dict[int, Mapping[str, str]]:
         rates = {}
@@ -102,6 +131,11 @@ class Observer:
             sizes.update({(tp, broker): replica.size_bytes for tp, replica in replicas.items()})
         self._sizes, self._sizes_at = sizes, now
         return sizes
+
+
+def _positive(text: str) -> int:
+    """Return a number above 0, or 0 for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 def _rate_brokers(spec: ReassignmentSpec, memory: Memory | None) -> set[int]:

@@ -33,6 +33,8 @@ class PartitionView:
     leader: int
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
+    offline: tuple[int, ...] = ()
+    """Replicas whose broker is down, or whose log directory has failed (Metadata v5 and later)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +95,15 @@ class ClusterAdmin(Protocol):
         self, topics: Collection[str], names: Collection[str]
     ) -> Mapping[str, Mapping[str, str]]:
         """DescribeConfigs (32): those names that are set *on the topic* (not inherited)."""
+
+    async def effective_topic_configs(
+        self, topics: Collection[str], names: Collection[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """DescribeConfigs (32): the values in force on topics, wherever they are set.
+
+        That is on the topic, dynamically on one broker or on all, in the answering broker's
+        properties, or nowhere (Kafka's default).
+        """
 
     async def broker_configs(self, broker_id: int, names: Collection[str]) -> Mapping[str, str]:
         """DescribeConfigs (32): those names set dynamically on the broker itself.

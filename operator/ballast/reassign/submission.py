@@ -7,6 +7,7 @@ from ballast.reassign.batches import Candidate, next_batch
 from ballast.reassign.log_dir_moves import orders
 from ballast.reassign.memory import Memory
 from ballast.reassign.plan import PlannedMove
+from ballast.reassign.ports import PartitionView
 from ballast.reassign.progress import MoveState, copied_bytes
 from ballast.reassign.steps import SubmitBatch
 from ballast.reassign.survey import Survey
@@ -43,22 +44,29 @@ def next_batch_of(
 
 
 def under_min_isr(seen: Survey, observed: Observed) -> tuple[TopicPartition, ...]:
-    """Return the plan's partitions with fewer in-sync replicas than min.insync.replicas.
+    """Return the plan's partitions with fewer in-sync replicas than they need, and can have.
 
-    A partition from which the plan takes a dead replica is left out: its move is the cure.
+    A partition is left out when its own move is the cure: when a replica is lost that waiting
+    does not bring back, and the move takes it away or adds one on a live broker.
     """
     partitions = []
     for move in seen.goal.moves:
         tp = move.topic_partition
         view = observed.cluster.partitions.get(tp)
-        if view is None or len(view.isr) >= observed.min_isr(tp.topic):
+        if view is None or len(view.isr) >= observed.needed_in_sync(tp):
             continue
-        heals = seen.states[tp] is not MoveState.COMPLETED and not observed.live_brokers.issuperset(
-            move.removing
-        )
-        if not heals:
+        if seen.states[tp] is MoveState.COMPLETED or not _heals(move, view, observed):
             partitions.append(tp)
     return tuple(partitions)
+
+
+def _heals(move: PlannedMove, view: PartitionView, observed: Observed) -> bool:
+    """Whether a move takes a lost replica away, or puts a live one beside it."""
+    live = observed.live_brokers.difference(view.offline)
+    lost = frozenset(observed.origin(move.topic_partition)) - live
+    return not lost.isdisjoint(move.removing) or (
+        bool(lost) and not observed.live_brokers.isdisjoint(move.adding)
+    )
 
 
 def what_blocks(seen: Survey, world: World) -> str:
@@ -94,5 +102,5 @@ def _candidate(move: PlannedMove, observed: Observed) -> Candidate:
         topic_partition=tp,
         brokers=move.brokers,
         size_bytes=copied_bytes(move, observed.sizes, view.leader),
-        at_min_isr=len(view.isr) <= observed.min_isr(tp.topic),
+        at_min_isr=len(view.isr) <= observed.needed_in_sync(tp),
     )

@@ -11,7 +11,6 @@ from ballast.reassign.progress import Sizes
 from ballast.reassign.queueing import QueuePlace
 from ballast.reassign.spec import ReassignmentSpec
 
-MIN_INSYNC_REPLICAS = "min.insync.replicas"
 MY_TURN = QueuePlace(position=0)
 
 
@@ -26,7 +25,9 @@ class Observed:
     cluster: ClusterView
     pending: Mapping[TopicPartition, ReplicaAssignment]
     topic_configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Throttle lists and min.insync.replicas set on the plan's topics that are visible."""
+    """Throttle lists set on the plan's topics that are visible; empty while none matters."""
+    min_isr_by_topic: Mapping[str, int] = field(default_factory=dict)
+    """min.insync.replicas in force on the plan's topics that are visible, wherever it is set."""
     broker_configs: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     """Throttle rates set on each broker that was asked and answered."""
     sizes: Sizes = field(default_factory=dict)
@@ -68,9 +69,16 @@ class Observed:
         return self.cluster.partitions[tp].replicas if pending is None else pending.origin_replicas
 
     def min_isr(self, topic: str) -> int:
-        """Return the topic's own min.insync.replicas; 1 where it is not set on the topic."""
-        value = self.topic_configs.get(topic, {}).get(MIN_INSYNC_REPLICAS, "1")
-        return int(value) if value.isdecimal() and len(value) < 9 else 1
+        """Return the min.insync.replicas in force on a topic; 1 where it is not known."""
+        return self.min_isr_by_topic.get(topic, 1)
+
+    def needed_in_sync(self, tp: TopicPartition) -> int:
+        """Return how many in-sync replicas a visible partition needs, as far as it can have them.
+
+        A partition never needs more than it had replicas before the change that is pending: one
+        replica under a cluster-wide min.insync.replicas of 2 cannot have two in sync.
+        """
+        return min(self.min_isr(tp.topic), len(self.origin(tp)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

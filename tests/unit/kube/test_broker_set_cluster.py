@@ -29,11 +29,11 @@ class CountingAdmin(FakeAdmin):
         self.asked: list[str] = []
         self.hides_defaults = False
 
-    async def topic_configs(
+    async def effective_topic_configs(
         self, topics: Collection[str], names: Collection[str]
     ) -> Mapping[str, Mapping[str, str]]:
         self.asked.append("settings")
-        return await super().topic_configs(topics, names)
+        return await super().effective_topic_configs(topics, names)
 
     async def replica_sizes(
         self, broker_id: int, topics: Mapping[str, Collection[int]]
@@ -81,6 +81,24 @@ async def test_the_specs_minimum_counts_until_brokers_tell_theirs() -> None:
     external = await reader.read(replace(SPEC, config={}))
     assert external is not None
     assert external.min_isr("orders") == 1
+
+
+async def test_a_minimum_in_the_brokers_properties_counts() -> None:
+    """That of a cluster that runs elsewhere: no spec, and no dynamic default, names it."""
+    cluster, _, _, reader = scene()
+    cluster.static_configs = {"min.insync.replicas": "2"}
+    seen = await reader.read(replace(SPEC, config={}))
+    assert seen is not None
+    assert (seen.min_isr("orders"), seen.min_isr("payments")) == (2, 1)
+
+
+async def test_another_default_of_all_brokers_counts_at_once() -> None:
+    cluster, _, _, reader = scene()
+    for minimum in ("2", "3"):
+        cluster.default_configs = {"min.insync.replicas": minimum}
+        seen = await reader.read(SPEC)
+        assert seen is not None
+        assert seen.min_isr("orders") == int(minimum)
 
 
 async def test_what_is_dear_is_asked_for_rarely() -> None:

@@ -35,7 +35,11 @@ T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 def metadata(request: metadata_wire.MetadataRequest) -> metadata_wire.MetadataResponse:
     partition = metadata_wire.MetadataResponsePartition(
-        partition_index=0, leader_id=1, replica_nodes=(1, 2), isr_nodes=(1,)
+        partition_index=0,
+        leader_id=1,
+        replica_nodes=(1, 2),
+        isr_nodes=(1,),
+        offline_replicas=(2,),
     )
     topics = [metadata_wire.MetadataResponseTopic(name="t", partitions=(partition,))]
     if request.topics is not None:
@@ -82,7 +86,7 @@ def test_describe_cluster() -> None:
         (1, "b", 9092, "r")
     ]
     assert view.partitions == {
-        T0: PartitionView(topic_partition=T0, leader=1, replicas=(1, 2), isr=(1,))
+        T0: PartitionView(topic_partition=T0, leader=1, replicas=(1, 2), isr=(1,), offline=(2,))
     }
     assert requests[0].topics is None
     assert not requests[0].allow_auto_topic_creation
@@ -193,6 +197,17 @@ def test_configs_set_on_the_thing_itself() -> None:
     assert configs == {"c3": "3"}
     (resource,) = requests[0].resources
     assert (resource.resource_type, resource.resource_name) == (4, "")
+
+
+def test_configs_in_force_on_a_topic_have_any_source() -> None:
+    configs, requests = ask(
+        lambda admin: admin.effective_topic_configs({"t"}, {"c1"}),
+        ApiKey.DESCRIBE_CONFIGS,
+        described(1, 2, 3, 4, 5),
+    )
+    assert configs == {"t": {f"c{source}": str(source) for source in (1, 2, 3, 4, 5)}}
+    (resource,) = requests[0].resources
+    assert (resource.resource_type, resource.resource_name) == (2, "t")
 
 
 def test_configs_of_what_does_not_exist() -> None:

@@ -17,8 +17,10 @@ from tests.unit.reassign.worlds import (
 )
 
 
-def kinds(targets: dict[TopicPartition, tuple[int, ...]], **configs: str) -> list[tuple[str, str]]:
-    seen = observed(topic_configs={"t": {k.replace("_", "."): v for k, v in configs.items()}})
+def kinds(
+    targets: dict[TopicPartition, tuple[int, ...]], *, min_isr: int = 1
+) -> list[tuple[str, str]]:
+    seen = observed(min_isr=min_isr)
     return [(p.kind, str(p.error)) for p in problems(spec(targets=targets), seen)]
 
 
@@ -40,14 +42,14 @@ def test_a_broker_that_is_down_but_holds_replicas_is_known() -> None:
 
 
 def test_no_plan_takes_a_partition_below_min_isr() -> None:
-    assert kinds({T0: (1,)}, min_insync_replicas="2") == [
+    assert kinds({T0: (1,)}, min_isr=2) == [
         (
             "BelowMinISR",
             "spec.plan.assignments[0].replicas: fewer replicas than min.insync.replicas=2 "
             "of topic t",
         )
     ]
-    assert kinds({T0: (1, 4)}, min_insync_replicas="3") == [], "it has no more today"
+    assert kinds({T0: (1, 4)}, min_isr=3) == [], "it has no more today"
 
 
 def test_problems_are_bounded() -> None:

@@ -286,7 +286,7 @@ class TestUnderWay:
         thin = observed(
             partition(T0, 1, 2, isr=(1,)),
             partition(T1, 3, 2),
-            topic_configs={"t": {"min.insync.replicas": "2"}},
+            min_isr=2,
         )
         wanted = spec(execution=Execution(when_under_min_isr=policy))
         step = decide(world(thin, wanted=wanted, remembered=memory()))

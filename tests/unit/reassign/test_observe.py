@@ -1,8 +1,16 @@
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 
+import pytest
+
 from ballast.reassign.memory import Memory
-from ballast.reassign.observe import SIZES_INTERVAL_SECONDS, Observer
+from ballast.reassign.observe import (
+    MIN_INSYNC_REPLICAS,
+    MIN_ISR_INTERVAL_SECONDS,
+    SIZES_INTERVAL_SECONDS,
+    Observer,
+)
 from ballast.reassign.throttles import LEADER_RATE, LEADER_REPLICAS
 from ballast.reassign.world import Observed
 from tests.fakes.cluster_admin import FakeAdmin, FakeCluster
@@ -29,7 +37,55 @@ def test_all_topics_are_seen_before_the_start_and_the_plans_after_it() -> None:
     assert {tp.topic for tp in look(admin()).cluster.partitions} == {"t", "other"}
     started = look(admin(), known=memory())
     assert {tp.topic for tp in started.cluster.partitions} == {"t"}
-    assert started.topic_configs == {"t": {LEADER_REPLICAS: "0:1", "min.insync.replicas": "2"}}
+
+
+def test_throttle_lists_are_read_where_a_throttle_is_wanted_or_to_be_put_back() -> None:
+    lists = {"t": {LEADER_REPLICAS: "0:1"}}
+    assert look(admin(), rate=5, known=memory()).topic_configs == lists
+    owing = replace(memory(), topic_throttles={"t": {}})
+    assert look(admin(), known=owing).topic_configs == lists
+    assert look(admin(), known=memory()).topic_configs == {}
+
+
+@pytest.mark.parametrize(
+    ("own", "of_all", "static", "in_force"),
+    [
+        ("2", None, None, {"t": 2}),
+        (None, "2", None, {"t": 2}),
+        (None, None, "2", {"t": 2}),
+        ("1", "3", "2", {"t": 1}),
+        (None, "3", "2", {"t": 3}),
+        (None, None, None, {}),
+        ("two", None, None, {}),
+        ("9" * 30, None, None, {}),
+    ],
+)
+def test_min_isr_counts_wherever_it_is_set(
+    own: str | None, of_all: str | None, static: str | None, in_force: dict[str, int]
+) -> None:
+    at = admin()
+    cluster = at.cluster
+    cluster.topic_configs["t"] = {} if own is None else {MIN_INSYNC_REPLICAS: own}
+    cluster.default_configs = {} if of_all is None else {MIN_INSYNC_REPLICAS: of_all}
+    cluster.static_configs = {} if static is None else {MIN_INSYNC_REPLICAS: static}
+    assert look(at, known=memory()).min_isr_by_topic == in_force
+    assert look(at).min_isr_by_topic == in_force, "a spec is refused by it before the start"
+
+
+def test_min_isr_is_read_again_after_a_while_and_when_a_topic_comes_to_sight() -> None:
+    at = admin()
+    observer = Observer(at)
+
+    def min_isr(now: float) -> Mapping[str, int]:
+        return asyncio.run(observer.observe(spec(), memory(), now)).min_isr_by_topic
+
+    at.hidden_topics = {"t"}
+    assert min_isr(0.0) == {}
+    at.hidden_topics = set()
+    assert min_isr(1.0) == {"t": 2}
+    at.cluster.topic_configs["t"] = {MIN_INSYNC_REPLICAS: "3"}
+    assert min_isr(MIN_ISR_INTERVAL_SECONDS) == {"t": 2}
+    assert min_isr(1.0 + MIN_ISR_INTERVAL_SECONDS) == {"t": 3}
 
 
 def test_brokers_are_asked_for_rates_only_when_rates_matter() -> None:

@@ -1,3 +1,7 @@
+from dataclasses import replace
+
+from ballast.model.assignments import ReplicaAssignment
+from ballast.reassign.plan import Plan
 from ballast.reassign.ports import RequestError
 from ballast.reassign.spec import Execution
 from ballast.reassign.steps import SubmitBatch
@@ -42,17 +46,39 @@ def test_what_is_not_throttled_yet_waits() -> None:
 
 
 def test_partitions_under_min_isr() -> None:
-    configs = {"t": {"min.insync.replicas": "2"}}
-    thin = observed(partition(T0, 1, 2, isr=(1,)), partition(T1, 3, 2), topic_configs=configs)
+    thin = observed(partition(T0, 1, 2, isr=(1,)), partition(T1, 3, 2), min_isr=2)
     assert under_min_isr(survey(memory(), thin, Hints()), thin) == (T0,)
 
 
 def test_a_partition_that_the_plan_takes_off_a_dead_broker_does_not_hold_it_up() -> None:
-    configs = {"t": {"min.insync.replicas": "2"}}
-    dead = observed(
-        partition(T0, 1, 2, isr=(1,)), partition(T1, 3, 2), topic_configs=configs, live=(1, 3, 4)
-    )
+    dead = observed(partition(T0, 1, 2, isr=(1,)), partition(T1, 3, 2), min_isr=2, live=(1, 3, 4))
     assert under_min_isr(survey(memory(), dead, Hints()), dead) == ()
+
+
+def test_a_partition_never_needs_more_than_it_had_replicas() -> None:
+    """One replica under an inherited minimum of 2, before, during and after its move to three."""
+    plan = Plan.of({T0: (1, 2, 3)}, {T0: (1,)})
+    grown = replace(memory(), plan=plan)
+    growing = ReplicaAssignment.of(1).reassign_to((1, 2, 3))
+    for seen in (
+        observed(partition(T0, 1), min_isr=2),
+        observed(partition(T0, 1, 2, 3, isr=(1,)), min_isr=2, pending={T0: growing}),
+        observed(partition(T0, 1, 2, 3, isr=(1, 2)), min_isr=2),
+    ):
+        assert under_min_isr(survey(grown, seen, Hints()), seen) == ()
+
+
+def test_a_live_replica_beside_a_lost_one_is_the_cure() -> None:
+    """RF 2 to 3 while one replica is lost: on a dead broker, or in a directory that failed."""
+    adds = replace(memory(), plan=Plan.of({T0: (1, 2, 4)}, {T0: (1, 2)}))
+    thin = partition(T0, 1, 2, isr=(1,))
+    lost = observed(thin, min_isr=2, live=(1, 3, 4))
+    failed = observed(replace(thin, offline=(2,)), min_isr=2)
+    behind = observed(thin, min_isr=2)
+    held_up = [under_min_isr(survey(adds, seen, Hints()), seen) for seen in (lost, failed, behind)]
+    assert held_up == [(), (), (T0,)]
+    all_dead = observed(thin, min_isr=2, live=(1, 3))
+    assert under_min_isr(survey(adds, all_dead, Hints()), all_dead) == (T0,)
 
 
 def test_what_blocks_in_words() -> None:

@@ -1,7 +1,5 @@
-import pytest
-
 from ballast.model.assignments import ReplicaAssignment
-from tests.unit.reassign.worlds import T0, observed, partition
+from tests.unit.reassign.worlds import T0, T1, observed, partition
 
 
 def test_a_pending_change_shows_all_replicas_and_the_origin() -> None:
@@ -19,9 +17,8 @@ def test_a_settled_partition_is_where_metadata_says() -> None:
     assert seen.live_brokers == {1, 2}
 
 
-@pytest.mark.parametrize(
-    ("value", "min_isr"), [("2", 2), ("", 1), ("-1", 1), ("two", 1), ("9" * 30, 1)]
-)
-def test_min_isr_of_a_topic(value: str, min_isr: int) -> None:
-    assert observed(topic_configs={"t": {"min.insync.replicas": value}}).min_isr("t") == min_isr
-    assert observed().min_isr("t") == 1
+def test_no_partition_needs_more_in_sync_replicas_than_it_had() -> None:
+    moving = ReplicaAssignment.of(1).reassign_to((1, 2, 3))
+    seen = observed(partition(T0, 1, 2, 3), partition(T1, 2, 3), min_isr=2, pending={T0: moving})
+    assert [seen.needed_in_sync(tp) for tp in (T0, T1)] == [1, 2]
+    assert (seen.min_isr("t"), seen.min_isr("of which nothing is known")) == (2, 1)

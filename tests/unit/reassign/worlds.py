@@ -45,6 +45,7 @@ def observed(
     live: tuple[int, ...] = (1, 2, 3, 4),
     pending: Mapping[TopicPartition, ReplicaAssignment] | None = None,
     topic_configs: Mapping[str, Mapping[str, str]] | None = None,
+    min_isr: int = 1,
     broker_configs: Mapping[int, Mapping[str, str]] | None = None,
     sizes: Sizes | None = None,
 ) -> Observed:
@@ -60,6 +61,7 @@ def observed(
         ),
         pending=pending or {},
         topic_configs={"t": {}} if topic_configs is None else topic_configs,
+        min_isr_by_topic={"t": min_isr},
         broker_configs={b: {} for b in live} if broker_configs is None else broker_configs,
         sizes=sizes or {},
     )
