@@ -13,21 +13,24 @@ A set that is paused gets its gates and its status only; an existing cluster its
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ballast.brokersets.availability import Availability, Refusal
+from ballast.brokersets.availability import Availability
 from ballast.brokersets.broker_states import broker_statuses
 from ballast.brokersets.census import Census, take_census
 from ballast.brokersets.conditions import ConditionType, Facts, Findings, findings
+from ballast.brokersets.disruption import Disruption, plan_disruption
 from ballast.brokersets.dynamic_config import due_changes, is_in_force
 from ballast.brokersets.errors import InvalidBrokerSet
 from ballast.brokersets.objects import object_steps, volume_steps
+from ballast.brokersets.observed import Cluster
 from ballast.brokersets.readiness import Verdict, judge
 from ballast.brokersets.rebalancing import plan_rebalance
 from ballast.brokersets.resources import Inputs
 from ballast.brokersets.rolling import Roll, plan_roll
 from ballast.brokersets.scaling import Scaling, plan_scaling
-from ballast.brokersets.spec import DesiredState, DisruptionPolicy
+from ballast.brokersets.spec import DesiredState
 from ballast.brokersets.status import refused_status, status_document
 from ballast.brokersets.steps import AlterBrokerConfigs, Decision, PatchGate, Step
 from ballast.brokersets.world import World
@@ -47,11 +50,23 @@ def decide(world: World) -> Decision:
     spec, observed = world.spec, world.observed
     cluster = observed.cluster
     census = Census() if cluster is None else take_census(cluster)
-    availability = Availability(cluster, census)
+    availability = Availability(
+        _without_those_that_go(world),
+        members=frozenset(spec.broker_id(ordinal) for ordinal in range(_size(world))),
+        has_controller=observed.has_controller,
+    )
     verdicts = _verdicts(world, census)
     scaling = plan_scaling(world, census)
     roll = plan_roll(spec, observed.stateful_set, observed.pods, verdicts, availability)
-    disruption = _disruption(world, availability)
+    disruption = plan_disruption(
+        spec,
+        # What leaves the count with its pod must not be counted until then.
+        min(_size(world), scaling.replicas),
+        {pod.ordinal: pod for pod in observed.pods},
+        availability,
+        census,
+        observed.held_pods,
+    )
     facts = Facts(
         spec=spec,
         observed=observed,
@@ -141,7 +156,12 @@ def _verdicts(world: World, census: Census) -> dict[int, Verdict]:
     is_configured = is_in_force(spec, cluster)
     return {
         pod.ordinal: judge(
-            pod, spec.broker_id(pod.ordinal), cluster, census, is_configured=is_configured
+            pod,
+            spec.broker_id(pod.ordinal),
+            cluster,
+            census,
+            is_configured=is_configured,
+            has_controller=world.observed.has_controller,
         )
         for pod in world.observed.pods
         if not pod.is_terminating
@@ -180,15 +200,27 @@ def _config_steps(world: World) -> tuple[AlterBrokerConfigs, ...]:
     return (AlterBrokerConfigs(changes=changes),) if changes else ()
 
 
-def _disruption(world: World, availability: Availability) -> Refusal | None:
-    """Return why no broker may be disrupted now: an eviction may take any of them."""
-    if world.spec.disruption is DisruptionPolicy.STATIC:
-        return None
+def _size(world: World) -> int:
+    stateful_set = world.observed.stateful_set
+    return world.spec.replicas if stateful_set is None else stateful_set.replicas
+
+
+def _without_those_that_go(world: World) -> Cluster | None:
+    """Return the cluster without the brokers whose pods are being deleted or are to be made.
+
+    Brokers know of that only when it is done.
+    """
     cluster = world.observed.cluster
-    return availability.first_refusal(sorted(cluster.live_brokers) if cluster else ())
+    if cluster is None:
+        return None
+    stay = {pod.ordinal for pod in world.observed.pods if not pod.is_terminating}
+    going = {world.spec.broker_id(o) for o in range(_size(world)) if o not in stay}
+    if going.isdisjoint(cluster.live_brokers):
+        return cluster
+    return replace(cluster, live_brokers=cluster.live_brokers - going)
 
 
-def _inputs(world: World, scaling: Scaling, roll: Roll, disruption: Refusal | None) -> Inputs:
+def _inputs(world: World, scaling: Scaling, roll: Roll, disruption: Disruption) -> Inputs:
     observed = world.observed
     stateful_set = observed.stateful_set
     return Inputs(
@@ -197,7 +229,7 @@ def _inputs(world: World, scaling: Scaling, roll: Roll, disruption: Refusal | No
         replicas=scaling.replicas,
         partition=roll.partition,
         storage_size=None if stateful_set is None else stateful_set.storage_size,
-        max_unavailable=1 if disruption is None else 0,
+        disruption=disruption,
         racks=observed.racks,
         nodes_in_use=frozenset(pod.node for pod in observed.pods if pod.node is not None),
     )

@@ -16,6 +16,9 @@ DATA_VOLUME: Final = "data"
 GATE: Final = "ballast.dev/in-sync"
 """The readiness gate: a condition of the pod that the operator sets."""
 
+POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
+"""Every pod of a StatefulSet has it, from its creation."""
+
 SET_LABEL: Final = "ballast.dev/broker-set"
 PURPOSE_LABEL: Final = "ballast.dev/purpose"
 """On a reassignment that belongs to a set: what it is for."""
@@ -32,6 +35,11 @@ CONFIG_ANNOTATION: Final = "ballast.dev/config-digest"
 def stateful_set(name: str) -> str:
     """Return the name of a set's StatefulSet, disruption budget, service account and policy."""
     return f"{name}-broker"
+
+
+def held_budget(name: str) -> str:
+    """Return the name of the disruption budget of those brokers that may not go."""
+    return f"{stateful_set(name)}-held"
 
 
 def pod(name: str, ordinal: int) -> str:

@@ -23,7 +23,7 @@ def object_steps(world: World, inputs: Inputs) -> tuple[Step, ...]:
             steps.append(step)
     steps += [
         Delete(kind=kind, name=name)
-        for kind, name in obsolete(world.spec)
+        for kind, name in obsolete(world.spec, inputs)
         if (kind, name) in applied
     ]
     return tuple(steps)

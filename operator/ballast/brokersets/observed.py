@@ -173,6 +173,13 @@ class Observed:
     nodes could not be read: the racks that were applied then stay."""
     volumes: tuple[VolumeView, ...] = ()
     reassignments: tuple[ReassignmentView, ...] = ()
+    held_pods: frozenset[str] = frozenset()
+    """Pods that the disruption budget of held pods covers; empty when there is none."""
     applied: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """Of each object of the set that exists, by kind and name: its `ballast.dev/applied-digest`,
     empty when it has none."""
+
+    @property
+    def has_controller(self) -> bool:
+        """Whether somebody can elect leaders now, as far as this operator knows."""
+        return self.controller is not None and self.zookeeper is ZooKeeperState.CONNECTED

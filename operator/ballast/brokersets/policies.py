@@ -1,9 +1,10 @@
 """The smaller objects of a set: Services, ConfigMaps, service account, disruptions, network."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ballast.brokersets import names
+from ballast.brokersets.disruption import Disruption
 from ballast.brokersets.properties import server_properties
 from ballast.brokersets.spec import BrokerSetSpec
 
@@ -88,19 +89,47 @@ def racks_map(
     }
 
 
-def disruption_budget(spec: BrokerSetSpec, max_unavailable: int) -> dict[str, Any]:
-    """Return the budget of voluntary disruptions.
+def disruption_budgets(spec: BrokerSetSpec, disruption: Disruption) -> Sequence[dict[str, Any]]:
+    """Return the budgets of voluntary disruptions, in the order in which they are to be applied."""
+    name = spec.identity.name
+    first = _budget(
+        names.stateful_set(name),
+        spec,
+        disruption.max_unavailable,
+        {} if not disruption.excepted else _by_name("NotIn", disruption.excepted),
+        "AlwaysAllow" if disruption.is_any_unhealthy_allowed else "IfHealthyBudget",
+    )
+    if not disruption.held:
+        return (first,)
+    second = _budget(
+        names.held_budget(name), spec, 0, _by_name("In", disruption.held), "IfHealthyBudget"
+    )
+    return (second, first) if disruption.is_held_first else (first, second)
 
-    A broker that is not ready may be evicted whatever the budget: it serves nobody.
-    """
+
+def _by_name(operator: str, pods: Collection[str]) -> dict[str, Any]:
+    return {
+        "matchExpressions": [
+            {"key": names.POD_NAME_LABEL, "operator": operator, "values": sorted(pods)}
+        ]
+    }
+
+
+def _budget(
+    name: str,
+    spec: BrokerSetSpec,
+    max_unavailable: int,
+    selector: Mapping[str, Any],
+    unhealthy_pods: str,
+) -> dict[str, Any]:
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
-        "metadata": {"name": names.stateful_set(spec.identity.name)},
+        "metadata": {"name": name},
         "spec": {
             "maxUnavailable": max_unavailable,
-            "selector": {"matchLabels": names.selector_labels(spec.identity.name)},
-            "unhealthyPodEvictionPolicy": "AlwaysAllow",
+            "selector": {"matchLabels": names.selector_labels(spec.identity.name), **selector},
+            "unhealthyPodEvictionPolicy": unhealthy_pods,
         },
     }
 

@@ -10,6 +10,9 @@ load does not make the pod unready: taking a loaded broker from the Service, and
 disrupted, would heal nothing. What is in sync at any moment is told by the status and the
 disruption budget.
 
+Nor does a gate open while nobody is the cluster's controller: what brokers tell of the ISR is then
+as old as the last controller, and may be from before the broker was started.
+
 Not waited for: replicas that a reassignment is bringing here (that may take hours, and the broker
 owes them to nobody yet), and partitions without a leader (there is nobody to catch up with).
 """
@@ -35,6 +38,11 @@ NOT_REGISTERED = Verdict(
 CLUSTER_UNKNOWN = Verdict(
     is_true=False, reason="ClusterUnknown", message="no broker answers: nothing is known of the ISR"
 )
+NO_CONTROLLER = Verdict(
+    is_true=False,
+    reason="NoController",
+    message="nobody is the cluster's controller: what brokers tell of the ISR may be old",
+)
 CONFIG_PENDING = Verdict(
     is_true=False, reason="ConfigPending", message="configs of the spec are not set on the brokers"
 )
@@ -47,6 +55,7 @@ def judge(  # noqa: PLR0911  (a list of rules)
     census: Census,
     *,
     is_configured: bool,
+    has_controller: bool,
 ) -> Verdict:
     """Return what the gate of a pod should be.
 
@@ -67,6 +76,8 @@ def judge(  # noqa: PLR0911  (a list of rules)
         return NOT_REGISTERED
     if held:
         return in_sync
+    if not has_controller:
+        return NO_CONTROLLER
     if not is_configured:
         return CONFIG_PENDING
     behind = census.of(broker_id).behind

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ballast.brokersets import names, policies
+from ballast.brokersets.disruption import Disruption
 from ballast.brokersets.pod_template import pod_template
 from ballast.brokersets.spec import BrokerSetSpec, DisruptionPolicy
 
@@ -26,8 +27,8 @@ class Inputs:
     """Ordinals from here on may be updated now; None = pods are deleted by others (OnDelete)."""
     storage_size: str | None = None
     """Size in the StatefulSet's claim template when it was made; None = that of the spec."""
-    max_unavailable: int = 1
-    """Brokers that may be disrupted now."""
+    disruption: Disruption = field(default_factory=Disruption)
+    """Brokers that may be evicted now."""
     racks: Mapping[str, str] | None = None
     """Rack by node; None = not known, the ConfigMap is left as it is."""
     nodes_in_use: frozenset[str] = field(default_factory=frozenset)
@@ -50,12 +51,12 @@ def desired(spec: BrokerSetSpec, inputs: Inputs) -> Sequence[Document]:
         documents.append(policies.racks_map(spec, inputs.racks, inputs.nodes_in_use))
     documents.append(policies.network_policy(spec))
     if spec.disruption is not DisruptionPolicy.NONE:
-        documents.append(policies.disruption_budget(spec, inputs.max_unavailable))
+        documents += policies.disruption_budgets(spec, inputs.disruption)
     documents.append(_stateful_set(spec, inputs))
     return tuple(_owned(spec, document) for document in documents)
 
 
-def obsolete(spec: BrokerSetSpec) -> Sequence[tuple[str, str]]:
+def obsolete(spec: BrokerSetSpec, inputs: Inputs) -> Sequence[tuple[str, str]]:
     """Return kind and name of what a set of this spec must not have."""
     name = spec.identity.name
     gone = []
@@ -63,6 +64,8 @@ def obsolete(spec: BrokerSetSpec) -> Sequence[tuple[str, str]]:
         gone.append(("ConfigMap", names.racks_map(name)))
     if spec.disruption is DisruptionPolicy.NONE:
         gone.append(("PodDisruptionBudget", names.stateful_set(name)))
+    if spec.disruption is DisruptionPolicy.NONE or not inputs.disruption.held:
+        gone.append(("PodDisruptionBudget", names.held_budget(name)))
     return tuple(gone)
 
 

@@ -75,10 +75,13 @@ class BrokerSetActions:
     async def carry_out(self, spec: BrokerSetSpec, wanted: Sequence[Step]) -> Outcome:
         """Take the steps in their order. Raises `ApiUnavailable`."""
         outcome = Outcome()
-        has_hold = True
+        has_hold = has_budgets = True
         for step in wanted:
             if isinstance(step, steps.PatchGate) and step.value and not has_hold:
                 # An open gate lets an update go on: not before what holds it back is in force.
+                continue
+            if _is_budget(step) and not has_budgets:
+                # A pod goes from one budget to another: each waits for the one before it.
                 continue
             try:
                 await self._take(spec, step)
@@ -89,6 +92,7 @@ class BrokerSetActions:
                 log.warning("refused: %s", refusal)
                 outcome.refusals.append(refusal)
                 has_hold = has_hold and not _is_stateful_set(step)
+                has_budgets = has_budgets and not _is_budget(step)
             else:
                 outcome.done.append(step)
         return outcome
@@ -164,6 +168,12 @@ class BrokerSetActions:
 
 def _is_stateful_set(step: Step) -> bool:
     return isinstance(step, steps.Apply) and step.kind == STATEFUL_SETS.kind
+
+
+def _is_budget(step: Step) -> bool:
+    if not isinstance(step, steps.Apply | steps.Delete):
+        return False
+    return step.kind == POD_DISRUPTION_BUDGETS.kind
 
 
 def describe(step: Step) -> str:

@@ -10,6 +10,7 @@ from ballast.brokersets.spec import BrokerSetSpec
 from ballast.kube.broker_set_cluster import ClusterReader, controller_of
 from ballast.kube.broker_set_views import (
     applied_digests,
+    held_pods,
     pod_views,
     reassignment_views,
     stateful_set_view,
@@ -106,6 +107,7 @@ class BrokerSetReader:
             racks=await self._racks(spec, pods),
             volumes=volume_views(name, documents[PERSISTENT_VOLUME_CLAIMS]),
             reassignments=reassignment_views(spec.identity.uid, documents[PARTITION_REASSIGNMENTS]),
+            held_pods=held_pods(name, documents[POD_DISRUPTION_BUDGETS]),
             applied=applied_digests(
                 document for resource in APPLIED for document in documents[resource]
             ),

@@ -83,6 +83,17 @@ def applied_digests(documents: Iterable[Document]) -> dict[tuple[str, str], str]
     }
 
 
+def held_pods(name: str, documents: Iterable[Document]) -> frozenset[str]:
+    """Return the pods that the disruption budget of held pods covers."""
+    return frozenset(
+        str(pod)
+        for document in documents
+        if document["metadata"]["name"] == names.held_budget(name)
+        for expression in _part(_part(document, "spec"), "selector").get("matchExpressions") or ()
+        for pod in expression.get("values") or ()
+    )
+
+
 _PURPOSES: Final = frozenset(str(purpose) for purpose in Purpose)
 
 

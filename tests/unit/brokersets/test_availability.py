@@ -3,7 +3,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ballast.brokersets.availability import Availability, Obstacle
-from ballast.brokersets.census import Census, take_census
 from ballast.brokersets.observed import Cluster, Pending
 from tests.unit.brokersets.worlds import FULL, HEALTHY, Placement, cluster
 
@@ -11,7 +10,7 @@ EVERYONE = [0, 1, 2]
 
 
 def refusals(seen: Cluster) -> dict[int, str]:
-    availability = Availability(seen, take_census(seen))
+    availability = Availability(seen)
     found = {broker_id: availability.refusal(broker_id) for broker_id in EVERYONE}
     return {b: refusal.obstacle.value for b, refusal in found.items() if refusal is not None}
 
@@ -44,6 +43,16 @@ def refusals(seen: Cluster) -> dict[int, str]:
             cluster(((0, 1), (0, 1)), live=(0, 1)), {}, id="a broker without replicas is down"
         ),
         pytest.param(
+            cluster(((0, 1), (0, 1)), ((2,), ()), live=(0, 1)),
+            {},
+            id="a broker is down that shares no partition",
+        ),
+        pytest.param(
+            cluster(((0, 1), (0, 1)), ((1, 2), (1,)), min_isr=1, live=(0, 1)),
+            {1: "BrokerDown"},
+            id="only the broker that shares a partition with the dead one stays",
+        ),
+        pytest.param(
             cluster(((0, 1), (0,)), min_isr=1, pending={0: Pending(adding=(1,), removing=(0,))}),
             {0: "AtMinISR"},
             id="the only replica while another is on its way",
@@ -70,16 +79,51 @@ def test_who_may_go(seen: Cluster, kept: dict[int, str]) -> None:
 
 
 def test_nobody_goes_from_a_cluster_that_is_not_seen() -> None:
-    availability = Availability(None, Census())
+    availability = Availability(None)
     refusal = availability.refusal(0)
     assert refusal is not None
     assert refusal.obstacle is Obstacle.CLUSTER_UNKNOWN
-    assert availability.first_refusal([]) == refusal
+
+
+def test_nobody_goes_while_nobody_is_controller() -> None:
+    refusal = Availability(HEALTHY, has_controller=False).refusal(1)
+    assert refusal is not None
+    assert refusal.obstacle is Obstacle.NO_CONTROLLER
+
+
+def test_of_a_hundred_brokers_a_dead_one_keeps_its_neighbours_only() -> None:
+    everyone = range(100)
+    placements = [tuple((first + i) % 100 for i in range(3)) for first in everyone]
+    live = frozenset(everyone) - {50}
+    seen = cluster(
+        *((replicas, tuple(b for b in replicas if b in live)) for replicas in placements),
+        live=live,
+        min_isr=1,
+    )
+    availability = Availability(seen)
+    kept = [b for b in sorted(live) if availability.refusal(b) is not None]
+    assert kept == [48, 49, 51, 52]
+
+
+@pytest.mark.parametrize(
+    ("placement", "kept"),
+    [
+        pytest.param(((0, 1, 7), (0, 1)), {}, id="two are left of three, and may be one"),
+        pytest.param(((0, 1, 2, 7), (0, 1)), {0: "AtMinISR", 1: "AtMinISR"}, id="2 is behind"),
+        pytest.param(((0, 7), (0,)), {}, id="one is left of two"),
+    ],
+)
+def test_replicas_of_brokers_that_were_taken_out_are_not_waited_for(
+    placement: Placement, kept: dict[int, str]
+) -> None:
+    availability = Availability(cluster(placement), members=EVERYONE)
+    found = {b: availability.refusal(b) for b in EVERYONE}
+    assert {b: r.obstacle.value for b, r in found.items() if r is not None} == kept
 
 
 def test_a_refusal_says_for_which_partition() -> None:
     seen = cluster(((0, 1, 2), (0, 1)))
-    refusal = Availability(seen, take_census(seen)).first_refusal([2, 1, 0])
+    refusal = Availability(seen).refusal(1)
     assert refusal is not None
     assert refusal.message == "t-0 has 2 in-sync replicas and needs 2"
 
@@ -100,7 +144,7 @@ def clusters(draw: st.DrawFn) -> Cluster:
 def test_no_partition_falls_under_its_minimum_because_a_broker_goes(
     seen: Cluster, broker_id: int
 ) -> None:
-    if Availability(seen, take_census(seen)).refusal(broker_id) is not None:
+    if Availability(seen).refusal(broker_id) is not None:
         return
     for tp, partition in seen.partitions.items():
         left = set(partition.isr) - {broker_id}
@@ -117,4 +161,5 @@ def test_a_healthy_cluster_lets_each_broker_go(seen: Cluster) -> None:
         live=range(5),
         min_isr=seen.default_min_isr,
     )
-    assert Availability(healed, take_census(healed)).first_refusal(range(5)) is None
+    availability = Availability(healed)
+    assert [availability.refusal(broker_id) for broker_id in range(5)] == [None] * 5

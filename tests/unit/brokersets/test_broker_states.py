@@ -29,7 +29,14 @@ def statuses(
     spec = spec or broker_set()
     census = Census() if seen.cluster is None else take_census(seen.cluster)
     verdicts = {
-        p.ordinal: judge(p, spec.broker_id(p.ordinal), seen.cluster, census, is_configured=True)
+        p.ordinal: judge(
+            p,
+            spec.broker_id(p.ordinal),
+            seen.cluster,
+            census,
+            is_configured=True,
+            has_controller=True,
+        )
         for p in seen.pods
         if not p.is_terminating
     }

@@ -16,7 +16,7 @@ from ballast.brokersets.decide import (
     refused,
 )
 from ballast.brokersets.errors import InvalidBrokerSet
-from ballast.brokersets.observed import Observed, Purpose, VolumeView
+from ballast.brokersets.observed import Observed, Purpose, VolumeView, ZooKeeperState
 from ballast.brokersets.reading import read_broker_set
 from ballast.brokersets.steps import (
     AlterBrokerConfigs,
@@ -102,7 +102,7 @@ def test_a_set_at_rest_is_left_alone() -> None:
     [
         pytest.param(HEALTHY, 1, id="all in sync"),
         pytest.param(cluster(((0, 1, 2), (0, 1))), 0, id="at the minimum"),
-        pytest.param(cluster(((0, 1), (0,)), ((1, 2), (1, 2))), 0, id="one is behind"),
+        pytest.param(cluster(((0, 1), (0,)), ((1, 2), (1, 2))), 3, id="one is behind, 2 may go"),
         pytest.param(cluster(FULL, live=(0, 1)), 0, id="a broker is down"),
         pytest.param(None, 0, id="nothing is known"),
         pytest.param(cluster(), 1, id="nothing to lose"),
@@ -111,9 +111,52 @@ def test_a_set_at_rest_is_left_alone() -> None:
 def test_the_disruption_budget_follows_the_isr(seen: Any, max_unavailable: int) -> None:
     for policy, wanted in (("Dynamic", max_unavailable), ("Static", 1)):
         spec = broker_set(disruption={"policy": policy})
-        budget = applied(decide(world(spec, observed(cluster=seen))), "PodDisruptionBudget")
-        assert budget is not None
-        assert budget["spec"]["maxUnavailable"] == wanted
+        decision = decide(world(spec, observed(cluster=seen)))
+        assert budgets(decision)["prod-broker"]["spec"]["maxUnavailable"] == wanted
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"controller": None}, id="nobody is controller"),
+        pytest.param({"zookeeper": ZooKeeperState.CONNECTING}, id="ZooKeeper does not answer"),
+        pytest.param({"zookeeper": None, "controller": None}, id="no session yet"),
+    ],
+)
+def test_nothing_rolls_and_nobody_is_evicted_without_a_controller(fields: dict[str, Any]) -> None:
+    seen = observed(stateful_set=stateful_set(update_revision=NEW), **fields)
+    decision = decide(world(seen=seen))
+    assert budgets(decision)["prod-broker"]["spec"]["maxUnavailable"] == 0
+    assert applied(decision, "StatefulSet")["spec"]["updateStrategy"] == {  # type: ignore[index]
+        "type": "RollingUpdate",
+        "rollingUpdate": {"partition": 3},
+    }
+    assert condition(decision, "UpdateBlocked") == "True/NoController"
+
+
+def test_a_broker_whose_pod_is_being_deleted_is_as_good_as_down() -> None:
+    seen = observed(pods=(pod(0), pod(1), pod(2, is_terminating=True)))
+    assert budgets(decide(world(seen=seen)))["prod-broker"]["spec"]["maxUnavailable"] == 0
+
+
+@pytest.mark.parametrize("replicas", [2, 5])
+def test_a_budget_never_counts_brokers_that_come_or_go(replicas: int) -> None:
+    """Else others could be evicted together while the StatefulSet has its old or new size."""
+    seen = observed(
+        pods=(pod(0), pod(1), starting(2)), cluster=cluster(((0, 1), (0, 1)), live=(0, 1))
+    )
+    decision = decide(world(broker_set(replicas=replicas), seen))
+    wanted = 1 if replicas == 2 else 2
+    assert budgets(decision)["prod-broker"]["spec"]["maxUnavailable"] == wanted
+
+
+def budgets(decision: Decision) -> dict[str, Any]:
+    """Return the disruption budgets that are applied, by name."""
+    return {
+        step.name: step.document
+        for step in decision.steps
+        if isinstance(step, Apply) and step.kind == "PodDisruptionBudget"
+    }
 
 
 def test_a_hold_is_in_force_before_a_gate_opens() -> None:

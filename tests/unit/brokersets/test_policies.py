@@ -1,4 +1,5 @@
 from ballast.brokersets import policies
+from ballast.brokersets.disruption import Disruption
 from ballast.brokersets.names import selector_labels
 from tests.unit.brokersets.worlds import broker_set
 
@@ -45,10 +46,26 @@ def test_with_too_many_nodes_those_in_use_are_kept() -> None:
     assert "n04009" not in data
 
 
-def test_a_broker_that_is_not_ready_may_always_be_evicted() -> None:
-    spec = policies.disruption_budget(SPEC, 0)["spec"]
-    assert spec["maxUnavailable"] == 0
-    assert spec["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+def test_a_broker_that_is_not_ready_is_evicted_within_the_budget_only() -> None:
+    (budget,) = policies.disruption_budgets(SPEC, Disruption(max_unavailable=0))
+    assert budget["spec"] == {
+        "maxUnavailable": 0,
+        "selector": {"matchLabels": selector_labels("prod")},
+        "unhealthyPodEvictionPolicy": "IfHealthyBudget",
+    }
+
+
+def test_held_pods_have_a_budget_of_their_own() -> None:
+    held = frozenset({"prod-broker-1", "prod-broker-0"})
+    disruption = Disruption(max_unavailable=3, excepted=held, held=held, is_held_first=True)
+    second, first = policies.disruption_budgets(SPEC, disruption)
+    assert [d["metadata"]["name"] for d in (second, first)] == [
+        "prod-broker-held",
+        "prod-broker",
+    ]
+    assert [d["spec"]["maxUnavailable"] for d in (second, first)] == [0, 3]
+    (choice,) = second["spec"]["selector"]["matchExpressions"]
+    assert choice["values"] == ["prod-broker-0", "prod-broker-1"]
 
 
 def test_clients_from_anywhere_and_metrics_from_the_namespace() -> None:

@@ -45,18 +45,30 @@ NEW_PROCESS = pod(0, container_id="c0-again", gate=opened("c0"))
 )
 def test_the_gate(view: PodView, seen: Cluster | None, reason: str) -> None:
     census = Census() if seen is None else take_census(seen)
-    verdict = judge(view, 0, seen, census, is_configured=True)
+    verdict = judge(view, 0, seen, census, is_configured=True, has_controller=True)
     assert (verdict.reason, verdict.is_true) == (reason, reason == "InSync")
 
 
 def test_clients_see_no_broker_before_its_config_is_in_force() -> None:
     census = take_census(HEALTHY)
-    first = judge(pod(0, gate=None), 0, HEALTHY, census, is_configured=False)
-    later = judge(pod(0), 0, HEALTHY, census, is_configured=False)
+    first = judge(pod(0, gate=None), 0, HEALTHY, census, is_configured=False, has_controller=True)
+    later = judge(pod(0), 0, HEALTHY, census, is_configured=False, has_controller=True)
     assert (first.reason, first.is_true) == ("ConfigPending", False)
     assert later.is_true
 
 
 def test_an_open_gate_names_the_process_that_it_was_opened_for() -> None:
-    verdict = judge(pod(0, gate=None), 0, HEALTHY, take_census(HEALTHY), is_configured=True)
+    verdict = judge(
+        pod(0, gate=None), 0, HEALTHY, take_census(HEALTHY), is_configured=True, has_controller=True
+    )
     assert verdict.message == opened("c0").message
+
+
+def test_no_gate_opens_while_nobody_is_controller() -> None:
+    """The ISR that brokers tell of is from before the broker was started."""
+    census = take_census(HEALTHY)
+    verdicts = [
+        judge(view, 0, HEALTHY, census, is_configured=True, has_controller=False)
+        for view in (pod(0, gate=None), pod(0, gate=opened("before")), pod(0))
+    ]
+    assert [v.reason for v in verdicts] == ["NoController", "NoController", "InSync"]

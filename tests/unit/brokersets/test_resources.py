@@ -54,13 +54,14 @@ def test_what_is_optional_is_there_or_to_be_deleted(
     fields: dict[str, Any], there: bool, gone: tuple[str, str]
 ) -> None:
     assert (gone in kinds(**fields)) is there
-    assert (gone in obsolete(broker_set(**fields))) is not there
+    assert (gone in obsolete(broker_set(**fields), inputs())) is not there
 
 
 def test_unknown_racks_are_left_as_they_are() -> None:
     names = [d["metadata"]["name"] for d in desired(broker_set(rack=RACK), inputs(racks=None))]
     assert "prod-racks" not in names
-    assert obsolete(broker_set(rack=RACK)) == ()
+    gone = obsolete(broker_set(rack=RACK), inputs(racks=None))
+    assert gone == (("PodDisruptionBudget", "prod-broker-held"),)
 
 
 def test_of_an_existing_cluster_nothing_is_made() -> None:

@@ -33,11 +33,11 @@ def roll(
 ) -> Roll:
     census = Census() if seen is None else take_census(seen)
     verdicts = {
-        p.ordinal: judge(p, p.ordinal, seen, census, is_configured=True)
+        p.ordinal: judge(p, p.ordinal, seen, census, is_configured=True, has_controller=True)
         for p in pods
         if not p.is_terminating
     }
-    return plan_roll(broker_set(**fields), owner, pods, verdicts, Availability(seen, census))
+    return plan_roll(broker_set(**fields), owner, pods, verdicts, Availability(seen))
 
 
 def new(ordinal: int) -> PodView:

@@ -111,6 +111,7 @@ async def test_racks_come_from_nodes() -> None:
 
 async def test_without_rights_to_nodes_the_rest_goes_on() -> None:
     house = House(WithoutNodes(), rack={"topologyKey": "topology.kubernetes.io/zone"})
+    house.candidate = CONNECTED
     await house.settle(5)
     assert house.stateful_set()["spec"]["replicas"] == 3
     assert "prod-racks" not in house.config_maps()
