@@ -125,7 +125,7 @@ class FakeZooKeeper:
         self._dead_hosts.pop(host, None)
 
     def stop(self) -> None:
-        """Stop answering; sessions do not run out meanwhile, as they need a server for it."""
+        """End the server; sessions do not run out meanwhile, as they need a server for it."""
         self._is_down = True
         for session in list(self.sessions.values()):
             if session.connection is not None:
@@ -138,6 +138,29 @@ class FakeZooKeeper:
         for session in self.sessions.values():
             session.heard_at = now
             self._arm_expiry(session)
+
+    def freeze(self) -> None:
+        """Stand still as after SIGSTOP; clients notice when heartbeats go unanswered."""
+        self._is_down = True
+        for session in list(self.sessions.values()):
+            if session.connection is not None:
+                notice_s = self.random.uniform(0, session.timeout_s * 2 / 3)
+                self._break(session.connection, notice_s=notice_s)
+
+    def thaw(self) -> None:
+        """Go on; sessions that have run out meanwhile end before anybody can connect.
+
+        The server's clock went on while it stood still, unlike after `stop`.
+        """
+        self._is_down = False
+        now = asyncio.get_running_loop().time()
+        for session in self.sessions.values():
+            if session.is_over:
+                continue
+            if now >= session.heard_at + session.timeout_s:
+                self._end(session)
+            else:
+                self._arm_expiry(session)
 
     # -- what tests and invariants look at ---------------------------------------------------
 

@@ -71,6 +71,9 @@ class FakeClient:
     def session_timeout_s(self) -> float:
         return self._session.timeout_s or self._server.session_timeout_s
 
+    def is_silent(self, now: float) -> bool:
+        return self._session.is_silent(now)
+
     def on_session_event(self, callback: Callable[[SessionEvent], None]) -> None:
         self._session.on_event(callback)
 

@@ -34,6 +34,7 @@ from ballast.broker.offsets_topic import OffsetsTopic, creatable_offsets_topic
 from ballast.broker.parts import Parts
 from ballast.broker.producer_ids import ProducerIds
 from ballast.broker.purgatory_timer import PurgatoryTimer
+from ballast.broker.readiness import Readiness
 from ballast.broker.registration import Registration
 from ballast.broker.replica_manager import ReplicaManager
 from ballast.broker.session import Session
@@ -163,10 +164,24 @@ class Broker:
             session=session,
         )
         self.server = Server(Dispatcher(self.parts), tasks=self._tasks, limits=self._limits())
-        self.http = HttpServer(
-            Health(unhealthy=self._unhealthy, unready=self._unready, registry=metrics.registry)
-        )
+        self.http = self._http_server(identity, metrics)
         add_gauges(self.parts, self.server)
+
+    def _http_server(self, identity: Identity, metrics: BrokerMetrics) -> HttpServer:
+        self._readiness = Readiness(identity, self.registration)
+        metrics.gauge(
+            "registration_certain",
+            "Whether ZooKeeper has confirmed the registration within the session timeout.",
+            self.registration.is_certain,
+        )
+        return HttpServer(
+            Health(
+                unhealthy=self._unhealthy,
+                unready=self._readiness.unready,
+                uncertain=self._readiness.uncertain,
+                registry=metrics.registry,
+            )
+        )
 
     def _internal_topics(self) -> dict[str, CreatableTopic]:
         return {
@@ -282,9 +297,6 @@ class Broker:
     def _unhealthy(self) -> str | None:
         return None if self.failure is None else repr(self.failure)
 
-    def _unready(self) -> str | None:
-        return None if self.parts.identity.is_registered else "not registered with ZooKeeper"
-
     def _limits(self) -> ServerLimits:
         config = self.config
         return ServerLimits(
@@ -357,6 +369,7 @@ class Broker:
         await self._close(clean=self.failure is None)
 
     async def _close(self, *, clean: bool) -> None:
+        self._readiness.is_stopping = True
         parts = self.parts
         await parts.fetchers.stop()
         closing = self._tasks.create_task(self.server.close(SHUTDOWN_GRACE_S))

@@ -66,7 +66,8 @@ def _delete(replicas: ReplicaManager, deletion: Deletion, offset: int) -> None:
     partition = replicas.find(name)
     view = partition.leader_view()
     if not replicas.identity.is_registered:
-        # To the cluster this broker is dead: another may lead by now.
+        # ZooKeeper has ended the session, so another may lead by now. Nothing is lost if records
+        # are deleted here, but the answer must not say that all replicas have deleted them.
         raise PartitionError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if not partition.log.config.is_deleted:
         raise PartitionError(ErrorCode.POLICY_VIOLATION)

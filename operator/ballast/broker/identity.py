@@ -16,7 +16,7 @@ class Identity:
         self.broker_epoch = NO_EPOCH
         """The czxid of the latest registration (KIP-380); -1 before the first."""
         self.is_registered = False
-        """Whether that registration is in force, as far as this broker knows."""
+        """Whether that registration is in force, as far as ZooKeeper has told this broker."""
         self.registered_once = asyncio.Event()
         """Set at the first registration: before it, nothing tells which commands of the controller
         were meant for the process before this one."""
@@ -28,7 +28,7 @@ class Identity:
         self.registered_once.set()
 
     def lost(self) -> None:
-        """Note that the session has ended: to others this broker is dead until it registers."""
+        """Note that ZooKeeper has ended the session: others take this broker for dead now."""
         self.is_registered = False
 
 

@@ -1,4 +1,31 @@
-"""Appending what producers send, and waiting until enough replicas have it."""
+"""Appending what producers send, and waiting until enough replicas have it.
+
+A leader serves whether or not it has a session with ZooKeeper, as Kafka's do: while ZooKeeper says
+nothing, after the session has expired, and until the broker has registered again. Others may have
+been elected meanwhile. Why acks=all loses nothing then, with unclean leader election off:
+
+1. Leader L of epoch e acknowledges a record when every member of its *maximal ISR* M has fetched
+   beyond it, stating epoch e (`replication.partition`). What was fetched under another epoch, or
+   for a role before this one, does not count.
+2. In epoch e only L changes the ISR in ZooKeeper, by compare-and-set, and until it knows the
+   outcome M holds the members of before and after. So M contains the ISR that ZooKeeper shows,
+   whatever L has heard since. A controller changes it only together with the epoch.
+3. The leader of e+1 is a member of that ISR, so of M. If L acknowledges a record, that broker has
+   fetched it in e, so before it learnt of e+1: the record is in its log when it begins to lead. The
+   same holds for the other members of the ISR of e+1, from which later leaders come. They truncate
+   only to the log of a leader that has the record.
+4. A broker that has learnt of e+1 fetches from the new leader, or from L under an epoch that L
+   refuses: it never again confirms a record to L. So a deposed L acknowledges nothing unless nobody
+   in M knows that it was deposed, and then 3. holds.
+5. If M is L alone, nobody else may be elected: a controller that takes L for dead leaves L in the
+   ISR as its last member, and the partition without a leader until L is back. This covers
+   replication factor 1.
+6. L cannot shrink M without ZooKeeper. If a follower stays away, acks=all waits until the request
+   times out; it is never acknowledged by fewer replicas than ZooKeeper knows to be in sync.
+
+What acks=1 and acks=0 promise is no more than that L has appended the record; a deposed leader
+truncates it when it follows the new one. Kafka loses it in the same way.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -88,9 +115,6 @@ def _append(
 ) -> Produced:
     partition = replicas.find(name)
     view = partition.leader_view()
-    if not replicas.identity.is_registered:
-        # To the cluster this broker is dead: another may lead by now.
-        raise PartitionError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if acks == ACKS_ALL:
         view.check_enough_replicas(replicas.configs.min_insync_replicas(name.topic))
     if not records:
@@ -140,8 +164,6 @@ def acknowledgement(
     view = partition.view if partition is not None else None
     if partition is None or view is None or partition.term != produced.term:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
-    if not replicas.identity.is_registered:
-        return None
     minimum = replicas.configs.min_insync_replicas(produced.name.topic)
     state = view.acks_all(produced.required_offset, minimum)
     if state is AcksAll.WAITING:

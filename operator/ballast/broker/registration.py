@@ -1,8 +1,9 @@
 """The broker's sessions with ZooKeeper: opened, registered, and opened anew when one expires.
 
-Between the end of a session and the next registration the broker is dead to the cluster: it
-acknowledges nothing and takes no command of the old registration. The new registration has a new
-epoch, by which the controller sees that the broker bounced (KIP-380).
+Between the end of a session and the next registration the broker is dead to the cluster, and takes
+no command that was meant for the old registration. It goes on serving what it leads; why that loses
+nothing is argued in `produce`. The new registration has a new epoch, by which the controller sees
+that the broker bounced (KIP-380).
 """
 
 import asyncio
@@ -27,6 +28,9 @@ log = logging.getLogger(__name__)
 
 RETRY_S: Final = 1.0
 """Pause before another session is tried."""
+
+UNREGISTER_S: Final = 2.0
+"""How long a broker that ends tries to unregister; without ZooKeeper its session runs out."""
 
 
 class Registration:
@@ -54,6 +58,15 @@ class Registration:
         self._store: BrokerStore | None = None
         self._expired_sessions: deque[int] = deque(maxlen=64)
         self._expired = asyncio.Event()
+        self._clock = asyncio.get_running_loop().time
+
+    def is_certain(self) -> bool:
+        """Whether ZooKeeper has confirmed the registration within the session timeout."""
+        return (
+            self._identity.is_registered
+            and self._client is not None
+            and not self._client.is_silent(self._clock())
+        )
 
     async def connect(self) -> None:
         """Open a session, and see to the cluster's znodes and id; raises `ZooKeeperError`."""
@@ -66,7 +79,7 @@ class Registration:
             store = BrokerStore(client)
             await store.ensure_paths()
             self._identity.cluster_id = await store.cluster_id(self._new_cluster_id())
-        except ZooKeeperError:
+        except (ZooKeeperError, asyncio.CancelledError):
             self._client = None
             await client.close()
             raise
@@ -80,7 +93,10 @@ class Registration:
         deadline = loop.time() + timeout_s
         while True:
             try:
-                await self.connect()
+                async with asyncio.timeout_at(deadline):
+                    await self.connect()
+            except TimeoutError as error:
+                raise ConnectionLoss(f"no answer of ZooKeeper in {timeout_s:g} s") from error
             except ConnectionLoss as error:
                 if loop.time() + RETRY_S >= deadline:
                     raise
@@ -124,8 +140,9 @@ class Registration:
         store, self._store = self._store, None
         if store is not None and self._client is not None:
             try:
-                await store.unregister(self._identity.broker_id)
-            except ZooKeeperError as error:
+                async with asyncio.timeout(UNREGISTER_S):
+                    await store.unregister(self._identity.broker_id)
+            except (ZooKeeperError, TimeoutError) as error:
                 log.info("the session's end unregisters this broker: %r", error)
         await self._drop()
 

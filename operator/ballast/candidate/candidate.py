@@ -3,6 +3,11 @@
 session ──► watch /controller ──► run ──► lost: wait for the watch, run again
 ▲                               └────► elected: failover, one queue ──► something ended it
 └── after expiry or an error of ZooKeeper: a new session ◄── resign ◄──────┘
+
+While ZooKeeper says nothing the session and the leadership stay: both may still be there when it is
+back. Once nothing was heard for the session timeout, another may be the controller. Versions fence
+every write then, as always, and nothing else is told to anybody: requests are refused at once with
+NOT_CONTROLLER, so that none is answered from memory that may be old.
 """
 
 import asyncio
@@ -21,6 +26,7 @@ from ballast.candidate.event_queue import EventQueue
 from ballast.candidate.leadership import Leadership
 from ballast.candidate.options import CandidateOptions
 from ballast.candidate.requests import Request, encoded
+from ballast.candidate.returning_brokers import ReturningBrokers
 from ballast.controller.errors import ControllerMoved, StoreUnavailable
 from ballast.net.api_versions import answer_api_versions
 from ballast.net.requests import RequestContext, ResponseParts
@@ -78,6 +84,9 @@ class Candidate:
         self._random = random
         self._wall_clock_ms = wall_clock_ms
         self._leadership: Leadership | None = None
+        self._client: ZooKeeperClient | None = None
+        self._clock: Callable[[], float] | None = None
+        self._returning = ReturningBrokers()
         self._server: Server | None = None
 
     @property
@@ -86,9 +95,18 @@ class Candidate:
         return self._leadership
 
     @property
+    def is_silent(self) -> bool:
+        """Whether ZooKeeper was not heard for the session timeout. Safe in any thread."""
+        client, clock = self._client, self._clock
+        return client is None or clock is None or client.is_silent(clock())
+
+    @property
     def is_active(self) -> bool:
-        """Whether this candidate believes to be the controller."""
-        return self._leadership is not None
+        """Whether this candidate is the controller, as ZooKeeper had it a session timeout ago.
+
+        Safe in any thread.
+        """
+        return self._leadership is not None and not self.is_silent
 
     @property
     def port(self) -> int:
@@ -97,12 +115,13 @@ class Candidate:
 
     async def run(self) -> None:
         """Serve and run for controller until cancelled; raises `OSError` if it cannot listen."""
+        self._clock = asyncio.get_running_loop().time
         async with asyncio.TaskGroup() as tasks:
             server = Server(self.handle, tasks=tasks, limits=self.options.server)
             await server.start(*self._listen)
             self._server = server
             try:
-                await self._sessions()
+                await self._sessions(tasks)
             finally:
                 self._server = None
                 await server.close(grace_s=1.0)
@@ -122,7 +141,7 @@ class Candidate:
             raise UnknownApiKey(key)
         message = decode(APIS[key].request, header.api_version, context.body)
         leadership = self._leadership
-        if leadership is None:
+        if leadership is None or self.is_silent:
             error = ErrorCode.NOT_CONTROLLER
             return encoded(header, api.refuse(message, header.api_version, error, None))
         answered = asyncio.get_running_loop().create_future()
@@ -131,12 +150,14 @@ class Candidate:
 
     # -- sessions, elections, leaderships ------------------------------------------------------
 
-    async def _sessions(self) -> None:
+    async def _sessions(self, tasks: asyncio.TaskGroup) -> None:
         while True:
-            client = self._client_factory()
+            client = self._client = self._client_factory()
             client.on_session_event(self._note_session)
+            following: asyncio.Task[None] | None = None
             try:
                 await client.start()
+                following = tasks.create_task(self._returning.follow(client))
                 await self._run_in(client)
             except (ZooKeeperError, ZnodeError) as error:
                 log.warning("new session, because of %s: %s", type(error).__name__, error)
@@ -144,6 +165,10 @@ class Candidate:
                 log.warning("new session, because of: %s", error)
             finally:
                 self.lost_to = None
+                if following is not None:
+                    following.cancel()
+                if self.session_event is SessionEvent.EXPIRED:
+                    self._returning.session_expired()
                 await client.close()
             await asyncio.sleep(self.options.retry_s)
 
@@ -173,6 +198,8 @@ class Candidate:
             await election.watch(lambda _: stirred.set())
             outcome = await election.run_for_controller()
             self.lost_to = outcome if isinstance(outcome, Lost) else None
+            if isinstance(outcome, Lost):
+                self._returning.settled()
             if isinstance(outcome, Elected):
                 await self._lead(client, election, outcome)
                 await asyncio.sleep(self.options.retry_s)
@@ -189,6 +216,7 @@ class Candidate:
             candidate_id=self.candidate_id,
             random=self._random,
             options=self.options,
+            returning=self._returning,
         )
         self.elections_won += 1
         self.elected_ms = self._wall_clock_ms()

@@ -10,6 +10,7 @@ from ballast.candidate.errors import Deposed, SessionEnded
 from ballast.candidate.event_queue import EventQueue
 from ballast.candidate.options import CandidateOptions
 from ballast.candidate.requests import Request, Requests
+from ballast.candidate.returning_brokers import ReturningBrokers
 from ballast.controller.controller import Controller
 from ballast.controller.events import AutoPreferredReplicaLeaderElection, Event
 from ballast.controller.states import PartitionState
@@ -32,7 +33,7 @@ class Leadership:
     more is read from the queue, and every request in it is answered with NOT_CONTROLLER.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  one argument per part that it binds together
         self,
         client: ZooKeeperClient,
         elected: Elected,
@@ -41,6 +42,7 @@ class Leadership:
         candidate_id: int,
         random: Random,
         options: CandidateOptions,
+        returning: ReturningBrokers,
     ) -> None:
         self.elected = elected
         self.handled: Counter[str] = Counter()
@@ -49,6 +51,7 @@ class Leadership:
         self._candidate_id = candidate_id
         self._random = random
         self._options = options
+        self._returning = returning
         self._queue = queue
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._controller: Controller | None = None
@@ -110,6 +113,7 @@ class Leadership:
             tasks.create_task(self._guard(election), name="guard of /controller")
             tasks.create_task(self._fail(), name="end of the leadership")
             try:
+                await self._returning.wait(self._client.session_timeout_s)
                 await controller.failover()
                 log.info("leading with controller epoch %d", self.elected.controller_epoch)
                 if self._options.controller.auto_leader_rebalance_enable:

@@ -44,12 +44,15 @@ def view_of(candidate: Candidate | None, identity: str) -> CandidateView:
 
 def zookeeper_state(candidate: Candidate) -> ZooKeeperState:
     """Return the state of a candidate's session. Safe in any thread."""
-    return _STATES[candidate.session_event]
+    state = _STATES[candidate.session_event]
+    # A session that ZooKeeper says nothing about may be over, and whoever waits for it is not told.
+    is_lost = state is not ZooKeeperState.CONNECTED and candidate.session_event is not None
+    return ZooKeeperState.LOST if is_lost and candidate.is_silent else state
 
 
 def _controller(candidate: Candidate, identity: str) -> ControllerView | None:
     leadership, lost_to = candidate.leadership, candidate.lost_to
-    if leadership is not None:
+    if leadership is not None and candidate.is_active:
         return ControllerView(
             identity=identity,
             epoch=leadership.elected.controller_epoch,

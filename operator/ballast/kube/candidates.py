@@ -59,7 +59,8 @@ class Seat:
     @property
     def epoch(self) -> int | None:
         """The controller epoch while this candidate is the controller."""
-        leadership = self.candidate.leadership if self.candidate is not None else None
+        candidate = self.candidate
+        leadership = candidate.leadership if candidate is not None and candidate.is_active else None
         return leadership.elected.controller_epoch if leadership is not None else None
 
 

@@ -1,4 +1,7 @@
-"""The process's health and metrics over HTTP: /healthz (also /livez), /readyz, /metrics.
+"""The process's health and metrics over HTTP: /healthz (also /livez), /readyz, /certainz, /metrics.
+
+/readyz is about serving clients. /certainz is about what the process knows: it fails while the
+process may have missed changes of the cluster, as when ZooKeeper does not answer.
 
 One request per connection, GET or HEAD, no body, 8 KiB of head at most, answered or closed in time:
 it is asked by kubelets and Prometheus, and reachable by whoever reaches the pod.
@@ -29,6 +32,8 @@ class Health:
     unready: Callable[[], str | None]
     """Asked by /readyz: a reason keeps clients away."""
     registry: CollectorRegistry
+    uncertain: Callable[[], str | None] = lambda: None
+    """Asked by /certainz: a reason says that what the process knows may be old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,7 @@ def _route(head: bytes, health: Health) -> tuple[_Answer, bool]:
         b"/healthz": _healthz,
         b"/livez": _healthz,
         b"/readyz": _readyz,
+        b"/certainz": _certainz,
         b"/metrics": _metrics,
     }
     route = routes.get(target.split(b"?", 1)[0])
@@ -146,6 +152,10 @@ def _healthz(health: Health) -> _Answer:
 
 def _readyz(health: Health) -> _Answer:
     return _verdict(health.unready())
+
+
+def _certainz(health: Health) -> _Answer:
+    return _verdict(health.uncertain())
 
 
 def _verdict(reason: str | None) -> _Answer:

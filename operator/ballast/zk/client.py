@@ -96,7 +96,7 @@ class SessionEvent(Enum):
     SUSPENDED = auto()
     """No connection: calls raise `ConnectionLoss`; the session may still be saved."""
     EXPIRED = auto()
-    """Over; the last event of a client."""
+    """Over, as ZooKeeper has said; the last event of a client."""
 
 
 Watch = Callable[[WatchEvent], None]
@@ -118,6 +118,12 @@ class ZooKeeperClient(Protocol):
     def session_timeout_s(self) -> float:
         """The timeout that the server granted, in seconds."""
 
+    def is_silent(self, now: float) -> bool:
+        """Whether ZooKeeper was not heard for the session timeout, at ``now`` (loop seconds).
+
+        Then the session may be over, and others may own what it owned. Safe in any thread.
+        """
+
     def on_session_event(self, callback: Callable[[SessionEvent], None]) -> None:
         """Call ``callback`` on each session event from now on."""
 
@@ -128,7 +134,7 @@ class ZooKeeperClient(Protocol):
         """End the session (its ephemeral znodes go at once); never raises, may be repeated."""
 
     async def wait_connected(self) -> None:
-        """Return when connected; raises `SessionExpired`, at the latest after the timeout."""
+        """Return when connected, however long that takes; raises `SessionExpired`."""
 
     async def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, Stat]:
         """Return data and stat; the watch sees CHANGED and DELETED. Raises `NoNode` (no watch)."""

@@ -64,7 +64,7 @@ class ConnectionLoss(ZooKeeperError):
 
 
 class SessionExpired(ZooKeeperError):
-    """The session has ended, by the server's word or by this client's own clock."""
+    """ZooKeeper has ended the session, or its owner has closed it."""
 
 
 class AlreadyRegistered(ZooKeeperError):

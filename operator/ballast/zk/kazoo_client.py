@@ -96,6 +96,10 @@ class KazooZooKeeperClient:
         """The timeout that the server granted, or the one asked for before that."""
         return self._session.timeout_s or self._session_timeout_s
 
+    def is_silent(self, now: float) -> bool:
+        """Whether ZooKeeper was not heard for the session timeout, at ``now`` (loop seconds)."""
+        return self._session.is_silent(now)
+
     def on_session_event(self, callback: Callable[[SessionEvent], None]) -> None:
         """Call ``callback`` on each session event from now on."""
         self._session.on_event(callback)
@@ -132,7 +136,7 @@ class KazooZooKeeperClient:
         self._forget(SessionExpired("the client is closed"))
 
     async def wait_connected(self) -> None:
-        """Return when connected; raises `SessionExpired`, at the latest after the timeout."""
+        """Return when connected, however long that takes; raises `SessionExpired`."""
         await self._session.wait_connected()
 
     # -- reads -------------------------------------------------------------------------------

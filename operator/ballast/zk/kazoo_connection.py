@@ -25,6 +25,13 @@ from ballast.zk.kazoo_requests import error_of
 RETRY_DELAY_S = 0.05
 RETRY_DELAY_MAX_S = 1.0
 
+ATTEMPT_MAX_S = 3.0
+"""How long one attempt to open a TCP connection may take.
+
+kazoo allows a whole session timeout. The kernel repeats a SYN ever less often, so an attempt that
+was made while the network was cut may notice the end of the cut many seconds later.
+"""
+
 # kazoo tells every attempt to connect; the session's events tell what matters of that.
 _log = logging.getLogger("ballast.zk.kazoo")
 _log.setLevel(logging.ERROR)
@@ -132,6 +139,12 @@ class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has n
 
     def stop(self) -> None:
         self._running = False
+
+    def create_connection(self, *args: Any, **options: Any) -> socket.socket:
+        """Connect as kazoo does, but give an attempt up after `ATTEMPT_MAX_S`."""
+        options["timeout"] = min(options["timeout"], ATTEMPT_MAX_S)
+        made: socket.socket = super().create_connection(*args, **options)
+        return made
 
     def select(
         self,

@@ -11,7 +11,7 @@ from ballast.zk.client import ZooKeeperClient
 from ballast.zk.errors import ConnectionLoss
 
 MAX_ATTEMPTS = 8
-"""Lost connections in a row that one call survives; the session's end comes first as a rule."""
+"""Lost connections in a row that one call survives."""
 
 T = TypeVar("T")
 
@@ -27,7 +27,8 @@ async def settle(client: ZooKeeperClient) -> None:
 async def repeat(client: ZooKeeperClient, call: Callable[[], Awaitable[T]]) -> T:
     """Make a call that may be made twice, again after each lost connection.
 
-    Raises what the call raises, `SessionExpired`, or `ConnectionLoss` after `MAX_ATTEMPTS`.
+    It waits for as long as ZooKeeper is away: a caller with a deadline sets its own. Raises what
+    the call raises, `SessionExpired`, or `ConnectionLoss` after `MAX_ATTEMPTS`.
     """
     for _ in range(MAX_ATTEMPTS - 1):
         try:

@@ -63,6 +63,8 @@ async def register(
                 if epoch is not None:
                     return epoch
     except TimeoutError as error:
+        if client.is_silent(asyncio.get_running_loop().time()):
+            raise ConnectionLoss(f"{path}: ZooKeeper does not answer") from error
         raise AlreadyRegistered(f"{path} belongs to another session") from error
 
 

@@ -1,8 +1,14 @@
-"""What a client believes of its session, by its own clock.
+"""What a client knows of its session: connected, suspended, silent, over.
 
-ZooKeeper can say that a session has expired only when it answers, and until then others may have
-taken what the session owned. So a client that has heard nothing for the whole session timeout
-ends the session itself and refuses every call from then on.
+Only ZooKeeper ends a session, by saying so when it answers (as Kafka's client has it). A client
+that ended its own session by its own clock would lose what ZooKeeper still keeps for it: a server
+that was down gives every session its whole timeout when it is back. So a client without a
+connection goes on asking for its old session until ZooKeeper answers.
+
+From the moment at which nothing was heard for the session timeout, the session is *silent*: its
+ephemeral znodes may be gone and others may have taken its place. What follows from that is for the
+owner to decide (see `broker.serving` and `candidate.candidate`). No owner needs the client to stop
+it: whoever was replaced is fenced by versions of znodes and by epochs, not by clocks.
 """
 
 import asyncio
@@ -33,7 +39,6 @@ class Session:
         self._heard_at = 0.0
         self._callbacks: list[Callable[[SessionEvent], None]] = []
         self._waiters: list[asyncio.Future[None]] = []
-        self._fence: asyncio.TimerHandle | None = None
 
     @property
     def is_connected(self) -> bool:
@@ -45,29 +50,40 @@ class Session:
         """Whether the session has ended."""
         return self._state is _State.OVER
 
+    def is_silent(self, now: float) -> bool:
+        """Whether the session may be over at ``now`` (loop seconds), or is.
+
+        Safe in any thread.
+        """
+        return self._state in (_State.NEW, _State.OVER) or now >= self._heard_at + self.timeout_s
+
     def on_event(self, callback: Callable[[SessionEvent], None]) -> None:
         """Call ``callback`` on each event from now on."""
         self._callbacks.append(callback)
 
     def check(self) -> None:
         """Return if a call may be sent now; raises `ConnectionLoss` or `SessionExpired`."""
-        if self._state in (_State.CONNECTED, _State.SUSPENDED) and self._is_silent():
-            # The fence's timer is late, as after a pause of the whole process.
-            self.expired()
         if self._state is _State.OVER:
             raise SessionExpired("the session has ended")
         if self._state is not _State.CONNECTED:
             raise ConnectionLoss("not connected; the call was not sent")
 
     async def wait_connected(self) -> None:
-        """Return when connected; raises `SessionExpired`."""
+        """Return when connected; raises `SessionExpired`.
+
+        It waits for as long as ZooKeeper does not answer: a caller with a deadline sets its own.
+        """
         while True:
             try:
                 self.check()
             except ConnectionLoss:
                 waiter = asyncio.get_running_loop().create_future()
                 self._waiters.append(waiter)
-                await waiter
+                try:
+                    await waiter
+                finally:
+                    if waiter in self._waiters:
+                        self._waiters.remove(waiter)
             else:
                 return
 
@@ -82,8 +98,6 @@ class Session:
         self.session_id = session_id
         self.timeout_s = timeout_s
         self.heard(asyncio.get_running_loop().time())
-        if self._fence is None:
-            self._arm_fence()
         if self._state is not _State.CONNECTED:
             self._state = _State.CONNECTED
             self._tell(SessionEvent.CONNECTED)
@@ -95,37 +109,16 @@ class Session:
             self._tell(SessionEvent.SUSPENDED)
 
     def expired(self) -> None:
-        """Note that the session has ended, by ZooKeeper's word or by one's own clock."""
+        """Note that ZooKeeper has said that the session has ended."""
         if self._state is not _State.OVER:
-            self._finish()
+            self._state = _State.OVER
             self._tell(SessionEvent.EXPIRED)
 
     def closed(self) -> None:
         """Note that its owner ended the session; that is no event."""
         if self._state is not _State.OVER:
-            self._finish()
+            self._state = _State.OVER
             self._wake()
-
-    def _finish(self) -> None:
-        self._state = _State.OVER
-        if self._fence is not None:
-            self._fence.cancel()
-            self._fence = None
-
-    def _arm_fence(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._fence = loop.call_at(self._heard_at + self.timeout_s, self._fence_fired)
-
-    def _fence_fired(self) -> None:
-        """End the session if it is silent for too long, else look again later."""
-        if self._is_silent():
-            self.expired()
-        else:
-            self._arm_fence()
-
-    def _is_silent(self) -> bool:
-        """Whether nothing was heard for the whole session timeout."""
-        return asyncio.get_running_loop().time() >= self._heard_at + self.timeout_s
 
     def _tell(self, event: SessionEvent) -> None:
         self._wake()

@@ -91,14 +91,32 @@ def test_an_expired_session_gives_a_new_epoch_and_fences_the_old_one() -> None:
         before = identity.broker_epoch
         cluster.zookeeper.kill_session("broker-1")
         await cluster.until(lambda: not identity.is_registered)
-        refused = await cluster.produce(1, P0, batch(b"a"), acks=-1)
-        assert refused.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
         await cluster.until(lambda: identity.is_registered)
         assert identity.broker_epoch > before
         stale = cluster.leader_and_isr(1, P0, broker_epoch=before)
         answer = await cluster.ask(1, stale, 5)
         assert answer.error_code == ErrorCode.STALE_BROKER_EPOCH
         assert (await cluster.produce(1, P0, batch(b"a"))).error_code == 0
+
+    simulate(main)
+
+
+def test_a_leader_serves_whatever_becomes_of_its_session() -> None:
+    """Nobody else may be elected: the leader is the only member of the ISR."""
+
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.lead(P0, 1, [1])
+        identity = cluster.brokers[1].parts.identity
+        cluster.zookeeper.kill_session("broker-1")
+        await cluster.until(lambda: not identity.is_registered)
+        assert (await cluster.produce(1, P0, batch(b"a"), acks=-1)).base_offset == 0
+        await cluster.until(lambda: identity.is_registered)
+        cluster.zookeeper.stop()
+        await asyncio.sleep(600)
+        assert (await cluster.produce(1, P0, batch(b"b"), acks=-1)).base_offset == 1
+        assert (await cluster.fetch(1, P0, 0)).high_watermark == 2
+        cluster.zookeeper.start()
 
     simulate(main)
 
@@ -153,17 +171,19 @@ def test_without_zookeeper_a_broker_does_not_start() -> None:
     simulate(main)
 
 
+async def ask(cluster: Cluster, path: bytes) -> bytes:
+    """Return status and body of broker 1's answer over HTTP."""
+    reader = asyncio.StreamReader(loop=cluster.loop)
+    transport, _ = await cluster.loop.create_connection(
+        lambda: asyncio.StreamReaderProtocol(reader, loop=cluster.loop), "broker-1", 8080
+    )
+    transport.write(b"GET " + path + b" HTTP/1.1\r\n\r\n")
+    answer = await reader.read()
+    return answer.split(b" ")[1] + b" " + answer.rpartition(b"\r\n")[2]
+
+
 def test_health_is_told_before_zookeeper_answers() -> None:
     """A probe learns why the broker is not ready; the broker is not restarted for it."""
-
-    async def ask(cluster: Cluster, path: bytes) -> bytes:
-        reader = asyncio.StreamReader(loop=cluster.loop)
-        transport, _ = await cluster.loop.create_connection(
-            lambda: asyncio.StreamReaderProtocol(reader, loop=cluster.loop), "broker-1", 8080
-        )
-        transport.write(b"GET " + path + b" HTTP/1.1\r\n\r\n")
-        answer = await reader.read()
-        return answer.split(b" ")[1] + b" " + answer.rpartition(b"\r\n")[2]
 
     async def main(cluster: Cluster) -> None:
         cluster.zookeeper.stop()
@@ -175,8 +195,28 @@ def test_health_is_told_before_zookeeper_answers() -> None:
             cluster.zookeeper.start()
             await starting
         assert await ask(cluster, b"/readyz") == b"200 ok\n"
+        assert await ask(cluster, b"/certainz") == b"200 ok\n"
 
     simulate(main, ballast_http_listener="broker-1:8080", zookeeper_connection_timeout_ms="600000")
+
+
+def test_a_broker_without_zookeeper_is_ready_but_not_certain() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        cluster.zookeeper.stop()
+        await asyncio.sleep(600)
+        assert await ask(cluster, b"/readyz") == b"200 ok\n"
+        assert await ask(cluster, b"/certainz") == b"503 ZooKeeper does not answer\n"
+        cluster.zookeeper.start()
+        registration = cluster.brokers[1].registration
+        await cluster.until(registration.is_certain)
+        registry = cluster.brokers[1].parts.metrics.registry
+        assert registry.get_sample_value("ballast_broker_registration_certain") == 1
+        cluster.zookeeper.kill_session("broker-1")
+        await cluster.until(lambda: not cluster.brokers[1].parts.identity.is_registered)
+        assert await ask(cluster, b"/readyz") == b"200 ok\n"
+
+    simulate(main, ballast_http_listener="broker-1:8080")
 
 
 def test_a_disk_that_takes_no_writes_ends_the_broker() -> None:

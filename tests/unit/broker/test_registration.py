@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 from ballast.zk.errors import ConnectionLoss
@@ -70,12 +72,44 @@ def test_an_outage_longer_than_the_session_ends_with_a_new_registration() -> Non
         identity = cluster.brokers[1].parts.identity
         before = identity.broker_epoch
         cluster.zookeeper.cut("broker-1")
-        await cluster.until(lambda: not identity.is_registered, within_s=60)
+        await asyncio.sleep(60)
+        assert identity.is_registered
+        assert not cluster.brokers[1].registration.is_certain()
         cluster.zookeeper.heal("broker-1")
-        await cluster.until(lambda: identity.is_registered, within_s=60)
-        assert identity.broker_epoch > before
+        await cluster.until(lambda: identity.broker_epoch > before)
+        assert identity.is_registered
+        assert cluster.brokers[1].registration.is_certain()
 
     simulate(main)
+
+
+def test_a_zookeeper_that_was_down_finds_the_registration_as_it_was() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        identity = cluster.brokers[1].parts.identity
+        before = identity.broker_epoch
+        cluster.zookeeper.stop()
+        await asyncio.sleep(600)
+        assert not cluster.brokers[1].registration.is_certain()
+        cluster.zookeeper.start()
+        await cluster.until(cluster.brokers[1].registration.is_certain)
+        await asyncio.sleep(60)
+        assert identity.is_registered
+        assert identity.broker_epoch == before
+
+    simulate(main)
+
+
+def test_a_broker_ends_though_zookeeper_does_not_answer() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        cluster.zookeeper.stop()
+        await asyncio.sleep(60)
+        before = cluster.loop.now
+        await cluster.stop(1)
+        assert cluster.loop.now - before < 60
+
+    simulate(main, ballast_controlled_shutdown_timeout_ms="5000")
 
 
 def test_a_broker_that_was_killed_registers_when_its_old_session_is_over() -> None:

@@ -1,6 +1,7 @@
 """Candidates: election, failover, fencing, resignation."""
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -127,19 +128,58 @@ def test_an_expired_controller_refuses_and_runs_again(seed: int) -> None:
             cluster.ask(100).request(LIST),
         )
         await cluster.until(lambda: cluster.elected() == 101)
+        assert not first.is_active
+        # What its memory says may be old, so it is not asked.
+        assert (await cluster.ask(100).request(LIST)).error_code == ErrorCode.NOT_CONTROLLER
+        cluster.zookeeper.heal("c100")
         creation, listing = await asking
         assert creation.topics[0].error_code == ErrorCode.NOT_CONTROLLER
         assert listing.error_code in (ErrorCode.NONE, ErrorCode.NOT_CONTROLLER)
-        assert not first.is_active
-        assert (await cluster.ask(100).request(LIST)).error_code == ErrorCode.NOT_CONTROLLER
         assert cluster.zookeeper.data("/brokers/topics/lost") is None
-        cluster.zookeeper.heal("c100")
         await asyncio.sleep(10)
         cluster.zookeeper.kill_session("c101")
         await cluster.until(lambda: first.is_active)
         assert first.elections_won == 2
 
     with_cluster(scenario, seed)
+
+
+def test_a_controller_whose_session_zookeeper_kept_leads_on() -> None:
+    async def scenario(cluster: CandidateCluster) -> None:
+        candidate = cluster.start_candidate(100)
+        await cluster.until(lambda: candidate.is_active)
+        cluster.start_candidate(101)
+        await asyncio.sleep(1)
+        before = epoch(cluster)
+        cluster.zookeeper.stop()
+        await asyncio.sleep(600)
+        assert not candidate.is_active, "nobody knows whether it is"
+        cluster.zookeeper.start()
+        await cluster.until(lambda: candidate.is_active)
+        assert (await cluster.ask(100).request(create("t"))).topics[0].error_code == ErrorCode.NONE
+        assert (candidate.elections_won, epoch(cluster)) == (1, before)
+
+    with_cluster(scenario)
+
+
+@pytest.mark.parametrize(("away_s", "isr"), [(2, [1, 2, 3]), (60, [1, 3])])
+def test_brokers_whose_sessions_ended_with_the_controllers_are_waited_for(
+    away_s: float, isr: list[int]
+) -> None:
+    async def scenario(cluster: CandidateCluster) -> None:
+        candidate = cluster.start_candidate(100)
+        await cluster.until(lambda: candidate.is_active)
+        await cluster.ask(100).request(create("t"))
+        cluster.stop_broker(2)
+        cluster.zookeeper.kill_session("c100")
+        cluster.loop.call_later(away_s, cluster.start_broker, 2)
+        await asyncio.sleep(20)
+        assert candidate.is_active
+        for partition in (0, 1):
+            data = cluster.zookeeper.data(f"/brokers/topics/t/partitions/{partition}/state")
+            assert sorted(json.loads(data or b"{}")["isr"]) == isr
+
+    with_cluster(scenario)
 
 
 def test_a_controller_whose_znode_is_deleted_steps_down() -> None:

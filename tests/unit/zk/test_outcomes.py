@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 from ballast.zk import outcomes
@@ -29,6 +31,17 @@ async def test_other_errors_and_the_end_of_the_session_are_not_repeated() -> Non
     async with session(zookeeper, "one") as client:
         with pytest.raises(NoNode):
             await outcomes.repeat(client, lambda: client.get("/a"))
-        zookeeper.cut("one")
+        zookeeper.kill_session("one")
         with pytest.raises(SessionExpired):
             await outcomes.settle(client)
+
+
+async def test_a_call_waits_for_zookeeper_until_its_caller_gives_up() -> None:
+    zookeeper = server()
+    async with session(zookeeper, "one") as client:
+        zookeeper.stop()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(60):
+                await outcomes.settle(client)
+        zookeeper.start()
+        await outcomes.settle(client)

@@ -1,4 +1,4 @@
-"""The session's life by its own clock, in virtual time."""
+"""The session's life, in virtual time."""
 
 import asyncio
 
@@ -20,19 +20,18 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-async def test_silence_ends_the_session_at_its_timeout() -> None:
+async def test_silence_for_the_timeout_makes_the_session_silent_but_does_not_end_it() -> None:
     session, events = connected()
     await asyncio.sleep(4)
     session.heard(now())
     await asyncio.sleep(1)
     session.suspended()
-    with pytest.raises(ConnectionLoss):
-        session.check()
     await asyncio.sleep(4.9)
-    assert events == [SessionEvent.CONNECTED, SessionEvent.SUSPENDED]
+    assert not session.is_silent(now())
     await asyncio.sleep(0.2)
-    assert events[2:] == [SessionEvent.EXPIRED]
-    with pytest.raises(SessionExpired):
+    assert session.is_silent(now())
+    assert events == [SessionEvent.CONNECTED, SessionEvent.SUSPENDED]
+    with pytest.raises(ConnectionLoss):
         session.check()
 
 
@@ -46,22 +45,26 @@ async def test_a_session_that_was_saved_goes_on() -> None:
     assert events == [SessionEvent.CONNECTED, SessionEvent.SUSPENDED, SessionEvent.CONNECTED]
 
 
-async def test_a_late_connection_does_not_revive() -> None:
+async def test_a_session_that_zookeeper_kept_goes_on_after_any_time() -> None:
     session, events = connected()
     session.suspended()
-    await asyncio.sleep(7)
+    await asyncio.sleep(600)
     session.connected(7, 6.0)
-    assert events[-1] is SessionEvent.EXPIRED
-    assert session.is_over
+    session.check()
+    assert not session.is_silent(now())
+    assert events == [SessionEvent.CONNECTED, SessionEvent.SUSPENDED, SessionEvent.CONNECTED]
 
 
-async def test_a_call_after_a_pause_of_the_process_finds_the_session_over() -> None:
+async def test_an_expired_session_is_silent_and_refuses_a_late_connection() -> None:
     session, events = connected()
-    # The timer of the fence comes after this call, as when the whole process was stopped.
-    session.heard(now() - 6.0)
+    session.suspended()
+    session.expired()
+    session.connected(7, 6.0)
+    assert session.is_over
+    assert session.is_silent(now())
+    assert events[-1] is SessionEvent.EXPIRED
     with pytest.raises(SessionExpired):
         session.check()
-    assert events[-1] is SessionEvent.EXPIRED
 
 
 async def test_waiting_ends_with_the_connection_or_the_session() -> None:
@@ -73,10 +76,20 @@ async def test_waiting_ends_with_the_connection_or_the_session() -> None:
         assert not waiter.done()
         session.connected(7, 6.0)
     session.suspended()
+    asyncio.get_running_loop().call_later(600, session.expired)
     start = now()
     with pytest.raises(SessionExpired):
         await session.wait_connected()
-    assert now() - start == pytest.approx(6.0)
+    assert now() - start == pytest.approx(600)
+
+
+async def test_a_wait_that_its_caller_gives_up_leaves_nothing_behind() -> None:
+    session, _ = connected()
+    session.suspended()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(5):
+            await session.wait_connected()
+    assert session._waiters == []
 
 
 async def test_closing_is_no_event_but_wakes() -> None:

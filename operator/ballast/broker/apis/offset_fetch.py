@@ -3,8 +3,9 @@
 Behaviour:
 * Answers what is committed, which every in-sync replica has; -1 where nothing is. The group need
   have no members.
-* A broker whose session with ZooKeeper has ended is NOT_COORDINATOR: another may coordinate the
-  group by now and know of later commits.
+* A broker whose session ZooKeeper has ended answers NOT_COORDINATOR until it has registered again:
+  another may coordinate the group by now and know of later commits. While ZooKeeper says nothing,
+  the broker answers, as Kafka's does: a member then reads some records again at worst.
 
 Version notes:
 * v0 read from ZooKeeper; here it does what v1 does.

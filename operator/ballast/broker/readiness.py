@@ -1,0 +1,31 @@
+"""What the broker's probes say: whether it serves clients, and whether it knows the cluster.
+
+The two differ when ZooKeeper is away: the broker goes on serving what it leads (see `produce`), and
+taking its pod from clients would stop what still works. But it may not know yet who leads now.
+"""
+
+from ballast.broker.identity import Identity
+from ballast.broker.registration import Registration
+
+
+class Readiness:
+    """Each method returns the reason why not, or None."""
+
+    def __init__(self, identity: Identity, registration: Registration) -> None:
+        self._identity = identity
+        self._registration = registration
+        self.is_stopping = False
+        """Set when the broker begins to stop."""
+
+    def unready(self) -> str | None:
+        """Return why clients are not served: before the first registration, and at the end."""
+        if self.is_stopping:
+            return "stopping"
+        is_serving = self._identity.registered_once.is_set()
+        return None if is_serving else "not registered with ZooKeeper"
+
+    def uncertain(self) -> str | None:
+        """Return why the broker may have missed changes of the cluster."""
+        if not self._identity.is_registered:
+            return "not registered with ZooKeeper"
+        return None if self._registration.is_certain() else "ZooKeeper does not answer"
