@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ballast.broker.config import PROPERTIES
+from ballast.broker.settings import properties_of
 from ballast.cli import app
 from ballast.commands.controller_config import ControllerConfig
 from ballast.commands.manifest_file import ManifestFile
@@ -96,9 +97,7 @@ def test_every_target_that_it_names_exists() -> None:
 
 
 def test_every_property_that_it_names_exists() -> None:
-    of_controllers = {
-        field.metadata["property"].name for field in ControllerConfig.__dataclass_fields__.values()
-    }
+    of_controllers = {row.name for row in properties_of(ControllerConfig).values()}
     named = set(re.findall(r"`(ballast\.[a-z.]+)`", README))
     assert named == {"ballast.http.listener"}
     assert named <= PROPERTIES.keys() & of_controllers

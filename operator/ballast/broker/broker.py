@@ -48,6 +48,7 @@ from ballast.net.http import Health, HttpServer
 from ballast.net.limits import ServerLimits
 from ballast.net.server import Server
 from ballast.protocol.messages.create_topics import CreatableTopic
+from ballast.replication.quota import Window
 from ballast.storage.errors import NoUsableLogDir, WrongLogDir
 from ballast.storage.files import Files
 from ballast.storage.log_dirs import LogDirs
@@ -190,10 +191,18 @@ class Broker:
         }
 
     def _throttles(self, clock: Callable[[], float]) -> Throttles:
-        throttles = Throttles(self.config.broker_id, clock)
-        throttles.leader.set_rate(self.config.leader_throttled_rate)
-        throttles.follower.set_rate(self.config.follower_throttled_rate)
-        throttles.log_dirs.set_rate(self.config.log_dirs_throttled_rate)
+        config = self.config
+        throttles = Throttles(
+            config.broker_id,
+            clock,
+            window=Window(config.quota_window_num, config.quota_window_size_seconds),
+            log_dirs_window=Window(
+                config.log_dirs_quota_window_num, config.log_dirs_quota_window_size_seconds
+            ),
+        )
+        throttles.leader.set_rate(config.leader_throttled_rate)
+        throttles.follower.set_rate(config.follower_throttled_rate)
+        throttles.log_dirs.set_rate(config.log_dirs_throttled_rate)
         return throttles
 
     def _log_dirs(self, configs: DynamicConfigs) -> LogDirs:
@@ -304,6 +313,8 @@ class Broker:
             connections_max_idle_s=config.connections_max_idle_ms / 1000,
             max_connections=config.max_connections,
             max_connections_per_ip=config.max_connections_per_ip,
+            min_receive_rate=config.min_receive_rate,
+            write_stall_timeout_s=config.write_stall_timeout_ms / 1000,
         )
 
     def _fetch_channel(self, leader: RegisteredBroker) -> BrokerChannel:

@@ -6,8 +6,11 @@ from enum import IntEnum
 
 from ballast.broker.config import PROPERTIES
 from ballast.broker.errors import ConfigError, PartitionError
-from ballast.broker.settings import ConfigType, parse_property
-from ballast.model.topic_configs import TOPIC_CONFIGS, ConfigKind, InvalidTopicConfig
+from ballast.broker.settings import parse_property
+from ballast.model.settings.judging import InvalidTopicConfig, check_topic_config
+from ballast.model.settings.keys import ConfigKey
+from ballast.model.settings.table import TOPIC_SETTINGS
+from ballast.model.settings.values import ConfigType
 from ballast.protocol.error_codes import ErrorCode
 
 
@@ -34,24 +37,19 @@ def apply_to_topic(values: Mapping[str, str], changes: Iterable[Change]) -> dict
     changed = _apply(
         values,
         changes,
-        {name: row.default for name, row in TOPIC_CONFIGS.items() if row.kind is ConfigKind.LIST},
+        {name: row.default or "" for name, row in TOPIC_SETTINGS.items() if _is_list(row)},
     )
     for name in sorted(changed.keys() - values.keys() | _altered(values, changed)):
-        row = TOPIC_CONFIGS.get(name)
-        if row is None:
-            raise PartitionError(ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {name}")
         try:
-            row.parse(changed[name])
+            check_topic_config(name, changed[name])
         except InvalidTopicConfig as error:
             raise PartitionError(ErrorCode.INVALID_CONFIG, str(error)) from error
-        if name == "message.timestamp.type" and changed[name] != "CreateTime":
-            raise PartitionError(ErrorCode.INVALID_CONFIG, f"{name}: only CreateTime is kept")
     return changed
 
 
 def apply_to_broker(values: Mapping[str, str], changes: Iterable[Change]) -> dict[str, str]:
     """Return a broker's overrides after ``changes``; raises `PartitionError`."""
-    lists = {name: row.default or "" for name, row in PROPERTIES.items() if _is_list(name)}
+    lists = {name: row.default or "" for name, row in PROPERTIES.items() if _is_list(row)}
     changed = _apply(values, changes, lists)
     for name in sorted(changed.keys() - values.keys() | _altered(values, changed)):
         row = PROPERTIES.get(name)
@@ -66,8 +64,8 @@ def apply_to_broker(values: Mapping[str, str], changes: Iterable[Change]) -> dic
     return changed
 
 
-def _is_list(name: str) -> bool:
-    return PROPERTIES[name].type is ConfigType.LIST
+def _is_list(row: ConfigKey) -> bool:
+    return row.type is ConfigType.LIST
 
 
 def _altered(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:

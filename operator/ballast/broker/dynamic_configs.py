@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from ballast.broker.config import PROPERTIES, BrokerConfig
 from ballast.broker.errors import ConfigError
 from ballast.broker.settings import parse_property
-from ballast.model.topic_configs import TOPIC_CONFIGS, InvalidTopicConfig
+from ballast.model.settings.judging import InvalidTopicConfig, check_topic_config
+from ballast.model.settings.table import TOPIC_SETTINGS
 from ballast.replication.quota import ThrottledReplicas, parse_throttled_replicas
 from ballast.storage.config import LogConfig
 
@@ -146,6 +147,7 @@ class DynamicConfigs:
             max_compaction_lag_ms=self.broker_value("log.cleaner.max.compaction.lag.ms"),
             delete_retention_ms=self.broker_value("log.cleaner.delete.retention.ms"),
             file_delete_delay_ms=self.broker_value("log.segment.delete.delay.ms"),
+            producer_id_expiration_ms=self._static.producer_id_expiration_ms,
         ).with_overrides(self._topics.get(topic, {}))
 
     def throttled_replicas(self, topic: str, name: str) -> ThrottledReplicas:
@@ -170,14 +172,15 @@ class DynamicConfigs:
         """Yield where a topic's property is set, given the topic's own ``values``."""
         if name in values:
             yield Setting(name, values[name], ConfigSource.DYNAMIC_TOPIC_CONFIG)
-        row = TOPIC_CONFIGS[name]
+        row = TOPIC_SETTINGS[name]
         if row.broker_name is not None and row.broker_name in PROPERTIES:
             yield from self.broker_settings(row.broker_name)
             for coarser, unit_ms in _COARSER.get(row.broker_name, ()):
                 for setting in self.broker_settings(coarser):
                     yield setting._replace(unit_ms=unit_ms)
         else:
-            yield Setting(row.broker_name or name, row.default, ConfigSource.DEFAULT_CONFIG)
+            default = row.default or ""
+            yield Setting(row.broker_name or name, default, ConfigSource.DEFAULT_CONFIG)
 
 
 def usable_topic_values(topic: str, values: Mapping[str, str]) -> dict[str, str]:
@@ -193,13 +196,8 @@ def usable_topic_values(topic: str, values: Mapping[str, str]) -> dict[str, str]
 
 
 def _topic_refusal(name: str, text: str) -> str | None:
-    row = TOPIC_CONFIGS.get(name)
-    if row is None:
-        return "unknown name"
-    if name == "message.timestamp.type" and text != "CreateTime":
-        return "only CreateTime is kept"
     try:
-        row.parse(text)
+        check_topic_config(name, text)
     except InvalidTopicConfig as error:
         return str(error)
     return None

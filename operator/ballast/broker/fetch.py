@@ -15,7 +15,6 @@ from ballast.replication.follower import diverging_epoch
 from ballast.replication.partition import LeaderView
 from ballast.storage.errors import OffsetOutOfRange, StorageError
 
-MAX_RESPONSE_BYTES: Final = 55 * 1024 * 1024
 """Kafka's ``fetch.max.bytes``: no fetch gets more, whatever it asks for."""
 
 ZSTD: Final = COMPRESSIONS.index("zstd")
@@ -80,7 +79,7 @@ def acknowledge(replicas: ReplicaManager, plan: FetchPlan) -> None:
 def read(replicas: ReplicaManager, plan: FetchPlan) -> Fetched:
     """Read every partition of a fetch, within its limits, at least one batch in all."""
     fetched = Fetched()
-    left = min(plan.max_bytes, MAX_RESPONSE_BYTES)
+    left = min(plan.max_bytes, replicas.config.fetch_max_bytes)
     for name, asked in plan.partitions:
         try:
             data = _read_one(replicas, plan, name, asked, left, first=not fetched.size_bytes)

@@ -5,8 +5,8 @@ from typing import Final
 
 from ballast.broker.partition import Partition
 from ballast.broker.replica_manager import ReplicaManager
-from ballast.broker.settings import INT_MAX
 from ballast.model.ids import TopicPartition
+from ballast.model.settings.values import INT_MAX
 from ballast.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from ballast.replication.follower import FetchState
 

@@ -9,9 +9,10 @@ from ballast.broker.replica_manager import ReplicaManager
 from ballast.coordinator.ports import Appended, Record
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import OFFSETS_TOPIC
+from ballast.protocol.compression import compress
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.produce import ProduceRequest
-from ballast.protocol.records import build_batch
+from ballast.protocol.records import build_batch, encode_records
 
 log = logging.getLogger(__name__)
 
@@ -19,10 +20,14 @@ log = logging.getLogger(__name__)
 class GroupJournal:
     """The log of the coordinator (`ballast.coordinator.ports.Journal`)."""
 
-    def __init__(self, replicas: ReplicaManager, timeout_ms: int) -> None:
-        """Make it; an append waits ``timeout_ms`` for the replicas (offsets.commit.timeout.ms)."""
+    def __init__(self, replicas: ReplicaManager, timeout_ms: int, codec: int = 0) -> None:
+        """Make it; an append waits ``timeout_ms`` for the replicas (offsets.commit.timeout.ms).
+
+        ``codec`` is the number of what batches are compressed with.
+        """
         self._replicas = replicas
         self._timeout_ms = timeout_ms
+        self._codec = codec
 
     def append(self, partition: int, records: Sequence[Record], appended: Appended) -> None:
         """Append a batch; tell ``appended`` when every in-sync replica has it, or that it failed.
@@ -46,7 +51,9 @@ class GroupJournal:
 
     def _append(self, partition: int, records: Sequence[Record], acks: int) -> Produced:
         now_ms = self._replicas.wall_clock_ms()
-        batch = build_batch([(key, value, now_ms) for key, value in records])
+        rows = [(key, value, now_ms) for key, value in records]
+        compressed = compress(self._codec, encode_records(rows)) if self._codec else None
+        batch = build_batch(rows, attributes=self._codec, compressed=compressed)
         produced = append(
             self._replicas,
             TopicPartition(OFFSETS_TOPIC, partition),

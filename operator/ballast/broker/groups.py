@@ -45,7 +45,11 @@ class Groups:
         self.coordinator = GroupCoordinator(
             config.group_options,
             delays=delays,
-            journal=GroupJournal(replicas, config.offsets_commit_timeout_ms),
+            journal=GroupJournal(
+                replicas,
+                config.offsets_commit_timeout_ms,
+                config.offsets_topic_compression_codec,
+            ),
             partition_for=topic.partition_for,
             clock_ms=replicas.wall_clock_ms,
             new_id=lambda: str(UUID(int=rng.getrandbits(128), version=4)),

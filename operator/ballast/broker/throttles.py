@@ -5,9 +5,11 @@ from collections.abc import Callable
 from ballast.broker.settings import UNLIMITED
 from ballast.model.ids import TopicPartition
 from ballast.replication.quota import (
+    DEFAULT_WINDOW,
     NOT_THROTTLED,
     ReplicationQuota,
     ThrottledReplicas,
+    Window,
     follower_holds_back,
     leader_holds_back,
 )
@@ -19,9 +21,9 @@ Clock = Callable[[], float]
 class Throttle:
     """One direction: a rate, and the topics' lists of replicas that it counts and holds back."""
 
-    def __init__(self, broker_id: int) -> None:
+    def __init__(self, broker_id: int, window: Window = DEFAULT_WINDOW) -> None:
         self._broker_id = broker_id
-        self._quota = ReplicationQuota()
+        self._quota = ReplicationQuota(window=window)
         self._replicas: dict[str, ThrottledReplicas] = {}
 
     def set_rate(self, bytes_per_second: int) -> None:
@@ -63,10 +65,17 @@ class Throttle:
 class Throttles:
     """The throttles of a broker as leader, as follower, and between its log directories."""
 
-    def __init__(self, broker_id: int, clock: Clock) -> None:
-        self.leader = Throttle(broker_id)
-        self.follower = Throttle(broker_id)
-        self.log_dirs = Throttle(broker_id)
+    def __init__(
+        self,
+        broker_id: int,
+        clock: Clock,
+        *,
+        window: Window = DEFAULT_WINDOW,
+        log_dirs_window: Window = DEFAULT_WINDOW,
+    ) -> None:
+        self.leader = Throttle(broker_id, window)
+        self.follower = Throttle(broker_id, window)
+        self.log_dirs = Throttle(broker_id, log_dirs_window)
         """Of what is copied between log directories (KIP-113): all of it counts."""
         self.clock = clock
 

@@ -1,14 +1,11 @@
 """Which properties a broker set's config may have, and which of them go without a restart."""
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from ballast.model.topic_configs import INT_MAX as _INT_MAX
-from ballast.model.topic_configs import LONG_MAX as _LONG_MAX
-from ballast.model.topic_configs import TOPIC_CONFIGS, InvalidTopicConfig
-
-_LONG_DIGITS: Final = 19
+from ballast.model.settings.judging import judge
+from ballast.model.settings.keys import Support
+from ballast.model.settings.table import BROKER_SETTINGS
 
 FORBIDDEN: Final = frozenset(
     {
@@ -42,79 +39,35 @@ FORBIDDEN: Final = frozenset(
 
 FORBIDDEN_PREFIXES: Final = ("zookeeper.", "ballast.", "listener.name.")
 
+UNSERVED: Final = frozenset(
+    {
+        "super.users",
+        "allow.everyone.if.no.acl.found",
+        "principal.builder.class",
+        "connections.max.reauth.ms",
+        "create.topic.policy.class.name",
+        "alter.config.policy.class.name",
+        "client.quota.callback.class",
+        "controller.listener.names",
+    }
+)
+"""What brokers do not start with: the same as rows of the table, by name, for the API server."""
+
+UNSERVED_PREFIXES: Final = (
+    "ssl.",
+    "sasl.",
+    "security.",
+    "authorizer.",
+    "delegation.token.",
+    "password.encoder.",
+    "quota.",
+    "controller.quorum.",
+)
+
 ALLOWED_PREFIX: Final = "ballast.load."
 """How much history of load there is, is for the users of a set to say."""
 
 MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
-
-
-def _integer(minimum: int, maximum: int = _INT_MAX) -> Callable[[str], str | None]:
-    def refusal(text: str) -> str | None:
-        digits = text.removeprefix("-")
-        if not digits.isascii() or not digits.isdecimal() or len(digits) > _LONG_DIGITS:
-            return "must be a whole number"
-        if not minimum <= int(text) <= maximum:
-            return f"must be between {minimum} and {maximum}"
-        return None
-
-    return refusal
-
-
-def _retention(text: str) -> str | None:
-    if text.lstrip("-0") == "" and "0" in text:
-        return "must be at least 1, or -1 for no limit"
-    return _integer(-1, _LONG_MAX)(text)
-
-
-def _policy(text: str) -> str | None:
-    try:
-        TOPIC_CONFIGS["cleanup.policy"].parse(text)
-    except InvalidTopicConfig:
-        return "must be delete, compact, or both"
-    return None
-
-
-def _ratio(text: str) -> str | None:
-    try:
-        TOPIC_CONFIGS["min.cleanable.dirty.ratio"].parse(text)
-    except InvalidTopicConfig:
-        return "must be a number from 0 to 1"
-    return None
-
-
-def _rate(text: str) -> str | None:
-    try:
-        is_rate = 0 < float(text) < math.inf
-    except ValueError:
-        is_rate = False
-    return None if is_rate else "must be a number above 0"
-
-
-def _switch(text: str) -> str | None:
-    return None if text.strip().lower() in ("true", "false") else "must be true or false"
-
-
-DYNAMIC: Final[Mapping[str, Callable[[str], str | None]]] = {
-    "log.cleaner.backoff.ms": _integer(0, _LONG_MAX),
-    "log.cleaner.dedupe.buffer.size": _integer(1, _LONG_MAX),
-    "log.cleaner.delete.retention.ms": _integer(0, _LONG_MAX),
-    "log.cleaner.io.max.bytes.per.second": _rate,
-    "log.cleaner.max.compaction.lag.ms": _integer(1, _LONG_MAX),
-    "log.cleaner.min.cleanable.ratio": _ratio,
-    "log.cleaner.min.compaction.lag.ms": _integer(0, _LONG_MAX),
-    "log.cleanup.policy": _policy,
-    "log.index.interval.bytes": _integer(0),
-    "log.retention.bytes": _integer(-1, _LONG_MAX),
-    "log.retention.ms": _retention,
-    "log.roll.ms": _integer(1, _LONG_MAX),
-    "log.segment.bytes": _integer(14),
-    "log.segment.delete.delay.ms": _integer(0, _LONG_MAX),
-    "message.max.bytes": _integer(0),
-    MIN_INSYNC_REPLICAS: _integer(1),
-    "unclean.leader.election.enable": _switch,
-}
-"""The properties that a running broker takes from IncrementalAlterConfigs, each with what says why
-a value is refused. The same as the broker's own table, less the throttles."""
 
 
 def is_forbidden(name: str) -> bool:
@@ -122,3 +75,32 @@ def is_forbidden(name: str) -> bool:
     if name.startswith(ALLOWED_PREFIX):
         return False
     return name in FORBIDDEN or name.startswith(FORBIDDEN_PREFIXES)
+
+
+def is_unserved(name: str) -> bool:
+    """Whether a property is of a part of Kafka that brokers do not have."""
+    return name in UNSERVED or name.startswith(UNSERVED_PREFIXES)
+
+
+DYNAMIC: Final = frozenset(
+    name for name, row in BROKER_SETTINGS.items() if row.dynamic and not is_forbidden(name)
+)
+"""The properties that a running broker takes from IncrementalAlterConfigs, less the throttles."""
+
+
+def refusal(name: str, text: str) -> str | None:
+    """Return why a broker would not start with a property, or None if it would."""
+    try:
+        support, reason = judge(name, text)
+    except ValueError as error:
+        return f"is not a legal value: {error}"
+    return f"is not honoured: {reason}" if support is Support.REFUSED else None
+
+
+def without_effect(config: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties that brokers take and that have no effect there, with the reason.
+
+    Each of the config's values must be a legal one.
+    """
+    judged = {name: judge(name, text) for name, text in sorted(config.items())}
+    return {name: why for name, (support, why) in judged.items() if support is Support.REPORTED}

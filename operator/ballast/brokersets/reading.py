@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ballast.brokersets.config_keys import DYNAMIC, is_forbidden
+from ballast.brokersets.config_keys import is_forbidden, is_unserved, refusal
 from ballast.brokersets.errors import InvalidBrokerSet
 from ballast.brokersets.spec import (
     BrokerSetSpec,
@@ -194,9 +194,9 @@ def _read_config(spec: Reader) -> dict[str, str]:
         return {}
     read = {}
     for name, value in config.items():
-        refusal = _property_refusal(name, value)
-        if refusal is not None:
-            spec.refuse(f"config.{show(name)}", refusal)
+        reason = _property_refusal(name, value)
+        if reason is not None:
+            spec.refuse(f"config.{show(name)}", reason)
         else:
             read[str(name)] = str(value)
     return read
@@ -207,11 +207,13 @@ def _property_refusal(name: object, value: object) -> str | None:
         return "is not a property's name"
     if is_forbidden(name):
         return "is Ballast's own and cannot be set"
+    if is_unserved(name):
+        return "is of a part of Kafka that brokers do not have"
     if not isinstance(value, str):
         return f"must be a string, not {type_name(value)}"
     if len(value) > 1024 or not _VALUE.fullmatch(value):
         return "must be one line of printable ASCII without a backslash"
-    return DYNAMIC[name](value) if name in DYNAMIC else None
+    return refusal(name, value)
 
 
 def _read_rack(spec: Reader) -> str | None:

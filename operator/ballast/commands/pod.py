@@ -30,7 +30,7 @@ _BROKER_ID_MAX: Final = 2**31 - 1
 Properties = Mapping[str, str]
 
 
-def configure(given: Properties) -> tuple[BrokerConfig, list[str]]:
+def configure(given: Properties) -> tuple[BrokerConfig, Mapping[str, str]]:
     """Return the configuration of this process's pod, and the names that are not known.
 
     Waits up to `RACK_WAIT_S` for the rack. Raises `ConfigError`, which names the variable or the

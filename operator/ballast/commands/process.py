@@ -29,25 +29,25 @@ ConfigT = TypeVar("ConfigT")
 
 def run_process(
     command: str,
-    configure: Callable[[Mapping[str, str]], tuple[ConfigT, Sequence[str]]],
+    configure: Callable[[Mapping[str, str]], tuple[ConfigT, Mapping[str, str]]],
     run: Callable[[ConfigT], Coroutine[None, None, None]],
     properties: Path | None,
     overrides: Sequence[str],
 ) -> int:
     """Run a process: 0 after a stop, 1 after a failure, 2 for a bad configuration.
 
-    ``configure`` returns the configuration and the names that it does not know; it raises
+    ``configure`` returns the configuration, and why which properties have no effect; it raises
     `ConfigError`, which names the property.
     """
     try:
-        config, unknown = configure(read_properties(properties, overrides))
+        config, without_effect = configure(read_properties(properties, overrides))
     except (ConfigError, OSError, ValueError) as error:
         print(f"ballast {command}: {error}", file=sys.stderr)
         return EXIT_BAD_CONFIGURATION
     log_to(sys.stderr)
     collect_seldom()
-    for name in unknown:
-        log.warning("%s is not a property of a %s and is ignored", name, command)
+    for name, reason in without_effect.items():
+        log.warning("%s is ignored: %s", name, reason)
     try:
         uvloop.run(run(config))
     except Exception:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from ballast.broker.settings import POSITIVE, integer, zookeeper_of
+from ballast.model.settings.addresses import zookeeper_of
+from ballast.model.settings.table import BROKER_SETTINGS
 
 FIRST_CANDIDATE_ID: Final = 1_000_000
 """No broker has an id as high: `brokerIdOffset` is bounded, and so is the number of replicas."""
@@ -53,20 +54,16 @@ class CandidateSpec:
         return cls(
             zookeeper_connect=zookeeper_of(connect),
             session_timeout_s=float(zookeeper.get("sessionTimeoutSeconds") or 18),
-            num_partitions=POSITIVE(config.get("num.partitions", "1")),
-            default_replication_factor=integer(1, 32767)(
-                config.get("default.replication.factor", "1")
+            num_partitions=_value(config, "num.partitions"),
+            default_replication_factor=_value(config, "default.replication.factor"),
+            delete_topic_enable=_value(config, "delete.topic.enable"),
+            unclean_leader_election_enable=_value(config, "unclean.leader.election.enable"),
+            auto_leader_rebalance_enable=_value(config, "auto.leader.rebalance.enable"),
+            leader_imbalance_check_interval_seconds=_value(
+                config, "leader.imbalance.check.interval.seconds"
             ),
-            delete_topic_enable=_truth(config.get("delete.topic.enable", "true")),
-            unclean_leader_election_enable=_truth(
-                config.get("unclean.leader.election.enable", "false")
-            ),
-            auto_leader_rebalance_enable=_truth(config.get("auto.leader.rebalance.enable", "true")),
-            leader_imbalance_check_interval_seconds=POSITIVE(
-                config.get("leader.imbalance.check.interval.seconds", "300")
-            ),
-            leader_imbalance_per_broker_percentage=integer(0, 100)(
-                config.get("leader.imbalance.per.broker.percentage", "10")
+            leader_imbalance_per_broker_percentage=_value(
+                config, "leader.imbalance.per.broker.percentage"
             ),
         )
 
@@ -95,7 +92,7 @@ class Cordons:
         return is_beyond or broker_id in self.broker_ids
 
 
-def _truth(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise ValueError(f"neither true nor false: {text!r}")
-    return text.lower() == "true"
+def _value(config: Mapping[str, str], name: str) -> Any:
+    """Return a property's value, the default if it is absent; raises ``ValueError``."""
+    row = BROKER_SETTINGS[name]
+    return row.parse(config.get(name, row.default or ""))

@@ -6,31 +6,41 @@ A limit below the rate of new data never lets a reassignment end; brokers do not
 import re
 from collections import deque
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from ballast.replication.errors import InvalidThrottledReplicas
 
-QUOTA_WINDOW_NUM = 11
-"""Samples held (``replication.quota.window.num``)."""
-
-QUOTA_WINDOW_SIZE_SECONDS = 1
-"""Length of one sample (``replication.quota.window.size.seconds``)."""
-
 _ITEM = re.compile(r"(?:([0-9]+):([0-9]+))?")
+
+
+class Window(NamedTuple):
+    """What a rate is measured over."""
+
+    samples: int
+    """Samples held (``replication.quota.window.num``)."""
+    sample_s: int
+    """Length of one sample (``replication.quota.window.size.seconds``)."""
+
+
+DEFAULT_WINDOW: Final = Window(11, 1)
 
 
 class ReplicationQuota:
     """A byte rate over the last samples against a limit (Kafka ``ReplicationQuotaManager``)."""
 
-    __slots__ = ("_samples", "limit_bytes_per_second")
+    __slots__ = ("_samples", "_window", "limit_bytes_per_second")
 
-    def __init__(self, limit_bytes_per_second: int | None = None) -> None:
+    def __init__(
+        self, limit_bytes_per_second: int | None = None, window: Window = DEFAULT_WINDOW
+    ) -> None:
         """Make a quota; None is unlimited. The limit may be set anew at any time."""
         self.limit_bytes_per_second = limit_bytes_per_second
-        self._samples: deque[list[float]] = deque(maxlen=QUOTA_WINDOW_NUM)
+        self._samples: deque[list[float]] = deque(maxlen=window.samples)
+        self._window = window
 
     def record(self, size_bytes: int, now: float) -> None:
         """Count bytes of throttled replicas, whether or not they were held back."""
-        start = now // QUOTA_WINDOW_SIZE_SECONDS * QUOTA_WINDOW_SIZE_SECONDS
+        start = now // self._window.sample_s * self._window.sample_s
         if self._samples and self._samples[-1][0] >= start:
             self._samples[-1][1] += size_bytes
         else:
@@ -42,12 +52,12 @@ class ReplicationQuota:
         So a burst is allowed for one sample's length, not for the whole window's (Kafka
         ``SimpleRate``).
         """
-        oldest = now - QUOTA_WINDOW_NUM * QUOTA_WINDOW_SIZE_SECONDS
+        oldest = now - self._window.samples * self._window.sample_s
         while self._samples and self._samples[0][0] <= oldest:
             self._samples.popleft()
         if not self._samples:
             return 0.0
-        elapsed = max(now - self._samples[0][0], QUOTA_WINDOW_SIZE_SECONDS)
+        elapsed = max(now - self._samples[0][0], self._window.sample_s)
         return sum(size for _, size in self._samples) / elapsed
 
     def is_exceeded(self, now: float) -> bool:

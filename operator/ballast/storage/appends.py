@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ballast.model.settings.values import INT_MAX
 from ballast.protocol.compression import decompress
 from ballast.protocol.errors import InvalidRecords
 from ballast.protocol.record_slices import slice_records
@@ -14,7 +15,7 @@ from ballast.protocol.records import (
 )
 from ballast.replication.leader_epochs import LeaderEpochCache
 from ballast.replication.producer_state import Duplicate, ProducerStates
-from ballast.storage.config import INT_MAX, LogConfig
+from ballast.storage.config import LogConfig
 from ballast.storage.errors import StaleLeaderEpoch, UnexpectedOffset
 from ballast.storage.segment import BatchMark, Segment
 

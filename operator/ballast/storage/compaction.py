@@ -14,7 +14,7 @@ Rules (Kafka 2.8 ``LogCleanerManager``, ``Cleaner``):
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ballast.storage.config import INT_MAX
+from ballast.model.settings.values import INT_MAX
 from ballast.storage.log import Log
 from ballast.storage.segment import Segment
 

@@ -1,14 +1,13 @@
 """A log's settings, under Kafka's names and with Kafka's defaults."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ballast.model.topic_configs import TOPIC_CONFIGS, InvalidTopicConfig
+from ballast.model.settings.judging import InvalidTopicConfig, check_topic_config
+from ballast.model.settings.table import TOPIC_SETTINGS
+from ballast.model.settings.values import LONG_MAX
 from ballast.storage.errors import InvalidLogConfig
-
-INT_MAX = 2**31 - 1
-LONG_MAX = 2**63 - 1
 
 DELETE = "delete"
 """The ``cleanup.policy`` under which old segments go."""
@@ -70,48 +69,29 @@ class LogConfig:
 
         Raises `InvalidLogConfig` naming the first setting whose value Kafka would refuse.
         """
-        if properties.get("message.timestamp.type", "CreateTime") != "CreateTime":
-            raise InvalidLogConfig("message.timestamp.type: only CreateTime is kept")
-        changes = {
-            field: parse(name, properties[name])
-            for name, (field, parse) in _SETTINGS.items()
-            if name in properties
-        }
+        changes: dict[str, Any] = {}
+        for name, text in properties.items():
+            if name in _FIELDS:
+                try:
+                    check_topic_config(name, text)
+                except InvalidTopicConfig as error:
+                    raise InvalidLogConfig(str(error)) from error
+                changes[_FIELDS[name]] = TOPIC_SETTINGS[name].parse(text)
         return replace(self, **changes)
 
 
-def _integer(minimum: int, maximum: int = LONG_MAX) -> Callable[[str, str], int]:
-    def parse(name: str, text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            raise InvalidLogConfig(f"{name}: {text!r} is no number") from None
-        if not minimum <= value <= maximum:
-            raise InvalidLogConfig(f"{name}: {value} is outside {minimum}..{maximum}")
-        return value
-
-    return parse
-
-
-def _as_topics(name: str, text: str) -> Any:
-    """Return the value that the table of topics' configs reads."""
-    try:
-        return TOPIC_CONFIGS[name].parse(text)
-    except InvalidTopicConfig as error:
-        raise InvalidLogConfig(f"{name}: {error}") from None
-
-
-_SETTINGS: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
-    "segment.bytes": ("segment_bytes", _integer(14, INT_MAX)),
-    "segment.ms": ("segment_ms", _integer(1)),
-    "index.interval.bytes": ("index_interval_bytes", _integer(0, INT_MAX)),
-    "max.message.bytes": ("max_message_bytes", _integer(0, INT_MAX)),
-    "cleanup.policy": ("cleanup_policy", _as_topics),
-    "retention.bytes": ("retention_bytes", _integer(-LONG_MAX - 1)),
-    "retention.ms": ("retention_ms", _integer(-1)),
-    "min.cleanable.dirty.ratio": ("min_cleanable_dirty_ratio", _as_topics),
-    "min.compaction.lag.ms": ("min_compaction_lag_ms", _integer(0)),
-    "max.compaction.lag.ms": ("max_compaction_lag_ms", _integer(1)),
-    "delete.retention.ms": ("delete_retention_ms", _integer(0)),
-    "file.delete.delay.ms": ("file_delete_delay_ms", _integer(0)),
+_FIELDS: Mapping[str, str] = {
+    "segment.bytes": "segment_bytes",
+    "segment.ms": "segment_ms",
+    "index.interval.bytes": "index_interval_bytes",
+    "max.message.bytes": "max_message_bytes",
+    "cleanup.policy": "cleanup_policy",
+    "retention.bytes": "retention_bytes",
+    "retention.ms": "retention_ms",
+    "min.cleanable.dirty.ratio": "min_cleanable_dirty_ratio",
+    "min.compaction.lag.ms": "min_compaction_lag_ms",
+    "max.compaction.lag.ms": "max_compaction_lag_ms",
+    "delete.retention.ms": "delete_retention_ms",
+    "file.delete.delay.ms": "file_delete_delay_ms",
 }
+"""The fields that topics' settings give."""

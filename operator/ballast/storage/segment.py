@@ -8,9 +8,9 @@ reads at the tail and sequential reads search nothing.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ballast.model.settings.values import LONG_MAX
 from ballast.protocol.errors import RecordsError
 from ballast.protocol.records import HEADER_SIZE, BatchHeader, read_batch_header
-from ballast.storage.config import LONG_MAX
 from ballast.storage.errors import CorruptLog
 from ballast.storage.files import Buffer, File, Files
 from ballast.storage.index import NO_TIMESTAMP, OffsetIndex, TimeIndex

@@ -26,7 +26,7 @@ def test_the_coordinators_options_are_what_was_set() -> None:
         "offsets.retention.minutes": "6",
     }
     config, unknown = BrokerConfig.from_properties({**REQUIRED, **given})
-    assert unknown == []
+    assert not unknown
     assert config.group_options == GroupOptions(
         min_session_timeout_ms=1,
         max_session_timeout_ms=2,

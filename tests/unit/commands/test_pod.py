@@ -39,7 +39,7 @@ def test_a_pod_says_who_its_broker_is() -> None:
 
 def test_what_a_broker_makes_of_it() -> None:
     config, unknown = BrokerConfig.from_properties(pod_properties(POD, GIVEN, no_sleep))
-    assert unknown == []
+    assert not unknown
     assert config.broker_id == 102
     assert config.http_listener == ("", 8080)
     assert [(end.host, end.port) for end in config.advertised_endpoints] == [

@@ -38,10 +38,10 @@ def collector() -> Iterator[None]:
     gc.set_threshold(*thresholds)
 
 
-def configure(properties: Mapping[str, str]) -> tuple[str, Sequence[str]]:
+def configure(properties: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
     if "must" not in properties:
         raise ConfigError("must", "must be given")
-    return properties["must"], sorted(set(properties) - {"must"})
+    return properties["must"], dict.fromkeys(sorted(set(properties) - {"must"}), "It is unknown.")
 
 
 async def fine(config: str) -> None:
@@ -67,7 +67,7 @@ def test_a_process_that_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_process("broker", configure, fine, None, ["must=it", "other=1"]) == 0
     warned, said = log_lines(capsys)
     assert warned["level"] == "warning"
-    assert warned["message"] == "other is not a property of a broker and is ignored"
+    assert warned["message"] == "other is ignored: It is unknown."
     assert said["message"] == "it runs"
 
 

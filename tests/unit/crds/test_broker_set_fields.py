@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from ballast.broker.config import PROPERTIES
-from ballast.broker.settings import ConfigType
 from ballast.brokersets import reading, template_reading
 from ballast.brokersets.broker_states import BrokerState
 from ballast.brokersets.conditions import ConditionType
@@ -18,11 +17,15 @@ from ballast.brokersets.config_keys import (
     ALLOWED_PREFIX,
     FORBIDDEN,
     FORBIDDEN_PREFIXES,
+    UNSERVED,
+    UNSERVED_PREFIXES,
     is_forbidden,
 )
 from ballast.brokersets.decide import decide, refused
 from ballast.brokersets.errors import InvalidBrokerSet
 from ballast.brokersets.reading import read_broker_set
+from ballast.model.settings.table import BROKER_SETTINGS
+from ballast.model.settings.values import ConfigType
 from tests.unit.brokersets.worlds import NOW_MS, cluster, observed, world
 from tests.unit.crds.schemas import (
     BROKER_SETS,
@@ -229,9 +232,10 @@ def named(pattern: str) -> set[str]:
 
 
 def test_the_forbidden_properties_are_those_of_the_code() -> None:
-    assert named(r"\)\)") == FORBIDDEN
+    lists = re.findall(r"name in \[([^\]]*)\]", config_rules())
+    assert [set(re.findall(r"'([^']+)'", names)) for names in lists] == [FORBIDDEN, UNSERVED]
     prefixes = set(re.findall(r"startsWith\('([^']+)'\)", config_rules()))
-    assert prefixes == {*FORBIDDEN_PREFIXES, ALLOWED_PREFIX}
+    assert prefixes == {*FORBIDDEN_PREFIXES, ALLOWED_PREFIX, *UNSERVED_PREFIXES}
 
 
 def properties(*kinds: ConfigType) -> set[str]:
@@ -240,18 +244,24 @@ def properties(*kinds: ConfigType) -> set[str]:
     }
 
 
+def known(names: set[str], *kinds: ConfigType) -> bool:
+    return all(BROKER_SETTINGS[name].type in kinds for name in names)
+
+
 def test_the_properties_that_are_numbers_are_the_brokers() -> None:
     unlimited = named(r"\.all\(name, !\(name in self\) \|\| self\[name\] == '-1'")
     assert all(name.startswith("log.retention.") for name in unlimited)
     others = named(r"\.all\(name, !\(name in self\) \|\| self\[name\]\.matches")
     assert not unlimited & others
-    assert unlimited | others == properties(ConfigType.INT, ConfigType.LONG)
+    kinds = (ConfigType.INT, ConfigType.SHORT, ConfigType.LONG)
+    assert properties(*kinds) <= unlimited | others
+    assert known(unlimited | others, *kinds)
 
 
 def test_the_properties_that_are_switches_are_the_brokers() -> None:
-    assert named(r"\.all\(name, !\(name in self\) \|\| self\[name\] in") == properties(
-        ConfigType.BOOLEAN
-    )
+    switches = named(r"\.all\(name, !\(name in self\) \|\| self\[name\] in")
+    assert properties(ConfigType.BOOLEAN) <= switches
+    assert known(switches, ConfigType.BOOLEAN)
 
 
 def reported() -> dict[str, Any]:

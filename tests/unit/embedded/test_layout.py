@@ -47,7 +47,7 @@ def test_a_broker_accepts_its_properties(tmp_path: Path) -> None:
     assert spec.log_path == tmp_path / "logs" / "broker-3.log"
     assert spec.environment == os.environ
     config, unknown = BrokerConfig.from_properties(properties_of(spec))
-    assert unknown == []
+    assert not unknown
     assert (config.broker_id, config.log_dirs) == (3, (str(tmp_path / "data" / "broker-3"),))
     assert [(e.host, e.port) for e in config.listeners] == [("127.0.0.1", 19094)]
     assert config.http_listener == ("127.0.0.1", 19194)
@@ -58,7 +58,7 @@ def test_a_candidate_accepts_its_properties(tmp_path: Path) -> None:
     spec = layout_in(tmp_path, num_partitions="5").controller(2)
     assert spec.argv[:4] == (sys.executable, "-m", "ballast", "controller")
     config, unknown = ControllerConfig.from_properties(properties_of(spec))
-    assert unknown == []
+    assert not unknown
     assert (config.controller_id, config.listener) == (2, ("127.0.0.1", 19153))
     assert config.http_listener == ("127.0.0.1", 19253)
     assert config.num_partitions == 5

@@ -75,7 +75,7 @@ def test_one_block_is_planned_at_once() -> None:
     lines, told = ran(planning(BROKERS, ADD, texts(TEXT)))
     line = PlanLine.decode(lines["lines"].removesuffix(b"\n"))
     unknown, explanation = unpacked(told["found"])
-    assert unknown == []
+    assert not unknown
     assert explanation.replica_moves == sum(3 in target for target in line.targets) == 2
 
 

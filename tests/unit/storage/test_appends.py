@@ -2,13 +2,14 @@
 
 import pytest
 
+from ballast.model.settings.values import INT_MAX
 from ballast.protocol.compression import compress
 from ballast.protocol.errors import InvalidRecords
 from ballast.protocol.records import build_batch, check_batches, encode_records
 from ballast.replication.leader_epochs import EpochEntry, LeaderEpochCache
 from ballast.replication.producer_state import Duplicate, ProducerStates
 from ballast.storage.appends import check_keys, epochs_begun, find_duplicate, must_roll
-from ballast.storage.config import INT_MAX, LogConfig
+from ballast.storage.config import LogConfig
 from ballast.storage.segment import BatchMark, Segment
 from tests.unit.storage.samples import DIRECTORY, batch, joined, new_disk
 

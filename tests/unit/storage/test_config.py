@@ -46,7 +46,7 @@ def test_overrides_under_kafkas_names() -> None:
         ("retention.ms", "-2"),
         ("retention.bytes", "much"),
         ("file.delete.delay.ms", "-1"),
-        ("message.timestamp.type", "LogAppendTime"),
+        ("message.timestamp.type", "NoTime"),
     ],
 )
 def test_bad_values_are_named(name: str, value: str) -> None:

@@ -22,7 +22,7 @@ from ballast.broker.config import PROPERTIES
 from ballast.broker.dynamic_configs import ConfigSource, Setting
 from ballast.broker.errors import PartitionError
 from ballast.broker.parts import Call, Parts
-from ballast.model.topic_configs import TOPIC_CONFIGS
+from ballast.model.settings.table import TOPIC_SETTINGS
 from ballast.model.topics import InvalidTopicName, check_topic_name
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.describe_configs import (
@@ -130,11 +130,11 @@ async def _topic(
             asked,
             name,
             list(parts.configs.topic_settings(values, name)),
-            row.kind.value,
+            row.type,
             read_only=False,
             documentation=None,
         )
-        for name, row in TOPIC_CONFIGS.items()
+        for name, row in TOPIC_SETTINGS.items()
         if _is_wanted(resource, name)
     ]
 

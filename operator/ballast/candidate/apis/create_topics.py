@@ -11,7 +11,8 @@ from uuid import UUID
 from ballast.candidate.acting import Acting, Waiting
 from ballast.controller.errors import RequestRefused
 from ballast.controller.new_topics import NewTopic
-from ballast.model.topic_configs import TOPIC_CONFIGS, InvalidTopicConfig, check_topic_configs
+from ballast.model.settings.judging import InvalidTopicConfig, check_topic_configs
+from ballast.model.settings.table import TOPIC_SETTINGS
 from ballast.model.topics import TopicAssignment
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.create_topics import (
@@ -160,8 +161,8 @@ def _configs(topic: CreatableTopic) -> tuple[CreatableTopicConfigs, ...]:
     return tuple(
         CreatableTopicConfigs(
             name=name,
-            value=given.get(name, config.default),
+            value=given.get(name, row.default),
             config_source=_TOPIC_SOURCE if name in given else _DEFAULT_SOURCE,
         )
-        for name, config in TOPIC_CONFIGS.items()
+        for name, row in TOPIC_SETTINGS.items()
     )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ballast.candidate.apis.create_topics import topic_id_from
-from ballast.model.topic_configs import TOPIC_CONFIGS
+from ballast.model.settings.table import TOPIC_SETTINGS
 from ballast.net.channel import BrokerChannel
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.create_topics import (
@@ -42,7 +42,7 @@ def test_a_topic_is_known_everywhere_when_it_is_answered() -> None:
         assert (result.num_partitions, result.replication_factor) == (3, 2)
         assert result.topic_id != ZERO_UUID
         configs = {c.name: (c.value, c.config_source) for c in result.configs}
-        assert configs.keys() == TOPIC_CONFIGS.keys()
+        assert configs.keys() == TOPIC_SETTINGS.keys()
         assert configs["retention.ms"] == ("5", 1)
         assert configs["segment.bytes"] == ("1073741824", 5)
         for broker in cluster.brokers.values():

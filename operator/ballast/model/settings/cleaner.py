@@ -1,0 +1,103 @@
+"""Settings of compaction."""
+
+from typing import Final
+
+from ballast.model.settings.keys import (
+    BOOLEAN,
+    DOUBLE,
+    INT,
+    LONG,
+    Support,
+    harmless,
+    honoured,
+    without_effect,
+)
+from ballast.model.settings.values import LONG_MAX, number, rate, real
+
+ROWS: Final = (
+    honoured(
+        "log.cleaner.enable",
+        BOOLEAN,
+        "true",
+        "Whether logs with cleanup.policy=compact are compacted.",
+    ),
+    honoured(
+        "log.cleaner.min.cleanable.ratio",
+        DOUBLE,
+        "0.5",
+        "Share of a log that must be dirty before it is compacted.",
+        parse=real(0, 1),
+        dynamic=True,
+    ),
+    honoured(
+        "log.cleaner.min.compaction.lag.ms",
+        LONG,
+        0,
+        "Age below which a record is not compacted.",
+        parse=number(LONG, 0),
+        dynamic=True,
+    ),
+    honoured(
+        "log.cleaner.max.compaction.lag.ms",
+        LONG,
+        LONG_MAX,
+        "Age above which a record is compacted, however few are dirty.",
+        parse=number(LONG, 1),
+        dynamic=True,
+    ),
+    honoured(
+        "log.cleaner.delete.retention.ms",
+        LONG,
+        86400000,
+        "How long a key's deletion stays in a compacted log.",
+        parse=number(LONG, 0),
+        dynamic=True,
+    ),
+    honoured(
+        "log.cleaner.dedupe.buffer.size",
+        LONG,
+        134217728,
+        "Memory for the keys of one compaction, 200 bytes each; the rest waits for the next.",
+        parse=number(LONG, 1),
+        dynamic=True,
+    ),
+    honoured(
+        "log.cleaner.io.max.bytes.per.second",
+        DOUBLE,
+        "1.7976931348623157E308",
+        "Bytes per second that compaction may read and write, together and on average.",
+        parse=rate,
+        dynamic=True,
+    ),
+    honoured(
+        "log.cleaner.backoff.ms",
+        LONG,
+        15000,
+        "Rest of the cleaner when no log is dirty enough.",
+        parse=number(LONG, 0),
+        dynamic=True,
+    ),
+    # Any number but 0, which would mean that nothing is compacted, changes the pace only.
+    without_effect(
+        Support.REPORTED,
+        "log.cleaner.threads",
+        INT,
+        1,
+        "One cleaner works while log.cleaner.enable is true.",
+        parse=number(INT, 0),
+        honours=bool,
+    ),
+    harmless(
+        "log.cleaner.io.buffer.size",
+        INT,
+        524288,
+        "Compaction reads whole batches and sizes its buffer by them.",
+        parse=number(INT, 0),
+    ),
+    harmless(
+        "log.cleaner.io.buffer.load.factor",
+        DOUBLE,
+        "0.9",
+        "The map of keys grows as it fills; log.cleaner.dedupe.buffer.size bounds it.",
+    ),
+)

@@ -1,0 +1,125 @@
+"""Settings that brokers and controller candidates share, those of candidates, and of KRaft."""
+
+from typing import Final
+
+from ballast.model.settings.addresses import parse_host_port
+from ballast.model.settings.keys import (
+    BOOLEAN,
+    INT,
+    LIST,
+    LONG,
+    STRING,
+    ConfigKey,
+    Support,
+    harmless,
+    honoured,
+    without_effect,
+)
+from ballast.model.settings.values import SHORT_MAX, number
+
+_TOPICS: Final = (
+    honoured(
+        "num.partitions",
+        INT,
+        1,
+        "Partitions of a topic whose creator names no number.",
+        parse=number(INT, 1),
+    ),
+    honoured(
+        "default.replication.factor",
+        INT,
+        1,
+        "Replicas of a topic whose creator names no number.",
+        parse=number(INT, 1, SHORT_MAX),
+    ),
+    honoured(
+        "auto.create.topics.enable",
+        BOOLEAN,
+        "true",
+        "Whether a topic is created when a client asks for its metadata.",
+    ),
+    honoured("delete.topic.enable", BOOLEAN, "true", "Whether topics can be deleted."),
+)
+
+_ELECTIONS: Final = (
+    honoured(
+        "unclean.leader.election.enable",
+        BOOLEAN,
+        "false",
+        "Whether a replica that is not in sync may be elected when no other lives.",
+        dynamic=True,
+    ),
+    honoured(
+        "auto.leader.rebalance.enable",
+        BOOLEAN,
+        "true",
+        "Whether leadership goes back to preferred replicas by itself.",
+    ),
+    honoured(
+        "leader.imbalance.check.interval.seconds",
+        LONG,
+        300,
+        "How often it is looked whether leadership has strayed.",
+        parse=number(LONG, 1),
+    ),
+    honoured(
+        "leader.imbalance.per.broker.percentage",
+        INT,
+        10,
+        "Share of a broker's partitions that others may lead before its leadership is given back.",
+        parse=number(INT, 0, 100),
+    ),
+    without_effect(
+        Support.REPORTED,
+        "controller.socket.timeout.ms",
+        INT,
+        30000,
+        "A controller's request to a broker is bounded by 30 s.",
+    ),
+)
+
+_NO_KRAFT: Final = "Clusters keep their metadata in ZooKeeper."
+_KRAFT_TIME: Final = "It is of KRaft mode, which process.roles would have to begin."
+
+
+def _quorum(name: str, default: int) -> ConfigKey:
+    return harmless(f"controller.quorum.{name}.ms", INT, default, _KRAFT_TIME)
+
+
+_KRAFT: Final = (
+    without_effect(Support.REFUSED, "process.roles", LIST, "", _NO_KRAFT),
+    without_effect(Support.REFUSED, "controller.quorum.voters", LIST, "", _NO_KRAFT),
+    without_effect(Support.REFUSED, "controller.listener.names", STRING, None, _NO_KRAFT),
+    without_effect(Support.REFUSED, "node.id", INT, -1, _NO_KRAFT),
+    without_effect(Support.REFUSED, "metadata.log.dir", STRING, None, _NO_KRAFT),
+    harmless("broker.heartbeat.interval.ms", INT, 2000, _KRAFT_TIME),
+    harmless("broker.session.timeout.ms", INT, 9000, _KRAFT_TIME),
+    harmless("initial.broker.registration.timeout.ms", INT, 60000, _KRAFT_TIME),
+    _quorum("append.linger", 25),
+    _quorum("election.backoff.max", 1000),
+    _quorum("election.timeout", 1000),
+    _quorum("fetch.timeout", 2000),
+    _quorum("request.timeout", 2000),
+    _quorum("retry.backoff", 20),
+)
+
+ROWS: Final = (*_TOPICS, *_ELECTIONS, *_KRAFT)
+
+CANDIDATE_ROWS: Final = (
+    honoured("controller.id", INT, None, "This candidate's id, unique.", parse=number(INT, 0)),
+    honoured(
+        "controller.listener",
+        STRING,
+        None,
+        "host:port on which brokers reach the candidate when it is the controller.",
+        parse=parse_host_port,
+    ),
+    honoured(
+        "controller.advertised.listener",
+        STRING,
+        None,
+        "host:port that brokers are told; by default that of controller.listener.",
+        parse=parse_host_port,
+    ),
+)
+"""Ballast's own settings of a controller candidate, which a broker does not have."""

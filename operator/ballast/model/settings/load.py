@@ -1,0 +1,52 @@
+"""Ballast's settings of the history of load, in ``__ballast_load``."""
+
+from typing import Final
+
+from ballast.model.settings.keys import INT, LONG, honoured
+from ballast.model.settings.values import SHORT_MAX, number
+
+
+def _replication_factor(text: str) -> int:
+    value: int = number(INT, -1, SHORT_MAX)(text)
+    if value == 0:
+        raise ValueError("Value must be -1 (default.replication.factor) or at least 1")
+    return value
+
+
+ROWS: Final = (
+    honoured(
+        "ballast.load.sample.interval.ms",
+        LONG,
+        60000,
+        "How often the load of led partitions is written to __ballast_load; 0 for never.",
+        parse=number(LONG, 0),
+    ),
+    honoured(
+        "ballast.load.topic.num.partitions",
+        INT,
+        4,
+        "Partitions of __ballast_load when it is made; it keeps them.",
+        parse=number(INT, 1),
+    ),
+    honoured(
+        "ballast.load.topic.replication.factor",
+        INT,
+        -1,
+        "Replicas of __ballast_load; -1 for default.replication.factor.",
+        parse=_replication_factor,
+    ),
+    honoured(
+        "ballast.load.retention.ms",
+        LONG,
+        604800000,
+        "How long samples of load are kept.",
+        parse=number(LONG, 1),
+    ),
+    honoured(
+        "ballast.load.retention.bytes",
+        LONG,
+        1073741824,
+        "Bytes of samples above which a partition of __ballast_load drops its oldest.",
+        parse=number(LONG, 1),
+    ),
+)

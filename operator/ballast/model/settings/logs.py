@@ -1,0 +1,300 @@
+"""Settings of logs: where they roll, how they are flushed, how long they stay, what is appended."""
+
+from dataclasses import replace
+from typing import Final
+
+from ballast.model.settings.keys import (
+    BOOLEAN,
+    INT,
+    LIST,
+    LONG,
+    STRING,
+    ConfigKey,
+    Support,
+    honoured,
+    without_effect,
+)
+from ballast.model.settings.values import (
+    INT_MAX,
+    LONG_MAX,
+    api_version,
+    cleanup_policies,
+    number,
+    one_of,
+    time_or_unlimited,
+)
+
+CODECS: Final = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
+TIMESTAMP_TYPES: Final = ("CreateTime", "LogAppendTime")
+FIRST_WITH_MAGIC_2: Final = (0, 11, 0)
+"""The release from which on batches have the one format that is served."""
+
+OLD_FORMATS: Final = "Only the format of 0.11.0 and later is written, to clients of every version."
+
+
+def _unserved(support: Support, row: ConfigKey) -> ConfigKey:
+    return replace(row, support=support, dynamic=False, doc="Only the default is served.")
+
+
+ROLLING: Final = (
+    honoured(
+        "log.segment.bytes",
+        INT,
+        1073741824,
+        "Size at which a segment is rolled.",
+        parse=number(INT, 14),
+        dynamic=True,
+    ),
+    honoured(
+        "log.roll.ms",
+        LONG,
+        None,
+        "Age of a segment at which it is rolled; log.roll.hours by default.",
+        parse=number(LONG, 1),
+        dynamic=True,
+    ),
+    honoured(
+        "log.roll.hours",
+        INT,
+        168,
+        "Age of a segment at which it is rolled, in hours.",
+        parse=number(INT, 1),
+    ),
+    _unserved(
+        Support.REPORTED,
+        honoured(
+            "log.roll.jitter.ms",
+            LONG,
+            None,
+            "By how much, at most and at random, a segment is rolled earlier than log.roll.ms; "
+            "log.roll.jitter.hours by default.",
+            parse=number(LONG, 0),
+            dynamic=True,
+        ),
+    ),
+    _unserved(
+        Support.REPORTED,
+        honoured(
+            "log.roll.jitter.hours",
+            INT,
+            0,
+            "By how much, at most and at random, a segment is rolled earlier, in hours.",
+            parse=number(INT, 0),
+        ),
+    ),
+    honoured(
+        "log.index.interval.bytes",
+        INT,
+        4096,
+        "Log bytes between two entries of the offset index.",
+        parse=number(INT, 0),
+        dynamic=True,
+    ),
+    _unserved(
+        Support.REPORTED,
+        honoured(
+            "log.index.size.max.bytes",
+            INT,
+            10 * 1024 * 1024,
+            "Size of an index at which its segment is rolled.",
+            parse=number(INT, 4),
+            dynamic=True,
+        ),
+    ),
+    _unserved(
+        Support.REPORTED,
+        honoured(
+            "log.preallocate",
+            BOOLEAN,
+            "false",
+            "Whether the file of a new segment is given its whole size at once.",
+            dynamic=True,
+        ),
+    ),
+)
+
+APPENDING: Final = (
+    honoured(
+        "message.max.bytes",
+        INT,
+        1048588,
+        "Largest batch that is taken from a producer.",
+        parse=number(INT, 0),
+        dynamic=True,
+    ),
+    _unserved(
+        Support.REPORTED,
+        honoured(
+            "compression.type",
+            STRING,
+            "producer",
+            "The codec that batches are stored with; producer keeps each as it came.",
+            parse=one_of(*CODECS),
+            dynamic=True,
+        ),
+    ),
+    _unserved(
+        Support.REFUSED,
+        honoured(
+            "log.message.timestamp.type",
+            STRING,
+            "CreateTime",
+            "Whether records keep their producers' times or get that of their append.",
+            parse=one_of(*TIMESTAMP_TYPES),
+            dynamic=True,
+        ),
+    ),
+    _unserved(
+        Support.REFUSED,
+        honoured(
+            "log.message.timestamp.difference.max.ms",
+            LONG,
+            LONG_MAX,
+            "How far a producer's times may be from the broker's; others are refused.",
+            parse=number(LONG, 0),
+            dynamic=True,
+        ),
+    ),
+    without_effect(
+        Support.REFUSED,
+        "log.message.format.version",
+        STRING,
+        "2.8-IV1",
+        OLD_FORMATS,
+        parse=api_version,
+        honours=lambda release: release >= FIRST_WITH_MAGIC_2,
+    ),
+    without_effect(
+        Support.REFUSED,
+        "inter.broker.protocol.version",
+        STRING,
+        "2.8-IV1",
+        "Brokers speak the protocol of 2.8 to one another.",
+        parse=api_version,
+        honours=lambda release: release == (2, 8),
+    ),
+    honoured(
+        "log.message.downconversion.enable",
+        BOOLEAN,
+        "true",
+        "Batches are never converted: there are none of a format that a client could ask for.",
+        dynamic=True,
+    ),
+)
+
+FLUSHING: Final = (
+    _unserved(
+        Support.REFUSED,
+        honoured(
+            "log.flush.interval.messages",
+            LONG,
+            LONG_MAX,
+            "Records of a log after which it is flushed before more are acknowledged.",
+            parse=number(LONG, 1),
+            dynamic=True,
+        ),
+    ),
+    _unserved(
+        Support.REFUSED,
+        honoured(
+            "log.flush.interval.ms",
+            LONG,
+            None,
+            "Age of unflushed records at which a log is flushed; "
+            "log.flush.scheduler.interval.ms by default.",
+            parse=number(LONG, 0),
+            dynamic=True,
+        ),
+    ),
+    _unserved(
+        Support.REFUSED,
+        honoured(
+            "log.flush.scheduler.interval.ms",
+            LONG,
+            LONG_MAX,
+            "How often logs are looked through for those that are due by log.flush.interval.ms.",
+            parse=number(LONG, 1),
+        ),
+    ),
+    honoured(
+        "log.flush.offset.checkpoint.interval.ms",
+        INT,
+        60000,
+        "How often logs are flushed and recovery points saved.",
+        parse=number(INT, 1),
+    ),
+    without_effect(
+        Support.REPORTED,
+        "log.flush.start.offset.checkpoint.interval.ms",
+        INT,
+        60000,
+        "Starts of logs are saved with recovery points: log.flush.offset.checkpoint.interval.ms.",
+        parse=number(INT, 0),
+    ),
+)
+
+RETENTION: Final = (
+    honoured(
+        "log.cleanup.policy",
+        LIST,
+        "delete",
+        "What becomes of old segments: delete, compact, or both.",
+        parse=cleanup_policies,
+        dynamic=True,
+    ),
+    honoured(
+        "log.retention.bytes",
+        LONG,
+        -1,
+        "Size of a partition's log above which its oldest segments go; -1 for no limit.",
+        parse=number(LONG, -1),
+        dynamic=True,
+    ),
+    honoured(
+        "log.retention.ms",
+        LONG,
+        None,
+        "How long records are kept, -1 for ever; log.retention.minutes by default.",
+        parse=time_or_unlimited(LONG),
+        dynamic=True,
+    ),
+    honoured(
+        "log.retention.minutes",
+        INT,
+        None,
+        "How long records are kept, in minutes; log.retention.hours by default.",
+        parse=time_or_unlimited(INT),
+    ),
+    honoured(
+        "log.retention.hours",
+        INT,
+        168,
+        "How long records are kept, in hours.",
+        parse=time_or_unlimited(INT),
+    ),
+    honoured(
+        "log.retention.check.interval.ms",
+        LONG,
+        300000,
+        "How often logs are searched for segments that may go.",
+        parse=number(LONG, 1),
+    ),
+    honoured(
+        "log.segment.delete.delay.ms",
+        LONG,
+        60000,
+        "How long the files of a segment that was dropped stay on disk.",
+        parse=number(LONG, 0),
+        dynamic=True,
+    ),
+    honoured(
+        "min.insync.replicas",
+        INT,
+        1,
+        "In-sync replicas without which acks=all is refused.",
+        parse=number(INT, 1, INT_MAX),
+        dynamic=True,
+    ),
+)
+
+ROWS: Final = (*ROLLING, *APPENDING, *FLUSHING, *RETENTION)

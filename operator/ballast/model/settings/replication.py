@@ -1,0 +1,210 @@
+"""Settings of replication, of reads, and of a broker's leaving."""
+
+from typing import Final
+
+from ballast.model.settings.keys import (
+    BOOLEAN,
+    INT,
+    LONG,
+    STRING,
+    ConfigKey,
+    Support,
+    harmless,
+    honoured,
+    without_effect,
+)
+from ballast.model.settings.values import INT_MAX, LONG_MAX, number
+
+_PURGES: Final = "What waits is dropped when it completes: nothing is left to be purged."
+
+
+def _purge(name: str, default: int) -> ConfigKey:
+    return harmless(f"{name}.purgatory.purge.interval.requests", INT, default, _PURGES)
+
+
+_FOLLOWERS: Final = (
+    honoured(
+        "replica.lag.time.max.ms",
+        LONG,
+        30000,
+        "A follower that has not caught up for so long leaves the ISR.",
+        parse=number(LONG, 1),
+    ),
+    honoured(
+        "replica.fetch.wait.max.ms",
+        INT,
+        500,
+        "How long a leader may hold a follower's fetch back.",
+        parse=number(INT, 0),
+    ),
+    honoured(
+        "replica.fetch.min.bytes",
+        INT,
+        1,
+        "Bytes that a leader gathers before it answers a follower.",
+        parse=number(INT, 0),
+    ),
+    honoured(
+        "replica.fetch.max.bytes",
+        INT,
+        1048576,
+        "Bytes per partition that a follower asks for.",
+        parse=number(INT, 1),
+    ),
+    honoured(
+        "replica.fetch.response.max.bytes",
+        INT,
+        10485760,
+        "Bytes per fetch that a follower asks for.",
+        parse=number(INT, 1),
+    ),
+    honoured(
+        "replica.fetch.backoff.ms",
+        INT,
+        1000,
+        "Wait of a follower after a fetch that failed.",
+        parse=number(INT, 0),
+    ),
+    honoured(
+        "replica.socket.timeout.ms",
+        INT,
+        30000,
+        "How long a follower waits for its leader's answer.",
+        parse=number(INT, 1),
+    ),
+    harmless(
+        "replica.socket.receive.buffer.bytes",
+        INT,
+        65536,
+        "The size of socket buffers is chosen by what was measured; it changes no answer.",
+    ),
+    honoured(
+        "replica.high.watermark.checkpoint.interval.ms",
+        LONG,
+        5000,
+        "How often high watermarks are saved to disk.",
+        parse=number(LONG, 1),
+    ),
+    honoured(
+        "num.replica.fetchers",
+        INT,
+        1,
+        "Fetchers per leading broker; partitions are spread over them.",
+        parse=number(INT, 1, 64),
+    ),
+    without_effect(
+        Support.REPORTED,
+        "replica.selector.class",
+        STRING,
+        None,
+        "Consumers are always sent to leaders.",
+    ),
+)
+
+_READS: Final = (
+    honoured(
+        "fetch.max.bytes",
+        INT,
+        57671680,
+        "Bytes that a fetch is answered with at most, however many are asked for.",
+        parse=number(INT, 1024),
+    ),
+    without_effect(
+        Support.REPORTED,
+        "max.incremental.fetch.session.cache.slots",
+        INT,
+        1000,
+        "Every fetch names all its partitions.",
+        parse=number(INT, 0),
+    ),
+    _purge("fetch", 1000),
+    _purge("producer", 1000),
+    _purge("delete.records", 1),
+)
+
+_THROTTLES: Final = (
+    honoured(
+        "leader.replication.throttled.rate",
+        LONG,
+        LONG_MAX,
+        "Bytes per second that throttled replicas may be read with here (KIP-73).",
+        parse=number(LONG, 1),
+        dynamic=True,
+    ),
+    honoured(
+        "follower.replication.throttled.rate",
+        LONG,
+        LONG_MAX,
+        "Bytes per second that throttled replicas here may fetch with (KIP-73).",
+        parse=number(LONG, 1),
+        dynamic=True,
+    ),
+    honoured(
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+        LONG,
+        LONG_MAX,
+        "Bytes per second that may be copied between log directories here (KIP-113).",
+        parse=number(LONG, 1),
+        dynamic=True,
+    ),
+    honoured(
+        "replication.quota.window.num",
+        INT,
+        11,
+        "Samples that the rate of throttled replicas is measured over.",
+        parse=number(INT, 1),
+    ),
+    honoured(
+        "replication.quota.window.size.seconds",
+        INT,
+        1,
+        "Length of one such sample.",
+        parse=number(INT, 1),
+    ),
+    honoured(
+        "alter.log.dirs.replication.quota.window.num",
+        INT,
+        11,
+        "Samples that the rate between log directories is measured over.",
+        parse=number(INT, 1),
+    ),
+    honoured(
+        "alter.log.dirs.replication.quota.window.size.seconds",
+        INT,
+        1,
+        "Length of one such sample.",
+        parse=number(INT, 1),
+    ),
+)
+
+_LEAVING: Final = (
+    honoured(
+        "controlled.shutdown.enable",
+        BOOLEAN,
+        "true",
+        "Whether leadership is handed over before the broker stops.",
+    ),
+    honoured(
+        "controlled.shutdown.max.retries",
+        INT,
+        3,
+        "Attempts to hand leadership over.",
+        parse=number(INT, 0, INT_MAX),
+    ),
+    honoured(
+        "controlled.shutdown.retry.backoff.ms",
+        LONG,
+        5000,
+        "Wait between two such attempts.",
+        parse=number(LONG, 0),
+    ),
+    honoured(
+        "ballast.controlled.shutdown.timeout.ms",
+        LONG,
+        90000,
+        "How long handing leadership over may take in all; then the broker stops without.",
+        parse=number(LONG, 0),
+    ),
+)
+
+ROWS: Final = (*_FOLLOWERS, *_READS, *_THROTTLES, *_LEAVING)

@@ -1,0 +1,236 @@
+"""Settings of a broker's identity, addresses, connections and threads."""
+
+from typing import Final
+
+from ballast.model.settings.addresses import listeners_of, parse_host_port, protocol_map
+from ballast.model.settings.keys import (
+    BOOLEAN,
+    INT,
+    LONG,
+    STRING,
+    ConfigKey,
+    Support,
+    harmless,
+    honoured,
+    without_effect,
+)
+from ballast.model.settings.values import INT_MAX, LONG_MAX, number, some_names, some_text
+
+_ONE_LISTENER: Final = "A broker has one listener, PLAINTEXT; give listeners, advertised.listeners."
+_PORT: Final = number(INT, 0, 65535)
+
+_ONE_THREAD: Final = "One thread with an event loop does all of a broker's work."
+
+
+def _threads(name: str, default: int | None, lowest: int | None = 1) -> ConfigKey:
+    return harmless(name, INT, default, _ONE_THREAD, parse=number(INT, lowest))
+
+
+_IDENTITY: Final = (
+    honoured(
+        "broker.id",
+        INT,
+        None,
+        "This broker's id, unique in its cluster. It must be given.",
+        parse=number(INT, 0),
+    ),
+    harmless(
+        "broker.id.generation.enable",
+        BOOLEAN,
+        "true",
+        "Ids are never generated: a broker without broker.id does not start.",
+    ),
+    harmless(
+        "reserved.broker.max.id",
+        INT,
+        1000,
+        "Bounds given ids only where others are generated.",
+        parse=number(INT, 0),
+    ),
+    honoured("broker.rack", STRING, None, "The broker's failure domain.", parse=some_text),
+    honoured(
+        "log.dirs",
+        STRING,
+        None,
+        "Folders that hold the logs, comma separated; log.dir by default.",
+        parse=some_names,
+    ),
+    honoured(
+        "log.dir",
+        STRING,
+        None,
+        "Folder that holds the logs, unless log.dirs is given.",
+        parse=some_names,
+    ),
+)
+
+_ADDRESSES: Final = (
+    honoured(
+        "listeners",
+        STRING,
+        "PLAINTEXT://:9092",
+        "The address to listen on.",
+        parse=listeners_of,
+    ),
+    honoured(
+        "advertised.listeners",
+        STRING,
+        None,
+        "The address that clients are told; by default that of listeners.",
+        parse=listeners_of,
+    ),
+    without_effect(
+        Support.REFUSED,
+        "listener.security.protocol.map",
+        STRING,
+        "PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL",
+        _ONE_LISTENER,
+        parse=protocol_map,
+        honours=lambda protocols: protocols.get("PLAINTEXT") == "PLAINTEXT",
+    ),
+    without_effect(
+        Support.REFUSED,
+        "inter.broker.listener.name",
+        STRING,
+        None,
+        _ONE_LISTENER,
+        honours=lambda name: name == "PLAINTEXT",
+    ),
+    without_effect(Support.REFUSED, "control.plane.listener.name", STRING, None, _ONE_LISTENER),
+    honoured("host.name", STRING, "", "Host of listeners, when that is not given."),
+    honoured("port", INT, 9092, "Port of listeners, when that is not given.", parse=_PORT),
+    honoured(
+        "advertised.host.name",
+        STRING,
+        None,
+        "Host of advertised.listeners, when that is not given; by default host.name.",
+    ),
+    honoured(
+        "advertised.port",
+        INT,
+        None,
+        "Port of advertised.listeners, when that is not given; by default port.",
+        parse=_PORT,
+    ),
+)
+
+_CONNECTIONS: Final = (
+    honoured(
+        "socket.request.max.bytes",
+        INT,
+        104857600,
+        "Largest request that is read.",
+        parse=number(INT, 1),
+    ),
+    honoured(
+        "connections.max.idle.ms",
+        LONG,
+        600000,
+        "A connection that is idle for so long is closed.",
+        parse=number(LONG, 1),
+    ),
+    honoured("max.connections", INT, INT_MAX, "Connections held at once.", parse=number(INT, 0)),
+    honoured(
+        "max.connections.per.ip",
+        INT,
+        INT_MAX,
+        "Connections held at once from one address.",
+        parse=number(INT, 0),
+    ),
+    without_effect(
+        Support.REPORTED,
+        "max.connections.per.ip.overrides",
+        STRING,
+        "",
+        "max.connections.per.ip holds for every address.",
+    ),
+    without_effect(
+        Support.REPORTED,
+        "max.connection.creation.rate",
+        INT,
+        INT_MAX,
+        "Connections are bounded in number, not in how fast they come.",
+        parse=number(INT, 0),
+    ),
+    harmless(
+        "socket.send.buffer.bytes",
+        INT,
+        102400,
+        "The size of socket buffers is chosen by what was measured; it changes no answer.",
+    ),
+    harmless(
+        "socket.receive.buffer.bytes",
+        INT,
+        102400,
+        "The size of socket buffers is chosen by what was measured; it changes no answer.",
+    ),
+    without_effect(
+        Support.REPORTED,
+        "socket.connection.setup.timeout.ms",
+        LONG,
+        10000,
+        "A broker's connection to another is bounded by replica.socket.timeout.ms.",
+    ),
+    without_effect(
+        Support.REPORTED,
+        "socket.connection.setup.timeout.max.ms",
+        LONG,
+        30000,
+        "A broker's connection to another is bounded by replica.socket.timeout.ms.",
+    ),
+    without_effect(
+        Support.REPORTED,
+        "request.timeout.ms",
+        INT,
+        30000,
+        "A request to another broker is bounded by replica.socket.timeout.ms.",
+    ),
+    harmless(
+        "queued.max.requests",
+        INT,
+        500,
+        "Requests are not queued: a connection is read while few of its requests are under way.",
+        parse=number(INT, 1),
+    ),
+    without_effect(
+        Support.REPORTED,
+        "queued.max.request.bytes",
+        LONG,
+        -1,
+        "What requests hold is bounded for each connection, not in all.",
+    ),
+)
+
+_THREADS: Final = (
+    _threads("num.network.threads", 3),
+    _threads("num.io.threads", 8),
+    _threads("background.threads", 10),
+    _threads("num.recovery.threads.per.data.dir", 1),
+    _threads("num.replica.alter.log.dirs.threads", None, None),
+)
+
+_HTTP: Final = (
+    honoured(
+        "ballast.http.listener",
+        STRING,
+        None,
+        "host:port of /healthz, /readyz and /metrics; not served when absent.",
+        parse=parse_host_port,
+    ),
+    honoured(
+        "ballast.connections.min.receive.rate",
+        LONG,
+        16 * 1024,
+        "Bytes per second that a request must come with once it has begun; slower ones are closed.",
+        parse=number(LONG, 1),
+    ),
+    honoured(
+        "ballast.connections.write.stall.timeout.ms",
+        LONG,
+        600000,
+        "A connection whose client reads nothing of its answers for so long is closed.",
+        parse=number(LONG, 1, LONG_MAX),
+    ),
+)
+
+ROWS: Final = (*_IDENTITY, *_ADDRESSES, *_CONNECTIONS, *_THREADS, *_HTTP)

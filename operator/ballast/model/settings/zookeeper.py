@@ -1,0 +1,78 @@
+"""Settings of the session with ZooKeeper."""
+
+from typing import Final
+
+from ballast.model.settings.addresses import zookeeper_of
+from ballast.model.settings.keys import (
+    BOOLEAN,
+    INT,
+    LIST,
+    PASSWORD,
+    STRING,
+    ConfigKey,
+    Support,
+    harmless,
+    honoured,
+    without_effect,
+)
+from ballast.model.settings.values import ConfigType, number
+
+_NO_TLS: Final = "Brokers speak to ZooKeeper in plain text only."
+
+
+def _tls(name: str, type_: ConfigType, default: str | None) -> ConfigKey:
+    return without_effect(Support.REFUSED, f"zookeeper.{name}", type_, default, _NO_TLS)
+
+
+ROWS: Final = (
+    honoured(
+        "zookeeper.connect",
+        STRING,
+        None,
+        "ZooKeeper's host:port pairs, comma separated, with an optional /chroot.",
+        parse=zookeeper_of,
+    ),
+    honoured(
+        "zookeeper.session.timeout.ms",
+        INT,
+        18000,
+        "How long ZooKeeper waits for a silent broker before it counts as dead.",
+        parse=number(INT, 1),
+    ),
+    honoured(
+        "zookeeper.connection.timeout.ms",
+        INT,
+        None,
+        "How long a broker that starts waits for ZooKeeper; one session's timeout by default.",
+        parse=number(INT, 1),
+    ),
+    harmless(
+        "zookeeper.max.in.flight.requests",
+        INT,
+        10,
+        "Requests are gathered into few large ones, which wait for one another.",
+        parse=number(INT, 1),
+    ),
+    harmless("zookeeper.sync.time.ms", INT, 2000, "Kafka 2.8 does not read it either."),
+    without_effect(
+        Support.REFUSED,
+        "zookeeper.set.acl",
+        BOOLEAN,
+        "false",
+        "Znodes are made without access control lists.",
+    ),
+    _tls("clientCnxnSocket", STRING, None),
+    _tls("ssl.cipher.suites", LIST, None),
+    _tls("ssl.client.enable", BOOLEAN, "false"),
+    _tls("ssl.crl.enable", BOOLEAN, "false"),
+    _tls("ssl.enabled.protocols", LIST, None),
+    _tls("ssl.endpoint.identification.algorithm", STRING, "HTTPS"),
+    _tls("ssl.keystore.location", STRING, None),
+    _tls("ssl.keystore.password", PASSWORD, None),
+    _tls("ssl.keystore.type", STRING, None),
+    _tls("ssl.ocsp.enable", BOOLEAN, "false"),
+    _tls("ssl.protocol", STRING, "TLSv1.2"),
+    _tls("ssl.truststore.location", STRING, None),
+    _tls("ssl.truststore.password", PASSWORD, None),
+    _tls("ssl.truststore.type", STRING, None),
+)
