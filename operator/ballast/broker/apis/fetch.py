@@ -24,7 +24,7 @@ from collections.abc import Coroutine
 from typing import Any, Final
 
 from ballast.broker.delayed_fetch import DelayedFetch
-from ballast.broker.fetch import MAX_RESPONSE_BYTES, Fetched, FetchPlan, acknowledge, read
+from ballast.broker.fetch import Fetched, FetchPlan, acknowledge, read
 from ballast.broker.partition import Partition
 from ballast.broker.parts import Call, Parts
 from ballast.model.ids import TopicPartition
@@ -50,7 +50,7 @@ def handle(
     plan = FetchPlan(
         replica_id=request.replica_id,
         version=call.version,
-        min_bytes=min(request.min_bytes, MAX_RESPONSE_BYTES),
+        min_bytes=min(request.min_bytes, parts.config.fetch_max_bytes),
         max_bytes=request.max_bytes,
         partitions=tuple(
             (TopicPartition(topic.topic, asked.partition), asked)
