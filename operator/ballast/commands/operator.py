@@ -54,7 +54,7 @@ def main(
 
     ``lease`` is duration, renew deadline and retry in seconds, ``spark`` the fields of
     `SparkSettings`, ``settings`` the other fields of `OperatorOptions`. It ends at once with 3 when
-    the Lease is lost.
+    the Lease is lost and what needs it does not stop in time.
     """
     try:
         jobs = SparkSettings(**(spark or {}))

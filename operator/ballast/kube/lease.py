@@ -7,8 +7,9 @@ somebody's      its renewal was *seen to change* less than its duration ago: loo
 left behind     it has not changed for its duration, by our own clock: take it
 ==============  =========================================================================
 
-Clocks of different machines are never compared. Whoever could not renew for `renew_deadline_s`
-has lost it, which is before anybody else can take it, and must not act any more: `LeaseLost`.
+Clocks of different machines are never compared. A process that could not renew for
+`renew_deadline_s` has lost it, which is before another one can take it, and must have stopped acting
+when `duration_s` is over: `LeaseLost`. It may run for it again.
 """
 
 import asyncio
@@ -125,6 +126,7 @@ class LeaseElector:
             except KubernetesError as error:
                 log.warning("cannot renew the lease: %s", error)
             if not self.is_held:
+                self._held = None
                 raise LeaseLost(f"the lease {self._namespace}/{NAME} was not renewed in time")
 
     async def release(self) -> None:

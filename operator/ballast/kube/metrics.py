@@ -66,6 +66,11 @@ class OperatorMetrics:
         with self._lock:
             self._statuses.pop(key, None)
 
+    def forget_all(self) -> None:
+        """Show nothing of any object: another process tends them."""
+        with self._lock:
+            self._statuses.clear()
+
     def reconciled(self, kind: str, result: str, duration_s: float) -> None:
         """Count one look at an object; ``result`` is one of few words: ``ok``, ``error``."""
         with self._lock:

@@ -4,16 +4,20 @@ main thread    the Lease ─► held: the tenders' thread (see `tending`), for a
                a controller candidate per BrokerSet, whether the Lease is held or not
                /livez, /readyz, /metrics
 Told to end    candidates resign, tenders leave ─► the Lease is let go
-Lease lost     the process ends at once, whatever it is doing: another one may be acting
+Lease lost     tenders leave before another replica may act; candidates, which need no Lease, go on;
+               then for the Lease again. Tenders that do not leave in time end the process
+Tenders failed the Lease is let go, and run for again after a pause
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import Final, NoReturn
 
+from ballast.candidate.cancellation import end_if_cancelled
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.options import CandidateOptions
 from ballast.controller.options import ControllerOptions
@@ -41,6 +45,12 @@ from ballast.zk.client import ClientFactory
 log = logging.getLogger(__name__)
 
 EXIT_LEASE_LOST: Final = 3
+SHARE: Final = 0.8
+"""Of the time between losing the Lease and the moment when another replica may take it."""
+PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+"""Between turns that end one after another without having been asked to."""
+STABLE_S: Final = 60.0
+"""A turn as long as this has not failed again and again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,42 +111,77 @@ class OperatorProcess:
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(candidates.run(), name="candidates")
             resigning = tasks.create_task(_cancel_when(stopped, running))
-            await self._tend_while_held(elector, health, stopped)
+            await self._tend_in_turns(elector, health, stopped)
             resigning.cancel()
             running.cancel()
 
-    async def _tend_while_held(
+    async def _tend_in_turns(
         self, elector: LeaseElector, health: OperatorHealth, stopped: asyncio.Event
     ) -> None:
-        """Wait for the Lease, then tend while it is kept, until ``stopped`` is set."""
+        """Tend whenever the Lease is held, until ``stopped`` is set."""
+        clock, failures = self._machinery.clock, 0
+        while not stopped.is_set():
+            begun_at = clock.now()
+            failure = await self._tend_while_held(elector, health, stopped)
+            health.tending = None
+            self._metrics.forget_all()
+            if failure is None:
+                continue
+            if isinstance(failure, LeaseLost):
+                log.warning("%s: candidates go on, and the lease is run for again", failure)
+            else:
+                log.error("the tenders have failed and are started again", exc_info=failure)
+                await elector.release()
+            if clock.now() >= begun_at + STABLE_S:
+                failures = 0
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PAUSES_S[min(failures, len(PAUSES_S) - 1)]):
+                    await stopped.wait()
+            failures += 1
+
+    async def _tend_while_held(
+        self, elector: LeaseElector, health: OperatorHealth, stopped: asyncio.Event
+    ) -> Exception | None:
+        """Wait for the Lease, then tend while it is kept, until ``stopped`` is set.
+
+        Return why it ended before that: `LeaseLost`, or what ended the tenders.
+        """
         async with asyncio.TaskGroup() as tasks:
             acquiring = tasks.create_task(elector.acquire())
             stopping = tasks.create_task(stopped.wait())
             await asyncio.wait((acquiring, stopping), return_when=asyncio.FIRST_COMPLETED)
             if not acquiring.done():
                 acquiring.cancel()
-                return
-            keeping = tasks.create_task(self._keep(elector), name="lease")
+                return None
+            keeping = tasks.create_task(_failure_of(elector.keep()), name="lease")
             thread = LoopThread(
                 self._tending().run, name="tenders", loop_factory=self._machinery.loop_factory
             )
             health.tending = thread
             thread.start()
-            ending = tasks.create_task(thread.ended())
+            ending = tasks.create_task(_failure_of(thread.ended()))
             try:
-                await asyncio.wait((ending, stopping), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait((ending, stopping, keeping), return_when=asyncio.FIRST_COMPLETED)
             finally:
-                # The Lease is let go after this, so nothing may be tended any more.
+                # The Lease may be another's after this, so nothing may be tended any more.
                 thread.stop()
-                await thread.ended()
+                await self._until_ended(ending, keeping)
             keeping.cancel()
             stopping.cancel()
+        return keeping.result() if keeping.done() and not keeping.cancelled() else ending.result()
 
-    async def _keep(self, elector: LeaseElector) -> None:
-        try:
-            await elector.keep()
-        except LeaseLost as error:
-            log.critical("%s: the process ends", error)
+    async def _until_ended(
+        self,
+        ending: asyncio.Task[Exception | None],
+        keeping: asyncio.Task[Exception | None],
+    ) -> None:
+        """Wait until the tenders have left; without the Lease, only for as long as it is free."""
+        await asyncio.wait((ending, keeping), return_when=asyncio.FIRST_COMPLETED)
+        timing = self._options.lease
+        left_s = SHARE * (timing.duration_s - timing.renew_deadline_s)
+        await asyncio.wait((ending,), timeout=left_s)
+        if not ending.done():
+            log.critical("the lease is lost and the tenders do not leave: the process ends")
             self._machinery.exit_at_once(EXIT_LEASE_LOST)
 
     def _tending(self) -> Tending:
@@ -180,6 +225,16 @@ class OperatorProcess:
     def _health(self, health: OperatorHealth, candidates: Candidates) -> Health:
         registry = registry_of(self._metrics, CandidatesCollector(lambda: candidates.seats))
         return Health(unhealthy=health.unhealthy, unready=health.unready, registry=registry)
+
+
+async def _failure_of(work: Awaitable[None]) -> Exception | None:
+    """Return what ``work`` raises: raised in a task group, it would end the others."""
+    try:
+        await work
+    except Exception as error:  # noqa: BLE001 - handed to whoever waits
+        end_if_cancelled()
+        return error
+    return None
 
 
 async def _cancel_when(stopped: asyncio.Event, running: asyncio.Task[None]) -> None:

@@ -1,6 +1,7 @@
 """One replica, from its start to its end, against an emulated API server."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from random import Random
@@ -16,7 +17,8 @@ from ballast.kube.errors import NoCredentials
 from ballast.kube.lease import NAME, LeaseTiming
 from ballast.kube.process import EXIT_LEASE_LOST, Machinery, OperatorProcess
 from ballast.kube.resources import BROKER_SETS, LEASES, PARTITION_REASSIGNMENTS, ObjectKey
-from ballast.zk.client import ClientFactory, ZooKeeperClient
+from ballast.kube.tending import Tending
+from ballast.zk.client import ClientFactory, SessionEvent, ZooKeeperClient
 from tests.unit.kube.kopf_house import (
     OPTIONS,
     SET,
@@ -29,12 +31,33 @@ from tests.unit.kube.kopf_house import (
 )
 
 
-class Exited(BaseException):
+def exit_at_once(code: int) -> NoReturn:
+    raise AssertionError(f"the process ends at once with {code}")
+
+
+class Exited(Exception):
     """The process has ended at once."""
 
 
-def exit_at_once(code: int) -> NoReturn:
-    raise Exited(code)
+class IdleSession(ZooKeeperClient):
+    """A session that is never established."""
+
+    session_id = 0
+    session_timeout_s = 6.0
+
+    def __init__(self, states: list[str]) -> None:
+        self._states = states
+        states.append("begun")
+
+    def on_session_event(self, callback: Callable[[SessionEvent], None]) -> None:
+        pass
+
+    async def start(self) -> None:
+        self._states[-1] = "running"
+        await asyncio.Event().wait()
+
+    async def close(self) -> None:
+        self._states[-1] = "closed"
 
 
 class Runner:
@@ -56,6 +79,11 @@ class Runner:
         self.options = OPTIONS
         self.stopped = asyncio.Event()
         self.is_refusing = False
+        self.makes_idle_sessions = False
+        self.begun: list[str] = []
+        """The state of each idle session."""
+        self.exits: list[int] = []
+        self.is_ending = threading.Event()
         # The emulator knows patches only.
         house.server[kmock.method.PUT] << self._replace
 
@@ -77,7 +105,13 @@ class Runner:
             raise OSError("there is no ZooKeeper")
 
         self.sessions.append((connect, session_timeout_s))
-        return refuse
+        return (lambda: IdleSession(self.begun)) if self.makes_idle_sessions else refuse
+
+    def exit(self, code: int) -> NoReturn:
+        """Note that the process would end at once; nothing after it would run."""
+        self.exits.append(code)
+        self.is_ending.set()
+        raise Exited
 
 
 def make_one(house: House) -> None:
@@ -168,22 +202,72 @@ async def test_every_replica_runs_candidates_but_only_the_holder_tends() -> None
         assert runner.lease["holderIdentity"] == "pod-2"
 
 
-async def test_a_lease_that_cannot_be_renewed_ends_the_process_at_once() -> None:
+SHORT = LeaseTiming(duration_s=3.0, renew_deadline_s=2.0, retry_s=0.05)
+
+
+async def test_candidates_outlive_a_lost_lease_and_tending_is_taken_up_again() -> None:
+    async with served() as (house, _):
+        make_one(house)
+        zookeeper = {"connect": "zk:2181", "sessionTimeoutSeconds": 6}
+        await house.change(SET, {"spec": {"zookeeper": zookeeper, "replicas": 3}})
+        runner = Runner(house)
+        runner.options = replace(OPTIONS, lease=SHORT)
+        runner.makes_idle_sessions = True
+
+        async def lose_and_find(_: Runner) -> None:
+            await house.until(lambda: len(runner.begun) == 1)
+            runner.is_refusing = True
+            await house.until(lambda: ("left", "one") in house.seen)
+            runner.is_refusing = False
+            await house.until(lambda: house.seen.count(("begun", "one")) == 2)
+            assert runner.begun == ["running"], "the same session all the while"
+            runner.stopped.set()
+
+        await acted(runner, lose_and_find)
+        assert runner.begun == ["closed"]
+        assert runner.lease["holderIdentity"] == ""
+
+
+async def test_tenders_that_do_not_leave_in_time_end_the_process() -> None:
     async with served() as (house, _):
         make_one(house)
         runner = Runner(house)
-        timing = LeaseTiming(duration_s=3.0, renew_deadline_s=2.0, retry_s=0.05)
-        runner.options = replace(OPTIONS, lease=timing)
+        runner.options = replace(OPTIONS, lease=SHORT)
+
+        async def block(
+            _operator: OperatorContext, key: ObjectKey, _stopped: Callable[[], bool]
+        ) -> None:
+            house.seen.append(("begun", key.name))
+            runner.is_ending.wait(WAIT_S)
+
+        tenders = {PARTITION_REASSIGNMENTS: block, BROKER_SETS: block}
+        runner.machinery = replace(runner.machinery, tend=tenders, exit_at_once=runner.exit)
 
         async def refuse_renewals(_: Runner) -> None:
             runner.is_refusing = True
             await asyncio.Event().wait()
 
-        with pytest.raises(BaseExceptionGroup) as ended:
+        with pytest.raises(ExceptionGroup):
             await acted(runner, refuse_renewals)
-        exits = ended.value.subgroup(Exited)
-        assert exits is not None
-        assert f"{EXIT_LEASE_LOST}" in str(_leaf(exits))
+        assert runner.exits == [EXIT_LEASE_LOST]
+
+
+async def test_tenders_that_fail_are_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ballast.kube.process.PAUSES_S", (0.01,))
+    async with served() as (house, _):
+        make_one(house)
+        runner = Runner(house)
+        failures = iter([OSError("no more threads")])
+
+        async def fail_once(tending: Tending, stopped: asyncio.Event) -> None:
+            for failure in failures:
+                raise failure
+            await run(tending, stopped)
+
+        run = Tending.run
+        monkeypatch.setattr(Tending, "run", fail_once)
+        await acted(runner)
+        assert ("begun", "one") in house.seen
 
 
 async def test_no_credentials() -> None:
@@ -196,9 +280,3 @@ async def test_no_credentials() -> None:
         runner.machinery = replace(runner.machinery, login=no_login)
         with pytest.raises(NoCredentials):
             await runner.run()
-
-
-def _leaf(group: BaseException) -> BaseException:
-    while isinstance(group, BaseExceptionGroup):
-        group = group.exceptions[0]
-    return group
