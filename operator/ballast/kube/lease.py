@@ -8,8 +8,8 @@ left behind     it has not changed for its duration, by our own clock: take it
 ==============  =========================================================================
 
 Clocks of different machines are never compared. A process that could not renew for
-`renew_deadline_s` has lost it, which is before another one can take it, and must have stopped acting
-when `duration_s` is over: `LeaseLost`. It may run for it again.
+`renew_deadline_s` has lost it, which is before another one can take it, and must have stopped
+acting when `duration_s` is over: `LeaseLost`. It may run for it again.
 """
 
 import asyncio
