@@ -18,7 +18,9 @@ from ballast.kube.lease import NAME, LeaseTiming
 from ballast.kube.process import EXIT_LEASE_LOST, Machinery, OperatorProcess
 from ballast.kube.resources import BROKER_SETS, LEASES, PARTITION_REASSIGNMENTS, ObjectKey
 from ballast.kube.tending import Tending
-from ballast.zk.client import ClientFactory, SessionEvent, ZooKeeperClient
+from ballast.zk.client import ClientFactory, ZooKeeperClient
+from tests.fakes.zookeeper import FakeZooKeeper
+from tests.fakes.zookeeper_client import FakeClient
 from tests.unit.kube.kopf_house import (
     OPTIONS,
     SET,
@@ -39,18 +41,13 @@ class Exited(Exception):
     """The process has ended at once."""
 
 
-class IdleSession(ZooKeeperClient):
+class IdleSession(FakeClient):
     """A session that is never established."""
 
-    session_id = 0
-    session_timeout_s = 6.0
-
     def __init__(self, states: list[str]) -> None:
+        super().__init__(FakeZooKeeper(Random(1)), "operator")
         self._states = states
         states.append("begun")
-
-    def on_session_event(self, callback: Callable[[SessionEvent], None]) -> None:
-        pass
 
     async def start(self) -> None:
         self._states[-1] = "running"
