@@ -205,6 +205,12 @@ class FakeAdmin(FakeLogDirs, FakeLoadHistory):
         self.unreachable: set[int] = set()
         """Brokers that Metadata names but that do not answer."""
         self.refusals: dict[TopicPartition, RequestError] = {}
+        self.election_refusal: RequestError | None = None
+        """What every preferred election is answered with."""
+        self.cancel_refusal: RequestError | None = None
+        """What every cancel is answered with."""
+        self.elections = 0
+        self.cancels = 0
         self.hidden_topics: set[str] = set()
         """Topics that Metadata does not show for now."""
         self.is_closed = False
@@ -265,7 +271,9 @@ class FakeAdmin(FakeLogDirs, FakeLoadHistory):
         self.fuse.before_effect("cancel" if None in targets.values() else "submit")
         refused: dict[TopicPartition, RequestError] = {}
         for tp, target in targets.items():
-            error = self.refusals.get(tp) or self._alter(tp, target)
+            self.cancels += target is None
+            error = self.cancel_refusal if target is None else None
+            error = error or self.refusals.get(tp) or self._alter(tp, target)
             if error is not None:
                 refused[tp] = error
         self.fuse.after_effect()
@@ -381,7 +389,11 @@ class FakeAdmin(FakeLogDirs, FakeLoadHistory):
         self._check()
         self.fuse.before_effect("elect")
         refused: dict[TopicPartition, RequestError] = {}
+        self.elections += 1
         for tp in partitions:
+            if self.election_refusal is not None:
+                refused[tp] = self.election_refusal
+                continue
             partition = self.cluster.partitions[tp]
             preferred = partition.assignment.preferred_replica
             if self.cluster.brokers[preferred] and preferred in partition.isr:

@@ -143,6 +143,7 @@ class ReassignmentObject:
         """Return what the queue needs to know of it."""
         state = self.state or LifecycleState.PENDING
         is_queued = state is LifecycleState.QUEUED
+        yields = not is_queued and _mapping(self.status.get("queue")).get("yielding") is True
         labels = _mapping(self.document["metadata"].get("labels"))
         return QueueEntry(
             name=self.name,
@@ -150,7 +151,8 @@ class ReassignmentObject:
             creation_time=str(self.document["metadata"].get("creationTimestamp", "")),
             state=state,
             purpose=Purpose.DRAIN if labels.get(PURPOSE_LABEL) == DRAIN else Purpose.EXPLICIT,
-            has_begun=self.has_claimed if is_queued else "startTime" in self.status,
+            has_begun=self.has_claimed if is_queued else "startTime" in self.status and not yields,
+            yields=yields,
             is_paused=self.spec.get("desiredState") == "Paused",
         )
 

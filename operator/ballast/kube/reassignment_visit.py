@@ -54,9 +54,11 @@ class Case:
 
     @property
     def has_begun(self) -> bool:
-        """Whether it is under way, so that it need not ask for its turn."""
+        """Whether it is under way and keeps its turn, so that it need not ask for it."""
         memory = self.memory
-        return memory is not None and memory.start_time_ms is not None and memory.outcome is None
+        if memory is None or memory.lets_others_begin:
+            return False
+        return memory.start_time_ms is not None and memory.outcome is None
 
 
 async def visit(work: ReassignmentWork, case: Case) -> float:

@@ -54,6 +54,18 @@ from ballast.reassign.ports import (
 
 CONFIG_RESOURCES_PER_REQUEST = 200
 
+LASTING_ERRORS = frozenset(
+    {
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.POLICY_VIOLATION,
+        ErrorCode.SECURITY_DISABLED,
+        ErrorCode.UNSUPPORTED_VERSION,
+    }
+)
+"""A change that is refused as a whole with one of these is refused for each of its partitions: the
+cluster has answered, and asking again does not help."""
+
 Item = TypeVar("Item")
 
 
@@ -122,6 +134,10 @@ class AdminClient:
         response: alter_wire.AlterPartitionReassignmentsResponse = (
             await self.connections.ask_controller(request, lambda answer: (answer.error_code,))
         )
+        if response.error_code in LASTING_ERRORS:
+            return dict.fromkeys(
+                targets, request_error(response.error_code, response.error_message)
+            )
         _refuse(response.error_code, response.error_message)
         return {
             TopicPartition(topic.name, partition.partition_index): request_error(
@@ -281,6 +297,8 @@ class AdminClient:
         response: elect_wire.ElectLeadersResponse = await self.connections.ask_controller(
             request, _election_codes
         )
+        if response.error_code in LASTING_ERRORS:
+            return dict.fromkeys(partitions, request_error(response.error_code, None))
         _refuse(response.error_code, None)
         return {
             TopicPartition(topic.topic, partition.partition_id): request_error(

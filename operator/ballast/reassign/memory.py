@@ -38,6 +38,14 @@ INTENT_RANK: Mapping[Intent, int] = {intent: rank for rank, intent in enumerate(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Flaw:
+    """What was not as it should be when a reassignment ended: the condition Verified is False."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """The durable part of one reassignment's state."""
 
@@ -50,8 +58,16 @@ class Memory:
     broker_throttles: Mapping[int, Values] = field(default_factory=dict)
     """By broker: the throttle rates before our first change."""
     intent: Intent = Intent.EXECUTE
+    has_yielded: bool = False
+    """It could not go on, put its throttle back and lets others begin; it asks for its turn before
+    it starts another move."""
+    closing: LifecycleState | None = None
+    """How it will end: no move of it is started any more, and its throttle is put back. Others may
+    begin, and what they move is no longer this one's concern."""
     outcome: LifecycleState | None = None
     """How it ended; None while it is active."""
+    flaw: Flaw | None = None
+    """What was not as it should be when it ended."""
     completion_time_ms: int | None = None
     conditions: tuple[Condition, ...] = ()
     """As last reported, for their transition times."""
@@ -60,6 +76,11 @@ class Memory:
     def has_throttles(self) -> bool:
         """Whether throttle values may have been changed and not yet been put back."""
         return bool(self.topic_throttles or self.broker_throttles)
+
+    @property
+    def lets_others_begin(self) -> bool:
+        """Whether it starts no move unless it gets its turn again."""
+        return self.has_yielded or self.closing is not None
 
     def to_document(self) -> dict[str, object]:
         """Return the JSON object that is stored."""
@@ -76,6 +97,9 @@ class Memory:
             "topicThrottles": {t: dict(v) for t, v in sorted(self.topic_throttles.items())},
             "brokerThrottles": {str(b): dict(v) for b, v in sorted(self.broker_throttles.items())},
             "intent": self.intent.value,
+            "hasYielded": self.has_yielded,
+            "closing": None if self.closing is None else self.closing.value,
+            "flaw": None if self.flaw is None else [self.flaw.reason, self.flaw.message],
             "outcome": None if self.outcome is None else self.outcome.value,
             "completionTimeMs": self.completion_time_ms,
             "conditions": [condition.to_document() for condition in self.conditions],
@@ -99,6 +123,8 @@ def _read(document: Mapping[str, object]) -> Memory:
     plan = Plan.from_lines(stored["lines"])
     if stored["format"] != PLAN_FORMAT or stored["digest"] != plan.digest:
         raise ValueError("the plan does not have the digest that was saved with it")
+    # Operators before 0.2 wrote neither of these three.
+    closing, flaw = document.get("closing"), document.get("flaw")
     outcome = document["outcome"]
     return Memory(
         name=str(document["name"]),
@@ -111,10 +137,22 @@ def _read(document: Mapping[str, object]) -> Memory:
             int(broker): values for broker, values in _throttles(document["brokerThrottles"])
         },
         intent=Intent(str(document["intent"])),
+        has_yielded=document.get("hasYielded") is True,
+        closing=None if closing is None else LifecycleState(str(closing)),
+        flaw=_flaw(flaw),
         outcome=None if outcome is None else LifecycleState(str(outcome)),
         completion_time_ms=_optional_int(document["completionTimeMs"]),
         conditions=tuple(conditions_from_documents(document["conditions"]).values()),
     )
+
+
+def _flaw(value: object) -> Flaw | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise TypeError("a flaw must be a list of two strings")
+    reason, message = value
+    return Flaw(reason=reason, message=message)
 
 
 def _optional_int(value: object) -> int | None:

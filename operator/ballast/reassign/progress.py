@@ -28,7 +28,7 @@ class MoveState(Enum):
     IN_PROGRESS = auto()
     COMPLETED = auto()
     SKIPPED = auto()
-    """The partition is gone."""
+    """The partition is gone, or others have moved it after all moves were over."""
     FAILED = auto()
     """The cluster refused it for good."""
 

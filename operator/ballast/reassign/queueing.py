@@ -1,10 +1,13 @@
 """Who of the reassignments of one broker set has its turn: one at a time, the others wait in order.
 
 Whoever has begun keeps its turn until it has ended, even while it is paused: what it submitted may
-still be under way, and its throttle may be in force. Of the others a drain comes before an explicit
-plan, the older before the younger; equal ones go by name. Who is not ready to run (not accepted,
-without a plan, not approved, or paused before it began) stands in nobody's way, and whoever is
-invalid or has ended is not in the queue at all.
+still be under way, and its throttle may be in force. Only when nothing of it is under way, its
+throttle is put back and it cannot go on (or waits for no more than replicas to come in sync), it
+yields: others begin, and it asks for its turn again before it starts another move.
+
+Of the others a drain comes before an explicit plan, the older before the younger; equal ones go by
+name. Who is not ready to run (not accepted, without a plan, not approved, or paused before it
+began) stands in nobody's way, and whoever is invalid or has ended is not in the queue at all.
 
 The places are computed from what all of them last reported. A reassignment that takes its turn must
 therefore make that durable, and look again, before it changes anything: a drain may have come.
@@ -45,6 +48,8 @@ class QueueEntry:
     purpose: Purpose = Purpose.EXPLICIT
     has_begun: bool = False
     """Whether it may have changed something: it has a start time."""
+    yields: bool = False
+    """Whether it has begun, and lets others begin: it stands in nobody's way."""
     is_paused: bool = False
     """Whether ``spec.desiredState`` is Paused."""
 
@@ -56,7 +61,7 @@ class QueueEntry:
     @property
     def is_ready(self) -> bool:
         """Whether it runs as soon as it has its turn, or runs."""
-        if self.has_ended:
+        if self.has_ended or self.yields:
             return False
         return self.has_begun or not (self.is_paused or self.state in _NOT_READY)
 
@@ -75,6 +80,8 @@ class QueuePlace:
     """0 = it has its turn; n = n others are before it; None = it is not in the queue."""
     blocked_by: tuple[str, ...] = ()
     """Names of those before it, the one that has its turn first."""
+    yields: bool = False
+    """Whether it has begun and lets others begin; it has no position then."""
 
     @property
     def has_turn(self) -> bool:
@@ -84,11 +91,12 @@ class QueuePlace:
     def to_document(self, most: int = 10) -> dict[str, object]:
         """Return ``status.queue``, with at most ``most`` names."""
         if self.position is None:
-            return {"blockedBy": []}
+            return {"blockedBy": [], "yielding": True} if self.yields else {"blockedBy": []}
         return {"position": self.position, "blockedBy": list(self.blocked_by[:most])}
 
 
 NOT_QUEUED = QueuePlace(position=None)
+YIELDING = QueuePlace(position=None, yields=True)
 
 
 def places(entries: Iterable[QueueEntry]) -> dict[str, QueuePlace]:

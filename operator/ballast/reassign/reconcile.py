@@ -5,7 +5,7 @@ is down holds up the others. Constraint: one reconciler at a time acts for one r
 shell sees to it: a lock, or one daemon per object).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ from ballast.reassign.conditions import ConditionType, LifecycleState
 from ballast.reassign.decide import decide, throttling_of
 from ballast.reassign.errors import MemoryRejected
 from ballast.reassign.log_dir_moves import NOT_THERE_YET, Orders
-from ballast.reassign.memory import Intent, Memory
+from ballast.reassign.memory import Flaw, Intent, Memory
 from ballast.reassign.observe import Observer
 from ballast.reassign.ports import (
     BrokerUnavailable,
@@ -52,6 +52,7 @@ MIN_RETRY_SECONDS = 0.5
 MAX_RETRY_SECONDS = 10.0
 SETTLE_SECONDS = 0.1
 _MAX_TROUBLES = 3
+EXECUTING, ROLLING_BACK = LifecycleState.EXECUTING, LifecycleState.ROLLING_BACK
 
 _Key = TypeVar("_Key")
 
@@ -89,6 +90,8 @@ class Reconciler:
         self._conditions: Mapping[ConditionType, Condition] = conditions or {}
         self._last: Status | None = None
         self._outages = 0
+        self._refusals = 0
+        """Steps in a row of which something was refused."""
 
     async def visit(self, spec: ReassignmentSpec, place: QueuePlace = MY_TURN) -> Visit:
         """Take the next step towards ``spec`` and report.
@@ -125,6 +128,7 @@ class Reconciler:
         now = self._clock.now()
         observed = await self._observer.observe(spec, self._memory, now)
         self._recent.note_visible(spec.targets, observed, now)
+        self._recent.note_rates(observed.broker_configs, now)
         return World(
             spec=spec,
             memory=self._memory,
@@ -141,21 +145,24 @@ class Reconciler:
             case SaveMemory(memory=memory):
                 await self._save(memory)
             case ApplyThrottle(change=change):
-                troubles = await self._change_throttle(change)
+                self._recent.restore_sent = False
+                self._recent.restored -= change.brokers.keys()
+                troubles, _ = await self._change_throttle(change)
             case RestoreThrottle(change=change):
-                troubles = await self._change_throttle(change)
+                troubles, answered = await self._change_throttle(change)
                 self._recent.restore_sent = not troubles
+                self._recent.restored |= answered
             case SubmitBatch():
                 troubles = _words(await self._submit(step))
             case CancelActive(partitions=partitions, log_dirs=log_dirs):
-                answers = await self._admin.alter_reassignments(dict.fromkeys(partitions))
-                troubles = _words(answers, but="NO_REASSIGNMENT_IN_PROGRESS")
-                troubles += _words(await self._order(log_dirs))
+                troubles = _words(await self._cancel(partitions, log_dirs))
             case ElectPreferred(partitions=partitions):
-                troubles = _words(await self._admin.elect_preferred_leaders(partitions))
-            case Finish(outcome=outcome):
+                answers = await self._admin.elect_preferred_leaders(partitions)
+                self._recent.note_elections(partitions, answers)
+                troubles = _words(answers)
+            case Finish(outcome=outcome, flaw=flaw):
                 assert self._memory is not None, "only a plan that was saved can end"
-                await self._finish(self._memory, outcome)
+                await self._finish(self._memory, outcome, flaw)
                 return False
             case Refuse() | Wait() | Done():
                 return False
@@ -181,6 +188,22 @@ class Reconciler:
         )
         return refused
 
+    async def _cancel(
+        self, partitions: Collection[TopicPartition], log_dirs: Orders
+    ) -> dict[TopicPartition, RequestError]:
+        """Take moves back; return the refused."""
+        answers = await self._admin.alter_reassignments(dict.fromkeys(partitions))
+        refused = {
+            tp: error
+            for tp, error in answers.items()
+            if error.error != "NO_REASSIGNMENT_IN_PROGRESS"
+        }
+        kept = await self._order(log_dirs)
+        self._recent.note_cancelled(
+            partitions, refused, self._clock.now(), log_dirs=next(iter(kept.values()), None)
+        )
+        return refused | kept
+
     async def _order(self, log_dirs: Orders) -> dict[TopicPartition, RequestError]:
         """Have replicas go to other directories of their brokers; return the refused."""
         refused: dict[TopicPartition, RequestError] = {}
@@ -193,8 +216,10 @@ class Reconciler:
                 )
         return refused
 
-    async def _change_throttle(self, change: ThrottleChange) -> list[str]:
-        troubles = []
+    async def _change_throttle(self, change: ThrottleChange) -> tuple[list[str], set[int]]:
+        """Change values; return what went wrong, and the brokers that have taken theirs."""
+        troubles: list[str] = []
+        answered: set[int] = set()
         if change.topics:
             troubles += _words(await self._admin.alter_topic_configs(change.topics))
         for broker, values in change.brokers.items():
@@ -204,21 +229,24 @@ class Reconciler:
                 # A debt: the next visit sees that it is still unpaid.
                 troubles.append(f"broker {broker} does not answer")
                 continue
-            if error is not None:
+            if error is None:
+                answered.add(broker)
+            else:
                 troubles.append(f"broker {broker}: {error.error} {error.message}")
-        return troubles
+        return troubles, answered
 
     async def _save(self, memory: Memory) -> None:
         memory = replace(memory, conditions=tuple(self._conditions.values()))
         await self._store.save(memory.to_document())
         self._memory = memory
 
-    async def _finish(self, memory: Memory, outcome: LifecycleState) -> None:
+    async def _finish(self, memory: Memory, outcome: LifecycleState, flaw: Flaw | None) -> None:
         # Everything is as it was: from here on, the throttle values are anybody's again.
         await self._save(
             replace(
                 memory,
                 outcome=outcome,
+                flaw=flaw,
                 completion_time_ms=self._clock.wall_ms(),
                 topic_throttles={},
                 broker_throttles={},
@@ -244,7 +272,11 @@ class Reconciler:
 
     def _delay(self, step: Step, acted: bool) -> float:
         if not acted:
-            return self._poll_interval_seconds
+            self._refusals = 0 if isinstance(step, Wait) else self._refusals + 1
+            # What is refused again and again is tried more and more seldom.
+            doubled = self._poll_interval_seconds * 2.0 ** min(max(self._refusals - 1, 0), 10)
+            return max(self._poll_interval_seconds, min(doubled, MAX_RETRY_SECONDS))
+        self._refusals = 0
         # What brokers show of a change lags behind its answer by some milliseconds.
         settling = 0.0 if isinstance(step, SaveMemory) else SETTLE_SECONDS
         return min(settling, self._poll_interval_seconds)
@@ -262,6 +294,8 @@ class Reconciler:
         copied = world.observed.copied_within
         progress = measure(seen.goal.moves, seen.states, sizes, leaders, copied)
         moving = seen.within(MoveState.IN_PROGRESS)
+        is_held = isinstance(step, Wait) and step.state in (EXECUTING, ROLLING_BACK)
+        self._recent.note_idle(is_held and not moving, now)
         in_flight = measure(moving, seen.states, sizes, leaders, copied)
         self._recent.moved = self._recent.moved.sampled(progress.bytes_moved, now)
         self._recent.note_remaining(
@@ -317,9 +351,5 @@ def _throttled_moves(seen: Survey, throttling: Throttling) -> frozenset[TopicPar
     return frozenset(tp for tp in copying if tp in throttling.movement)
 
 
-def _words(errors: Mapping[_Key, RequestError], but: str = "") -> list[str]:
-    return [
-        f"{key}: {error.error} {error.message}"
-        for key, error in errors.items()
-        if error.error != but
-    ]
+def _words(errors: Mapping[_Key, RequestError]) -> list[str]:
+    return [f"{key}: {error.error} {error.message}" for key, error in errors.items()]

@@ -7,7 +7,7 @@ from ballast.model.conditions import Condition, ConditionStatus, Finding
 from ballast.reassign.conditions import FINAL_STATUS, ConditionType, LifecycleState, updated
 from ballast.reassign.memory import Intent, Memory
 from ballast.reassign.progress import MoveState, Progress, bytes_to_move, leader_size, measure
-from ballast.reassign.queueing import QueuePlace
+from ballast.reassign.queueing import YIELDING, QueuePlace
 from ballast.reassign.spec import ApprovalPolicy, ReassignmentSpec
 from ballast.reassign.status import (
     MAX_FAILURES,
@@ -189,11 +189,13 @@ def _throttled(moment: Moment) -> Finding:
 def _verified(moment: Moment) -> Finding | None:
     step = moment.step
     outcome = _outcome(step)
+    if isinstance(step, Finish | Done) and step.flaw is not None:
+        return Finding(status=_FALSE, reason=step.flaw.reason, message=step.flaw.message)
     if outcome in {LifecycleState.COMPLETED, LifecycleState.ROLLED_BACK}:
         return Finding(status=_TRUE, reason="Verified")
     if outcome is not None:
         return Finding(status=_FALSE, reason=outcome.value)
-    if isinstance(step, Wait) and step.reason in {"Verifying", "ThrottleDebt"}:
+    if isinstance(step, Wait) and step.reason in {"Verifying", "ThrottleDebt", "CancelRefused"}:
         return Finding(status=_FALSE, reason=step.reason, message=step.message)
     return None
 
@@ -260,8 +262,12 @@ def _plan_status(world: World, memory: Memory) -> PlanStatus:
 
 def _place(moment: Moment) -> QueuePlace | None:
     step = moment.step
-    is_queued = isinstance(step, Wait) and step.state is LifecycleState.QUEUED
-    return moment.world.place if is_queued else None
+    if not isinstance(step, Wait):
+        return None
+    if step.state is LifecycleState.QUEUED:
+        return moment.world.place
+    memory = moment.world.memory
+    return YIELDING if memory is not None and memory.lets_others_begin else None
 
 
 def _batch(spec: ReassignmentSpec, progress: Progress) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from ballast.model.ids import TopicPartition
 from ballast.reassign.acceptance import Problem
 from ballast.reassign.conditions import LifecycleState
 from ballast.reassign.log_dir_moves import Orders
-from ballast.reassign.memory import Memory
+from ballast.reassign.memory import Flaw, Memory
 from ballast.reassign.throttling import ThrottleChange
 
 
@@ -76,9 +76,11 @@ class Wait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finish:
-    """Everything is done and verified: record how it ended."""
+    """Everything is done: record how it ended."""
 
     outcome: LifecycleState
+    flaw: Flaw | None = None
+    """What was not as it should be; None when all is verified."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,7 @@ class Done:
     """It has ended before; nothing is left to do."""
 
     outcome: LifecycleState
+    flaw: Flaw | None = None
 
 
 Step = (

@@ -57,6 +57,7 @@ def survey(memory: Memory, observed: Observed, hints: Hints) -> Survey:
             move,
             observed,
             must_be_ordered=rolling_back
+            and memory.closing is None
             and move.origin != move.target
             and move.topic_partition not in hints.undone,
         )
@@ -71,6 +72,14 @@ def survey(memory: Memory, observed: Observed, hints: Hints) -> Survey:
         )
         for move in goal.moves
     }
+    if memory.closing is not None:
+        # All moves were over: where others have brought a partition since is where it belongs.
+        shown = observed.cluster.partitions
+        states |= {
+            tp: MoveState.SKIPPED
+            for tp, state in states.items()
+            if state in UNFINISHED and tp in shown
+        }
     for move in goal.moves if foreign else ():
         if states[move.topic_partition] is MoveState.PENDING and touched.has(move):
             states[move.topic_partition] = MoveState.FOREIGN

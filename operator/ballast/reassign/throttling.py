@@ -85,10 +85,14 @@ class ThrottleChange:
         return bool(self.topics or self.brokers)
 
 
-def remembered(memory: Memory, throttling: Throttling, observed: Observed) -> Memory | None:
+def remembered(
+    memory: Memory, throttling: Throttling, observed: Observed, hints: Hints
+) -> Memory | None:
     """Return the memory with the values that ``throttling`` will overwrite, or None if it has them.
 
-    A broker that does not answer is remembered when it does: until then nothing is set on it.
+    A broker that does not answer is remembered when it does: until then nothing is set on it. The
+    same holds for one with a rate that has not stood for a while: it may be that of another
+    reassignment, which could not put it back while the broker was down and is about to.
     """
     topics = dict(memory.topic_throttles)
     for topic in topic_entries(throttling.movement):
@@ -97,7 +101,8 @@ def remembered(memory: Memory, throttling: Throttling, observed: Observed) -> Me
             topics[topic] = {name: now.get(name) for name in TOPIC_THROTTLES}
     brokers = dict(memory.broker_throttles)
     for broker, rates in throttling.rates().items():
-        if broker in observed.broker_configs:
+        is_settled = broker in brokers or broker not in hints.fresh_rates
+        if broker in observed.broker_configs and is_settled:
             now = observed.broker_configs[broker]
             brokers[broker] = {
                 **{name: now.get(name) for name in rates},
@@ -163,13 +168,32 @@ def debts(memory: Memory, observed: Observed, hints: Hints) -> tuple[str, ...]:
         *(
             f"broker {b}"
             for b in sorted(memory.broker_throttles)
-            if b not in observed.broker_configs
+            if b not in observed.broker_configs and b not in hints.restored
         ),
         *(
             f"topic {topic}"
             for topic in sorted(memory.topic_throttles)
             if topic not in observed.topic_configs and topic not in gone
         ),
+    )
+
+
+def with_debts_only(memory: Memory, observed: Observed, hints: Hints) -> Memory:
+    """Return the memory without the values that have been put back."""
+    gone = {tp.topic for tp in hints.gone}
+    seen = observed.topic_configs
+    return replace(
+        memory,
+        topic_throttles={
+            topic: values
+            for topic, values in memory.topic_throttles.items()
+            if topic not in seen and topic not in gone
+        },
+        broker_throttles={
+            broker: values
+            for broker, values in memory.broker_throttles.items()
+            if broker not in observed.broker_configs and broker not in hints.restored
+        },
     )
 
 

@@ -95,6 +95,17 @@ class Hints:
     """Refused for good."""
     gone: frozenset[TopicPartition] = frozenset()
     """Not seen for so long that it counts as deleted."""
+    cancels_refused: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
+    """Pending moves that were not taken back when it was asked for: not to be asked for now."""
+    log_dirs_refused: bool = False
+    """Orders that end copies between log directories were refused: not to be repeated now."""
+    not_electable: Mapping[TopicPartition, str] = field(default_factory=dict)
+    """Partitions whose preferred leader was asked for as often as is sensible, and why in vain."""
+    fresh_rates: frozenset[int] = frozenset()
+    """Brokers on which somebody else's throttle rate was first seen moments ago: one that is owed
+    to a broker that was down is about to be put back."""
+    idle: bool = False
+    """For a while nothing has been under way, and nothing could be started."""
     problems_persist: bool = False
     """The cluster has contradicted the spec for long enough to believe it."""
     stalled: bool = False
@@ -103,6 +114,8 @@ class Hints:
     """Producers bring in more than the throttle lets through."""
     restore_sent: bool = False
     """Every remembered throttle value has been put back at least once since this process began."""
+    restored: frozenset[int] = frozenset()
+    """Brokers that have acknowledged that their throttle values are put back."""
     troubles: tuple[str, ...] = ()
     """Errors of the last changes that were tried, for messages."""
 

@@ -19,7 +19,7 @@ from ballast.reassign.generate_manifest import Engine
 from ballast.reassign.generation import AUTO_SPARK_PARTITIONS, Basis, Planning
 from ballast.reassign.manifest import parse_manifest
 from ballast.reassign.progress import Progress
-from ballast.reassign.queueing import QueuePlace
+from ballast.reassign.queueing import YIELDING, QueuePlace
 from ballast.reassign.spec import Execution
 from ballast.reassign.status import Failure, PlanStatus, Status, ThrottleStatus
 from tests.unit.crds.schemas import (
@@ -271,6 +271,8 @@ def test_everything_in_the_schema_is_reported() -> None:
     document: dict[str, Any] = whole_status().to_document()
     stored = StoredObject(name="move-state", digest=DIGEST).to_document()
     document["controllerEpoch"] = 17
+    document["queue"] = {**document["queue"], **YIELDING.to_document()}
+    document["queue"]["blockedBy"] = ["another"]
     for part in ("plan", "rollback"):
         document[part] = {**document[part], "objects": [stored]}
     details, planning = generated()

@@ -30,7 +30,8 @@ WORD = re.compile(r"[A-Z][a-z]+([A-Z][A-Za-z]*)?")
 SOURCES = {
     "PartitionReassignment": [
         *("model/conditions.py", "reassign/acceptance.py", "reassign/conditions.py"),
-        *("reassign/decide.py", "reassign/report.py", "kube/deletion.py", "kube/large_plans.py"),
+        *("reassign/decide.py", "reassign/executing.py", "reassign/closing.py"),
+        *("reassign/waiting.py", "reassign/report.py", "kube/deletion.py", "kube/large_plans.py"),
         *("kube/reassignment_status.py", "kube/reassignments.py", "kube/planning_status.py"),
         *("kube/plan_engines.py", "kube/plan_generation.py", "reassign/generation.py"),
     ],

@@ -50,6 +50,8 @@ def claiming(other: QueueEntry) -> QueueEntry:
         (ME, (entry("run", 9, EXECUTING, has_begun=True),), Verdict.WAIT, ("run",)),
         (CLAIMING, (entry("run", 9, EXECUTING, has_begun=True),), Verdict.WAIT, ("run",)),
         (ME, (entry("run", 9, PAUSED, has_begun=True),), Verdict.WAIT, ("run",)),
+        (ME, (entry("held", 1, EXECUTING, yields=True),), Verdict.CLAIM, ()),
+        (CLAIMING, (entry("held", 1, EXECUTING, yields=True),), Verdict.BEGIN, ()),
         (ME, (entry("idle", 1, PAUSED, is_paused=True),), Verdict.CLAIM, ()),
         (ME, (entry("idle", 1, LifecycleState.AWAITING_APPROVAL),), Verdict.CLAIM, ()),
         (ME, (entry("over", 1, LifecycleState.COMPLETED, has_begun=True),), Verdict.CLAIM, ()),

@@ -311,6 +311,31 @@ def test_elect_preferred_leaders() -> None:
     assert requests[0].topic_partitions[0].partitions == (0, 1, 2)
 
 
+def test_changes_that_are_refused_as_a_whole_are_refused_for_each_partition() -> None:
+    """A principal that may alter configs but not the cluster: it does not pass by waiting."""
+    no = RequestError(
+        error="CLUSTER_AUTHORIZATION_FAILED",
+        message=ErrorCode.CLUSTER_AUTHORIZATION_FAILED.message,
+    )
+    elected, _ = ask(
+        lambda admin: admin.elect_preferred_leaders([T0, T1]),
+        ApiKey.ELECT_LEADERS,
+        elect_wire.ElectLeadersResponse(error_code=31),
+    )
+    cancelled, _ = ask(
+        lambda admin: admin.alter_reassignments({T0: None}),
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+        alter_wire.AlterPartitionReassignmentsResponse(error_code=31),
+    )
+    assert (elected, cancelled) == ({T0: no, T1: no}, {T0: no})
+    with pytest.raises(ClusterUnavailable, match="REQUEST_TIMED_OUT"):
+        ask(
+            lambda admin: admin.elect_preferred_leaders([T0]),
+            ApiKey.ELECT_LEADERS,
+            elect_wire.ElectLeadersResponse(error_code=7),
+        )
+
+
 def test_nothing_asked_for_asks_nobody() -> None:
     admin = AdminClient([("nowhere", 1)])
 

@@ -48,6 +48,11 @@ OLD, YOUNG = entry("old", 1), entry("young", 2)
             id="who has begun keeps its turn",
         ),
         pytest.param(
+            (entry("held", 1, LifecycleState.VERIFYING, yields=True), YOUNG),
+            ["young"],
+            id="lets others begin: in nobody's way",
+        ),
+        pytest.param(
             (entry("held", 9, LifecycleState.PAUSED, has_begun=True, is_paused=True), OLD),
             ["held", "old"],
             id="paused after it began: keeps its turn",

@@ -15,6 +15,7 @@ from ballast.reassign.throttling import (
     remembered,
     unthrottled_brokers,
     wanted_change,
+    with_debts_only,
 )
 from ballast.reassign.world import Hints
 from tests.unit.reassign.worlds import PLAN, T0, T1, memory, observed, partition
@@ -44,20 +45,41 @@ def test_values_are_remembered_before_they_are_replaced() -> None:
         topic_configs={"t": {LEADER_REPLICAS: "7:7", "x": "y"}},
         broker_configs={1: {LEADER_RATE: "5"}, 4: {}},
     )
-    found = remembered(memory(), FULL, seen)
+    found = remembered(memory(), FULL, seen, Hints())
     assert found is not None
     assert found.topic_throttles == {"t": {LEADER_REPLICAS: "7:7", FOLLOWER_REPLICAS: None}}
     assert found.broker_throttles == {1: {LEADER_RATE: "5", FOLLOWER_RATE: None}, 4: NO_RATE}
-    assert remembered(found, FULL, seen) is None
-    assert remembered(memory(), NONE, seen) is None
+    assert remembered(found, FULL, seen, Hints()) is None
+    assert remembered(memory(), NONE, seen, Hints()) is None
 
 
 def test_a_broker_that_answers_later_is_remembered_later() -> None:
     before = knowing()
-    found = remembered(before, FULL, observed(broker_configs={2: {LEADER_RATE: "9"}, 1: {}}))
+    seen = observed(broker_configs={2: {LEADER_RATE: "9"}, 1: {}})
+    found = remembered(before, FULL, seen, Hints())
     assert found is not None
     assert found.broker_throttles[2] == {LEADER_RATE: "9", FOLLOWER_RATE: None}
     assert found.broker_throttles[1] == before.broker_throttles[1], "what was first, stays"
+
+
+def test_a_rate_that_is_new_is_not_remembered_yet() -> None:
+    """It may be another reassignment's, owed to a broker that was down, and about to go."""
+    seen = observed(broker_configs={1: {LEADER_RATE: "5"}, 2: {LEADER_RATE: "9"}})
+    fresh = Hints(fresh_rates=frozenset({1, 2}))
+    assert remembered(knowing(), FULL, seen, fresh) is None
+    settled = remembered(knowing(), FULL, seen, Hints(fresh_rates=frozenset({1})))
+    assert settled is not None
+    assert settled.broker_throttles[2] == {LEADER_RATE: "9", FOLLOWER_RATE: None}
+
+
+def test_what_is_put_back_is_forgotten_and_what_is_owed_is_not() -> None:
+    seen = observed(topic_configs={"t": {}}, broker_configs={1: {}})
+    left = with_debts_only(knowing(), seen, Hints())
+    assert (left.topic_throttles, set(left.broker_throttles)) == ({}, {4})
+    hidden = with_debts_only(knowing(), observed(topic_configs={}), Hints())
+    assert (set(hidden.topic_throttles), hidden.broker_throttles) == ({"t"}, {})
+    deleted = with_debts_only(knowing(), observed(topic_configs={}), Hints(gone=frozenset({T0})))
+    assert deleted.topic_throttles == {}
 
 
 def test_the_throttle_is_set_on_exactly_the_moving_replicas() -> None:
