@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ballast.broker.purgatory_timer import PurgatoryTimer
 from ballast.coordinator.ports import Appended, Record
 from ballast.protocol.error_codes import ErrorCode
-from ballast.purgatory.purgatory import MAX_OPERATIONS, Purgatory
+from ballast.purgatory.purgatory import Purgatory
 
 EPOCH_MS = 1_700_000_000_000
 
@@ -24,8 +24,8 @@ class ManualTimer(PurgatoryTimer):
     def clock_ms(self) -> int:
         return EPOCH_MS + self.now_ms
 
-    def purgatory(self, max_operations: int = MAX_OPERATIONS) -> Purgatory[object]:
-        made: Purgatory[object] = Purgatory(self.now(), max_operations=max_operations)
+    def purgatory(self) -> Purgatory[object]:
+        made: Purgatory[object] = Purgatory(self.now())
         self._made.append(made)
         return made
 

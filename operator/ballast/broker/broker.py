@@ -39,6 +39,7 @@ from ballast.broker.registration import Registration
 from ballast.broker.replica_manager import ReplicaManager
 from ballast.broker.session import Session
 from ballast.broker.throttles import Throttles
+from ballast.broker.waits import Waits
 from ballast.model.brokers import Broker as RegisteredBroker
 from ballast.model.brokers import Endpoint
 from ballast.model.ids import TopicPartition
@@ -163,6 +164,7 @@ class Broker:
             producer_ids=ProducerIds(session, config.broker_id),
             replicas=replicas,
             session=session,
+            waits=Waits(config.connections_max_idle_ms),
         )
         self.server = Server(Dispatcher(self.parts), tasks=self._tasks, limits=self._limits())
         self.http = self._http_server(identity, metrics)

@@ -1,6 +1,6 @@
 """A fetch that found too little, and what it compares while it waits."""
 
-import asyncio
+from collections.abc import Callable
 
 from ballast.broker.fetch import Fetched, FetchPlan, read, upper_offset
 from ballast.broker.replica_manager import ReplicaManager
@@ -25,7 +25,7 @@ class DelayedFetch(DelayedOperation):
         timeout_ms: int,
         replicas: ReplicaManager,
         plan: FetchPlan,
-        answer: asyncio.Future[Fetched],
+        answer: Callable[[Fetched], None],
     ) -> None:
         super().__init__(timeout_ms)
         self._replicas = replicas
@@ -98,5 +98,4 @@ class DelayedFetch(DelayedOperation):
 
     def on_complete(self) -> None:
         """Answer with what can be read now."""
-        if not self._answer.done():
-            self._answer.set_result(read(self._replicas, self._plan))
+        self._answer(read(self._replicas, self._plan))

@@ -1,6 +1,6 @@
 """Deleting a partition's oldest records, and waiting until every live replica has done so."""
 
-import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -97,7 +97,7 @@ class DelayedDeleteRecords(DelayedOperation):
         timeout_ms: int,
         replicas: ReplicaManager,
         deletions: list[Deletion],
-        answer: asyncio.Future[list[Deletion]],
+        answer: Callable[[list[Deletion]], None],
     ) -> None:
         super().__init__(timeout_ms)
         self._replicas = replicas
@@ -128,5 +128,4 @@ class DelayedDeleteRecords(DelayedOperation):
         for deletion in self._deletions:
             if deletion.is_waiting:
                 deletion.error = ErrorCode.REQUEST_TIMED_OUT
-        if not self._answer.done():
-            self._answer.set_result(self._deletions)
+        self._answer(self._deletions)

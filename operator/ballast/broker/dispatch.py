@@ -3,6 +3,7 @@
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
+from ballast.broker.answers import LaterResponse
 from ballast.broker.apis import (
     alter_configs,
     alter_partition_reassignments,
@@ -41,13 +42,15 @@ from ballast.broker.apis import (
     update_metadata,
 )
 from ballast.broker.parts import Call, Parts
-from ballast.net.requests import RequestContext, ResponseParts
+from ballast.net.requests import LaterAnswer, RequestContext, ResponseParts
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.codec import decode
 from ballast.protocol.frames import encode_response_parts
 from ballast.protocol.schema import Message
 
-ApiHandler = Callable[[Parts, Any, Call], Message | Coroutine[Any, Any, Message] | None]
+ApiHandler = Callable[
+    [Parts, Any, Call], Message | LaterResponse | Coroutine[Any, Any, Message] | None
+]
 
 HANDLERS: Final[Mapping[ApiKey, ApiHandler]] = {
     ApiKey.PRODUCE: produce.handle,
@@ -104,9 +107,7 @@ class Dispatcher:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
-    def __call__(
-        self, context: RequestContext
-    ) -> ResponseParts | Coroutine[Any, Any, ResponseParts] | None:
+    def __call__(self, context: RequestContext) -> ResponseParts | LaterAnswer | None:
         """Decode, handle and encode one request (`ballast.net.requests.Handler`)."""
         header = context.header
         key = ApiKey(header.api_key)
@@ -121,7 +122,12 @@ class Dispatcher:
             context.body,
             allow_trailing=key in WITH_TRAILING_BYTES,
         )
-        call = Call(version=header.api_version, client_id=header.client_id, peer=context.peer_host)
+        call = Call(
+            version=header.api_version,
+            client_id=header.client_id,
+            peer=context.peer_host,
+            connection_id=context.connection_id,
+        )
         if key in FROM_CONTROLLER and not self._parts.identity.registered_once.is_set():
             return _later(
                 self._once_registered(key, request, call), header.correlation_id, call.version
@@ -131,6 +137,8 @@ class Dispatcher:
             return None
         if isinstance(answer, Message):
             return encode_response_parts(header.correlation_id, answer, header.api_version)
+        if isinstance(answer, LaterResponse):
+            return answer.framed(header.correlation_id, header.api_version)
         return _later(answer, header.correlation_id, header.api_version)
 
     async def _once_registered(self, key: ApiKey, request: Any, call: Call) -> Message:
@@ -143,11 +151,11 @@ class Dispatcher:
         answer = HANDLERS[key](self._parts, request, call)
         if isinstance(answer, Message):
             return answer
-        assert answer is not None, "every command of the controller is answered"
+        assert isinstance(answer, Coroutine), "every command of the controller is answered"
         return await answer
 
 
 async def _later(
     answer: Coroutine[Any, Any, Message], correlation_id: int, version: int
-) -> ResponseParts:
+) -> ResponseParts | None:
     return encode_response_parts(correlation_id, await answer, version)

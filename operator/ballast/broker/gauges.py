@@ -106,6 +106,16 @@ def _add_purgatory_gauges(parts: Parts) -> None:
         "Entries in the watch lists of fetches (Kafka's PurgatorySize).",
         lambda: delays.fetch.watched_count,
     )
+    gauge(
+        "requests_waiting",
+        "Requests of all clients that wait for records or replicas.",
+        lambda: parts.waits.shares.total,
+    )
+    gauge(
+        "waits_refused",
+        "Requests answered at once because their connection had more waits than its share.",
+        lambda: parts.waits.refused,
+    )
 
 
 def _add_group_gauges(parts: Parts) -> None:

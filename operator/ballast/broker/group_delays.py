@@ -12,6 +12,7 @@ All of them are done, without a word, when their group is dead.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from ballast.broker.purgatory_timer import PurgatoryTimer
@@ -20,19 +21,23 @@ from ballast.coordinator.member import Member
 from ballast.coordinator.states import GroupState
 from ballast.purgatory.operation import DelayedOperation
 from ballast.purgatory.purgatory import Purgatory
+from ballast.purgatory.shares import WaitShares
 
-MAX_HEARTBEATS: Final = 1_000_000
-"""Members, and ids that were given out, of all groups of a broker."""
+MAX_MEMBERS: Final = 1_000_000
+"""Members, and ids that were given out, of all groups of a broker before addresses are held to
+their shares: members have no connection, and live on when theirs ends."""
 
 
 class GroupDelays:
     """Holds what groups wait for (`ballast.coordinator.ports.Delays`)."""
 
-    def __init__(self, timer: PurgatoryTimer) -> None:
+    def __init__(self, timer: PurgatoryTimer, max_members: int = MAX_MEMBERS) -> None:
+        """Make it; beyond ``max_members`` an address that has more than its share gets no more."""
+        self._members = WaitShares(max_members)
         self._timer = timer
         self.joins: Purgatory[str] = self._timer.purgatory()
         self.syncs: Purgatory[str] = self._timer.purgatory()
-        self.heartbeats: Purgatory[tuple[str, str]] = self._timer.purgatory(MAX_HEARTBEATS)
+        self.heartbeats: Purgatory[tuple[str, str]] = self._timer.purgatory()
 
     def expect_members(self, group: Group, timeout_ms: int, done: Callable[[], None]) -> None:
         """Wait for all members to join."""
@@ -64,16 +69,26 @@ class GroupDelays:
     ) -> None:
         """Wait for a sign of life."""
         operation = _DelayedHeartbeat(group, member, timeout_ms, expired)
-        self._wait_for_member(operation, member.member_id)
+        self._wait_for_member(operation, member.member_id, member.client_host)
 
     def expect_pending_member(
-        self, group: Group, member_id: str, timeout_ms: int, expired: Callable[[], None]
+        self,
+        group: Group,
+        member_id: str,
+        client_host: str,
+        timeout_ms: int,
+        expired: Callable[[], None],
     ) -> None:
         """Wait for an id that was given out to be used."""
         operation = _DelayedPendingMember(group, member_id, timeout_ms, expired)
-        self._wait_for_member(operation, member_id)
+        self._wait_for_member(operation, member_id, client_host)
 
-    def _wait_for_member(self, operation: "_OfGroup", member_id: str) -> None:
+    def _wait_for_member(self, operation: "_OfMember", member_id: str, client_host: str) -> None:
+        holder = client_host, 0
+        if not self._members.begin(holder):
+            operation.expire()
+            return
+        operation.when_over = partial(self._members.end, holder)
         key = operation.group.group_id, member_id
         self.heartbeats.try_complete_else_watch(operation, (key,), self._timer.now())
 
@@ -147,7 +162,17 @@ class _DelayedSync(_Expiring):
         )
 
 
-class _DelayedHeartbeat(_Expiring):
+class _OfMember(_Expiring):
+    """A wait that counts in the share of a member's address."""
+
+    when_over: Callable[[], None] | None = None
+
+    def on_complete(self) -> None:
+        if self.when_over is not None:
+            self.when_over()
+
+
+class _DelayedHeartbeat(_OfMember):
     def __init__(
         self, group: Group, member: Member, timeout_ms: int, expired: Callable[[], None]
     ) -> None:
@@ -171,7 +196,7 @@ class _DelayedHeartbeat(_Expiring):
         return self._member.has_satisfied_heartbeat or self._member.is_leaving
 
 
-class _DelayedPendingMember(_Expiring):
+class _DelayedPendingMember(_OfMember):
     def __init__(
         self, group: Group, member_id: str, timeout_ms: int, expired: Callable[[], None]
     ) -> None:

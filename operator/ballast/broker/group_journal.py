@@ -38,8 +38,13 @@ class GroupJournal:
         if produced.error is not ErrorCode.NONE:
             appended(produced.error, -1)
             return
-        answer: asyncio.Future[list[Produced]] = asyncio.get_running_loop().create_future()
-        answer.add_done_callback(lambda _: appended(produced.error, produced.base_offset))
+        loop = asyncio.get_running_loop()
+
+        def answer(_: list[Produced]) -> None:
+            # Not at once: the group may be in the midst of what made it write.
+            loop.call_soon(appended, produced.error, produced.base_offset)
+
+        # Of no connection: the group goes on, whoever is there to be told of it.
         operation = DelayedProduce(self._timeout_ms, self._replicas, [produced], answer)
         self._replicas.delays.wait_for_replicas(operation, operation.waited_for)
 

@@ -18,6 +18,8 @@ from ballast.broker.metrics import BrokerMetrics
 from ballast.broker.producer_ids import ProducerIds
 from ballast.broker.replica_manager import ReplicaManager
 from ballast.broker.session import Session
+from ballast.broker.waits import Waits
+from ballast.purgatory.shares import Holder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,7 @@ class Parts:
     producer_ids: ProducerIds
     replicas: ReplicaManager
     session: Session
+    waits: Waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,3 +52,10 @@ class Call:
     version: int
     client_id: str | None
     peer: str
+    """The client's address, without port."""
+    connection_id: int = 0
+
+    @property
+    def holder(self) -> Holder:
+        """Whose share of waits the request's waiting counts in."""
+        return self.peer, self.connection_id

@@ -27,8 +27,7 @@ What acks=1 and acks=0 promise is no more than that L has appended the record; a
 truncates it when it follows the new one. Kafka loses it in the same way.
 """
 
-import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -185,7 +184,7 @@ class DelayedProduce(DelayedOperation):
         timeout_ms: int,
         replicas: ReplicaManager,
         produced: list[Produced],
-        answer: asyncio.Future[list[Produced]],
+        answer: Callable[[list[Produced]], None],
     ) -> None:
         super().__init__(timeout_ms)
         self._replicas = replicas
@@ -215,5 +214,4 @@ class DelayedProduce(DelayedOperation):
         """Answer; what is still waited for has timed out."""
         for one in self._waiting:
             one.error = ErrorCode.REQUEST_TIMED_OUT
-        if not self._answer.done():
-            self._answer.set_result(self._produced)
+        self._answer(self._produced)

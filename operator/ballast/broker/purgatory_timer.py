@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from ballast.purgatory.purgatory import MAX_OPERATIONS, Purgatory
+from ballast.purgatory.purgatory import Purgatory
 
 
 class PurgatoryTimer:
@@ -21,11 +21,9 @@ class PurgatoryTimer:
         """Return the time that the purgatories go by, in seconds."""
         return self._loop.time()
 
-    def purgatory(self, max_operations: int = MAX_OPERATIONS) -> Purgatory[Any]:
+    def purgatory(self) -> Purgatory[Any]:
         """Return a new purgatory that this timer drives."""
-        made: Purgatory[Any] = Purgatory(
-            self.now(), max_operations=max_operations, on_earlier_expiry=self._arm
-        )
+        made: Purgatory[Any] = Purgatory(self.now(), on_earlier_expiry=self._arm)
         self._purgatories.append(made)
         return made
 

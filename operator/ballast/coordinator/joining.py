@@ -81,7 +81,9 @@ class Joins:
             self._replace_static(group, instance_id, member_id, request.protocols, reply)
         elif request.requires_known_member_id:
             timeout_ms = request.session_timeout_ms
-            self._rebalances.expect_pending_member(group, member_id, timeout_ms)
+            self._rebalances.expect_pending_member(
+                group, member_id, request.client_host, timeout_ms
+            )
             reply(JoinResult(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id))
         else:
             self._add(group, request, member_id, reply)

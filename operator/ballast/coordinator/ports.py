@@ -52,9 +52,14 @@ class Delays(Protocol):
         """Wait for a sign of life (DelayedHeartbeat), else call ``expired``."""
 
     def expect_pending_member(
-        self, group: Group, member_id: str, timeout_ms: int, expired: Callable[[], None]
+        self,
+        group: Group,
+        member_id: str,
+        client_host: str,
+        timeout_ms: int,
+        expired: Callable[[], None],
     ) -> None:
-        """Wait for an id that was given out to be used, else call ``expired``."""
+        """Wait for an id that was given to ``client_host`` to be used, else call ``expired``."""
 
     def member_changed(self, group: Group, member_id: str) -> None:
         """Look whether the member has given a sign of life, has left or has joined."""

@@ -114,11 +114,17 @@ class Rebalances:
             group, member, timeout_ms, partial(self.remove_member, group, member)
         )
 
-    def expect_pending_member(self, group: Group, member_id: str, timeout_ms: int) -> None:
+    def expect_pending_member(
+        self, group: Group, member_id: str, client_host: str, timeout_ms: int
+    ) -> None:
         """Give an id out, which must be used to join before time is up."""
         group.pending_members.add(member_id)
         self._delays.expect_pending_member(
-            group, member_id, timeout_ms, partial(self.remove_pending_member, group, member_id)
+            group,
+            member_id,
+            client_host,
+            timeout_ms,
+            partial(self.remove_pending_member, group, member_id),
         )
 
     # -- what waits has come, or its time is up -------------------------------------------------

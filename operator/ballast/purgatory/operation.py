@@ -1,6 +1,7 @@
 """An operation that completes exactly once: when its condition holds, or when its time is up."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 from ballast.purgatory.timing_wheel import WheelEntry
 
@@ -10,7 +11,7 @@ class DelayedOperation(ABC):
 
     Subclasses say when it is done (`try_complete`), what is done then (`on_complete`: the only way
     out to the client), and what is counted when time runs out (`on_expiration`).
-    Invariant: `on_complete` runs at most once, whoever comes first.
+    Invariant: `on_complete` runs at most once, whoever comes first, and never after `cancel`.
     """
 
     def __init__(self, timeout_ms: int) -> None:
@@ -18,10 +19,11 @@ class DelayedOperation(ABC):
         self.timeout_ms = timeout_ms
         self._completed = False
         self._timer: WheelEntry[DelayedOperation] | None = None
+        self._unwatch: Callable[[DelayedOperation], None] | None = None
 
     @property
     def is_completed(self) -> bool:
-        """Whether `on_complete` has run (or is running)."""
+        """Whether `on_complete` has run (or is running), or never will: it was cancelled."""
         return self._completed
 
     @abstractmethod
@@ -49,9 +51,28 @@ class DelayedOperation(ABC):
         if self.force_complete():
             self.on_expiration()
 
-    def start_timer(self, timer: WheelEntry["DelayedOperation"]) -> None:
-        """Hold the timer, so that completion cancels it. For the purgatory."""
+    def cancel(self) -> bool:
+        """End without a result: nobody is left to be told; return False if it was over already.
+
+        The purgatory holds nothing of the operation any more.
+        """
+        if self._completed:
+            return False
+        self._completed = True
+        self.stop_timer()
+        if self._unwatch is not None:
+            self._unwatch(self)
+            self._unwatch = None
+        return True
+
+    def start_timer(
+        self,
+        timer: WheelEntry["DelayedOperation"],
+        unwatch: Callable[["DelayedOperation"], None],
+    ) -> None:
+        """Hold the timer and what takes the operation out of watch lists. For the purgatory."""
         self._timer = timer
+        self._unwatch = unwatch
 
     def stop_timer(self) -> None:
         """Cancel the timer, if one is held."""

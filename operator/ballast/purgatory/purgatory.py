@@ -1,4 +1,6 @@
-"""Where delayed operations wait: watched by keys, bounded by time and in number.
+"""Where delayed operations wait: watched by keys, bounded by time.
+
+How many there are is bounded by who lets them wait: `shares.WaitShares` for those of clients.
 
 The shell owns the clock::
 
@@ -9,6 +11,7 @@ The shell owns the clock::
 
 import math
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from typing import Generic, TypeVar
 
 from ballast.purgatory.operation import DelayedOperation
@@ -18,9 +21,6 @@ Key = TypeVar("Key", bound=Hashable)
 
 PURGE_INTERVAL = 1000
 """Completed operations that may linger in watch lists before they are swept out (Kafka)."""
-
-MAX_OPERATIONS = 100_000
-"""Operations that may wait at once unless said otherwise."""
 
 
 class Purgatory(Generic[Key]):
@@ -34,7 +34,6 @@ class Purgatory(Generic[Key]):
         self,
         now: float,
         *,
-        max_operations: int = MAX_OPERATIONS,
         purge_interval: int = PURGE_INTERVAL,
         on_earlier_expiry: Callable[[], None] = lambda: None,
     ) -> None:
@@ -44,7 +43,6 @@ class Purgatory(Generic[Key]):
         """
         self._wheel: TimingWheel[DelayedOperation] = TimingWheel(_floor_ms(now))
         self._watchers: dict[Key, dict[DelayedOperation, None]] = {}
-        self._max_operations = max_operations
         self._purge_interval = purge_interval
         self._on_earlier_expiry = on_earlier_expiry
         self._watched_since_purge = 0
@@ -65,30 +63,27 @@ class Purgatory(Generic[Key]):
         """Complete the operation at once if possible, else let it wait; return whether completed.
 
         The order is try, watch, try again, timer: a change between the first try and the watching
-        is not missed. Beyond ``max_operations`` an operation is not held: it ends at once, as if
-        its time were up, so that a flood costs answers and not memory.
+        is not missed.
         """
         if operation.try_complete():
             return True
-        if len(self._wheel) >= self._max_operations:
-            operation.expire()
-            return True
-        for key in keys:
+        watched = tuple(keys)
+        for key in watched:
             self._watchers.setdefault(key, {})[operation] = None
         self._watched_since_purge += 1
         if operation.is_completed or operation.try_complete():
             return True
-        self._start_timer(operation, now)
+        self._start_timer(operation, watched, now)
         self._purge_if_due()
         return operation.is_completed
 
-    def _start_timer(self, operation: DelayedOperation, now: float) -> None:
+    def _start_timer(self, operation: DelayedOperation, keys: tuple[Key, ...], now: float) -> None:
         before = self._wheel.next_expiry_ms()
         timer = self._wheel.add(operation, math.ceil(now * 1000) + operation.timeout_ms)
         if timer is None:
             operation.expire()
             return
-        operation.start_timer(timer)
+        operation.start_timer(timer, partial(self._unwatch, keys))
         after = self._wheel.next_expiry_ms()
         if after is not None and (before is None or after < before):
             self._on_earlier_expiry()
@@ -125,6 +120,15 @@ class Purgatory(Generic[Key]):
         self._watchers.clear()
         for operation in self._wheel.drain():
             operation.expire()
+
+    def _unwatch(self, keys: tuple[Key, ...], operation: DelayedOperation) -> None:
+        for key in keys:
+            operations = self._watchers.get(key)
+            if operations is not None:
+                operations.pop(operation, None)
+                self._forget_if_empty(key, operations)
+        # It counts neither as waiting nor as lingering.
+        self._watched_since_purge -= 1
 
     def _purge_if_due(self) -> None:
         # Every watched operation either waits in the wheel or has completed.

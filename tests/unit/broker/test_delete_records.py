@@ -121,7 +121,7 @@ async def waiting(
     answer: asyncio.Future[list[Deletion]] = asyncio.get_running_loop().create_future()
     deletion = delete(cluster, 7)
     assert deletion.is_waiting
-    operation = DelayedDeleteRecords(timeout_ms, replicas, [deletion], answer)
+    operation = DelayedDeleteRecords(timeout_ms, replicas, [deletion], answer.set_result)
     replicas.delays.wait_for_log_starts(operation, operation.waited_for)
     assert not answer.done()
     return answer, operation

@@ -1,5 +1,6 @@
 """When each wait of a group ends; what follows is in tests/unit/coordinator."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -132,7 +133,7 @@ def test_a_session_under_an_old_id_does_not_count() -> None:
 def test_an_id_is_waited_for_until_it_is_used(waiting: Waiting) -> None:
     for name in ("c", "d"):
         waiting.group.pending_members.add(name)
-        waiting.delays.expect_pending_member(waiting.group, name, 100, waiting.call)
+        waiting.delays.expect_pending_member(waiting.group, name, "/h", 100, waiting.call)
     waiting.group.add(member("c"))
     waiting.delays.member_changed(waiting.group, "c")
     assert waiting.delays.heartbeats.delayed_count == 1
@@ -149,7 +150,7 @@ def test_nothing_follows_in_a_dead_group(waiting: Waiting) -> None:
     delays.gather_members(group, 100, waiting.call)
     delays.expect_syncs(group, 100, waiting.call)
     delays.expect_heartbeat(group, group.members["a"], 100, waiting.call)
-    delays.expect_pending_member(group, "c", 100, waiting.call)
+    delays.expect_pending_member(group, "c", "/h", 100, waiting.call)
     waiting.die()
     delays.members_changed(group)
     delays.syncs_changed(group)
@@ -161,3 +162,20 @@ def test_nothing_follows_in_a_dead_group(waiting: Waiting) -> None:
     waiting.timer.advance(1000)
     delays.shut_down()
     assert waiting.calls == 0
+
+
+def test_an_address_with_more_than_its_share_of_members_gets_no_more() -> None:
+    timer = ManualTimer()
+    delays = GroupDelays(timer, max_members=4)
+    group, ended = group_of(), list[str]()
+    for name in "abcdef":
+        group.pending_members.add(name)
+        delays.expect_pending_member(group, name, "/flood", 100, partial(ended.append, name))
+    assert ended == ["e", "f"]
+    group.pending_members.add("g")
+    delays.expect_pending_member(group, "g", "/other", 100, partial(ended.append, "g"))
+    assert ended == ["e", "f"]
+    timer.advance(100)
+    assert ended == ["e", "f", "a", "b", "c", "d", "g"]
+    delays.expect_pending_member(group, "a", "/flood", 100, partial(ended.append, "again"))
+    assert delays.heartbeats.delayed_count == 1

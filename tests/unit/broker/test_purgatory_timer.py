@@ -30,17 +30,6 @@ def test_each_purgatorys_waits_end_in_time() -> None:
     run(1, main)
 
 
-def test_beyond_the_limit_nothing_waits() -> None:
-    async def main(_loop: SimulatedLoop) -> None:
-        timer, ended = PurgatoryTimer(), list[float]()
-        purgatory = timer.purgatory(1)
-        for _ in range(2):
-            purgatory.try_complete_else_watch(Wait(100, ended), ("key",), timer.now())
-        assert len(ended) == 1
-
-    run(1, main)
-
-
 def test_the_end_ends_every_wait() -> None:
     async def main(_loop: SimulatedLoop) -> None:
         timer, ended = PurgatoryTimer(), list[float]()

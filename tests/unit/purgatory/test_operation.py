@@ -53,7 +53,7 @@ def test_completion_cancels_the_timer() -> None:
     wheel: TimingWheel[DelayedOperation] = TimingWheel(0)
     timer = wheel.add(waiting, 50)
     assert timer is not None
-    waiting.start_timer(timer)
+    waiting.start_timer(timer, lambda _: None)
 
     waiting.force_complete()
 

@@ -108,14 +108,41 @@ def test_a_change_between_the_first_try_and_the_watching_is_not_missed(
     assert purgatory.next_expiry() is None
 
 
-def test_beyond_the_limit_an_operation_ends_at_once(condition: Condition, ended: list[str]) -> None:
-    purgatory: Purgatory[str] = Purgatory(0.0, max_operations=1)
-    purgatory.try_complete_else_watch(Waiting("held", condition, ended), ["t"], 0.0)
+def test_what_is_cancelled_ends_without_a_word_and_leaves_nothing(
+    condition: Condition, ended: list[str]
+) -> None:
+    purgatory: Purgatory[str] = Purgatory(0.0, purge_interval=10)
+    operations = [Waiting(str(number), condition, ended) for number in range(25)]
+    for operation in operations:
+        purgatory.try_complete_else_watch(operation, ["t", f"u{operation.name}"], 0.0)
+    assert all(operation.cancel() for operation in operations[1:])
 
-    assert purgatory.try_complete_else_watch(Waiting("refused", condition, ended), ["t"], 0.0)
+    assert (purgatory.delayed_count, purgatory.watched_count) == (1, 2)
+    assert not operations[1].cancel()
+    assert not operations[1].force_complete()
+    assert purgatory.advance(1.0) == 1
+    assert ended == ["0", "0 expired"]
+    assert not operations[0].cancel()
 
-    assert ended == ["refused", "refused expired"]
-    assert purgatory.delayed_count == 1
+
+def test_one_that_is_cancelled_while_its_key_is_tried_is_passed_over(
+    condition: Condition, ended: list[str]
+) -> None:
+    purgatory: Purgatory[str] = Purgatory(0.0)
+    second = Waiting("second", condition, ended)
+
+    class Cancelling(Waiting):
+        def on_complete(self) -> None:
+            super().on_complete()
+            second.cancel()
+
+    for operation in (Cancelling("first", condition, ended), second):
+        purgatory.try_complete_else_watch(operation, ["t"], 0.0)
+    condition.holds = True
+
+    assert purgatory.check_and_complete("t") == 1
+    assert ended == ["first"]
+    assert (purgatory.delayed_count, purgatory.watched_count) == (0, 0)
 
 
 def test_completed_operations_are_swept_out_of_watch_lists(

@@ -13,10 +13,9 @@ Version notes:
 * v1 and v2 change nothing but the encoding.
 """
 
-import asyncio
-from collections.abc import Coroutine, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from ballast.broker.answers import Answer, LaterResponse
 from ballast.broker.delete_records import DelayedDeleteRecords, Deletion, delete_before
 from ballast.broker.parts import Call, Parts
 from ballast.model.ids import TopicPartition
@@ -26,11 +25,10 @@ from ballast.protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
+from ballast.protocol.schema import Message
 
 
-def handle(
-    parts: Parts, request: DeleteRecordsRequest, _call: Call
-) -> DeleteRecordsResponse | Coroutine[Any, Any, DeleteRecordsResponse]:
+def handle(parts: Parts, request: DeleteRecordsRequest, call: Call) -> Message | LaterResponse:
     """Delete here, and answer at once or when the followers have followed."""
     deletions = [
         delete_before(
@@ -41,14 +39,12 @@ def handle(
     ]
     if not any(deletion.is_waiting for deletion in deletions):
         return _response(deletions)
-    answer: asyncio.Future[list[Deletion]] = asyncio.get_running_loop().create_future()
-    operation = DelayedDeleteRecords(max(request.timeout_ms, 0), parts.replicas, deletions, answer)
+    answer: Answer[list[Deletion]] = Answer()
+    timeout_ms = parts.waits.timeout_ms(request.timeout_ms)
+    operation = DelayedDeleteRecords(timeout_ms, parts.replicas, deletions, answer)
     parts.replicas.delays.wait_for_log_starts(operation, operation.waited_for)
-    return _later(answer)
-
-
-async def _later(answer: asyncio.Future[list[Deletion]]) -> DeleteRecordsResponse:
-    return _response(await answer)
+    parts.waits.bind(call.holder, operation, answer)
+    return answer.into(_response)
 
 
 def _response(deletions: Sequence[Deletion]) -> DeleteRecordsResponse:

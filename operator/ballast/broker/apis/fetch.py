@@ -19,10 +19,9 @@ Version notes:
 * v9 fences by leader epoch (KIP-320), v12 reports divergence (KIP-595).
 """
 
-import asyncio
-from collections.abc import Coroutine
-from typing import Any, Final
+from typing import Final
 
+from ballast.broker.answers import Answer, LaterResponse
 from ballast.broker.delayed_fetch import DelayedFetch
 from ballast.broker.fetch import Fetched, FetchPlan, acknowledge, read
 from ballast.broker.partition import Partition
@@ -35,14 +34,13 @@ from ballast.protocol.messages.fetch import (
     FetchResponse,
     PartitionData,
 )
+from ballast.protocol.schema import Message
 
 INITIAL_EPOCH: Final = 0
 """Session epoch of a fetch that asks for a new session; -1 wants none."""
 
 
-def handle(
-    parts: Parts, request: FetchRequest, call: Call
-) -> FetchResponse | Coroutine[Any, Any, FetchResponse]:
+def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterResponse:
     """Read, and answer at once or when there is enough."""
     parts.metrics.fetch_requests.inc()
     if request.session_id != 0 or request.session_epoch > INITIAL_EPOCH:
@@ -69,16 +67,12 @@ def handle(
         or fetched.size_bytes >= plan.min_bytes
     ):
         return _response(parts, plan, fetched)
-    answer: asyncio.Future[Fetched] = asyncio.get_running_loop().create_future()
-    operation = DelayedFetch(request.max_wait_ms, replicas, plan, answer)
+    answer: Answer[Fetched] = Answer()
+    max_wait_ms = parts.waits.timeout_ms(request.max_wait_ms)
+    operation = DelayedFetch(max_wait_ms, replicas, plan, answer)
     replicas.delays.wait_for_records(operation, [name for name, _ in plan.partitions])
-    if answer.done():
-        return _response(parts, plan, answer.result())
-    return _later(parts, plan, answer)
-
-
-async def _later(parts: Parts, plan: FetchPlan, answer: asyncio.Future[Fetched]) -> FetchResponse:
-    return _response(parts, plan, await answer)
+    parts.waits.bind(call.holder, operation, answer)
+    return answer.into(lambda fetched: _response(parts, plan, fetched))
 
 
 def _response(parts: Parts, plan: FetchPlan, fetched: Fetched) -> FetchResponse:

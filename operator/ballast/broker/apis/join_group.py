@@ -12,10 +12,7 @@ Version notes:
 * v5 static members (KIP-345). v7 the protocol type, and no protocol as null.
 """
 
-from collections.abc import Coroutine
-from typing import Any
-
-from ballast.broker.answers import Answer
+from ballast.broker.answers import Answer, LaterResponse
 from ballast.broker.parts import Call, Parts
 from ballast.coordinator.requests import JoinRequest, JoinResult
 from ballast.protocol.messages.join_group import (
@@ -26,9 +23,7 @@ from ballast.protocol.messages.join_group import (
 from ballast.protocol.schema import Message
 
 
-def handle(
-    parts: Parts, request: JoinGroupRequest, call: Call
-) -> Message | Coroutine[Any, Any, Message]:
+def handle(parts: Parts, request: JoinGroupRequest, call: Call) -> Message | LaterResponse:
     """Have the member join."""
     # A protocol that is named twice counts once, as the first time.
     protocols = {p.name: p.metadata for p in reversed(request.protocols)}

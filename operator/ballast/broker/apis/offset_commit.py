@@ -12,10 +12,10 @@ Version notes:
 * v6 leader epochs, v7 static members.
 """
 
-from collections.abc import Coroutine, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
-from ballast.broker.answers import Answer
+from ballast.broker.answers import Answer, LaterResponse
 from ballast.broker.parts import Call, Parts
 from ballast.coordinator.requests import CommitRequest, CommittedOffset, MemberIdentity
 from ballast.model.ids import TopicPartition
@@ -32,9 +32,7 @@ from ballast.protocol.schema import Message
 NOT_GIVEN: Final = -1
 
 
-def handle(
-    parts: Parts, request: OffsetCommitRequest, _call: Call
-) -> Message | Coroutine[Any, Any, Message]:
+def handle(parts: Parts, request: OffsetCommitRequest, _call: Call) -> Message | LaterResponse:
     """Store the offsets of partitions that there are."""
     now_ms = parts.replicas.wall_clock_ms()
     retention_ms = request.retention_time_ms

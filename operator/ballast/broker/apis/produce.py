@@ -18,10 +18,10 @@ Version notes:
 * v8 has the broker's words for an error (KIP-467).
 """
 
-import asyncio
-from collections.abc import Coroutine, Iterable
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
+from ballast.broker.answers import Answer, LaterResponse
 from ballast.broker.errors import ProduceFailed
 from ballast.broker.parts import Call, Parts
 from ballast.broker.produce import (
@@ -40,14 +40,13 @@ from ballast.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from ballast.protocol.schema import Message
 
 ADMIN_CLIENT_ID: Final = "__admin_client"
 """The name by which Kafka lets its own tools write to internal topics."""
 
 
-def handle(
-    parts: Parts, request: ProduceRequest, call: Call
-) -> ProduceResponse | Coroutine[Any, Any, ProduceResponse] | None:
+def handle(parts: Parts, request: ProduceRequest, call: Call) -> Message | LaterResponse | None:
     """Append, and answer at once or when enough replicas have it."""
     parts.metrics.produce_requests.inc()
     refusal = _refusal(request)
@@ -68,7 +67,7 @@ def handle(
     ]
     after_append(parts.replicas, produced)
     if request.acks == ACKS_ALL and any(one.error == ErrorCode.NONE for one in produced):
-        return _wait(parts, request, produced)
+        return _wait(parts, request, call, produced)
     if request.acks == 0:
         _check_silent(produced)
         return None
@@ -94,18 +93,14 @@ def _check_silent(produced: Iterable[Produced]) -> None:
 
 
 def _wait(
-    parts: Parts, request: ProduceRequest, produced: list[Produced]
-) -> ProduceResponse | Coroutine[Any, Any, ProduceResponse]:
-    answer: asyncio.Future[list[Produced]] = asyncio.get_running_loop().create_future()
-    operation = DelayedProduce(max(request.timeout_ms, 0), parts.replicas, produced, answer)
+    parts: Parts, request: ProduceRequest, call: Call, produced: list[Produced]
+) -> Message | LaterResponse:
+    answer: Answer[list[Produced]] = Answer()
+    timeout_ms = parts.waits.timeout_ms(request.timeout_ms)
+    operation = DelayedProduce(timeout_ms, parts.replicas, produced, answer)
     parts.replicas.delays.wait_for_replicas(operation, operation.waited_for)
-    if answer.done():
-        return _response(answer.result())
-    return _later(answer)
-
-
-async def _later(answer: asyncio.Future[list[Produced]]) -> ProduceResponse:
-    return _response(await answer)
+    parts.waits.bind(call.holder, operation, answer)
+    return answer.into(_response)
 
 
 def _response(produced: Iterable[Produced]) -> ProduceResponse:

@@ -10,10 +10,7 @@ Version notes:
   INCONSISTENT_GROUP_PROTOCOL; the answer names them (KIP-559).
 """
 
-from collections.abc import Coroutine
-from typing import Any
-
-from ballast.broker.answers import Answer
+from ballast.broker.answers import Answer, LaterResponse
 from ballast.broker.parts import Call, Parts
 from ballast.coordinator.requests import MemberIdentity, SyncRequest, SyncResult
 from ballast.protocol.error_codes import ErrorCode
@@ -21,9 +18,7 @@ from ballast.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResp
 from ballast.protocol.schema import Message
 
 
-def handle(
-    parts: Parts, request: SyncGroupRequest, call: Call
-) -> Message | Coroutine[Any, Any, Message]:
+def handle(parts: Parts, request: SyncGroupRequest, call: Call) -> Message | LaterResponse:
     """Have the member synced."""
     if call.version >= 5 and None in (request.protocol_type, request.protocol_name):
         return SyncGroupResponse(error_code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL)

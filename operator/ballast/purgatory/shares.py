@@ -1,0 +1,65 @@
+"""Who may wait: shares of a bounded number of waits, so that nobody uses up those of others.
+
+Up to ``capacity`` every wait is admitted. Beyond it a connection may still have its fair share:
+``capacity`` divided by the addresses that have waits, and each address's part by its connections
+that have some; at least one. So a client that opens many connections, or waits often on one,
+reaches the bound by itself, and those who wait as ordinary clients do are never refused.
+Constraint: there are at most ``capacity`` + one wait per connection beyond the division's
+remainder, that is below 2 * ``capacity`` + the number of connections.
+"""
+
+Holder = tuple[str, int]
+"""Whose a wait is: the client's address, and the number of its connection."""
+
+
+class WaitShares:
+    """Counts waits by address and connection."""
+
+    __slots__ = ("_capacity", "_of", "_total")
+
+    def __init__(self, capacity: int) -> None:
+        """Make it; ``capacity`` is how many waits are admitted without a look at shares."""
+        self._capacity = capacity
+        self._of: dict[str, dict[int, int]] = {}
+        """Waits of each connection, by address."""
+        self._total = 0
+
+    @property
+    def total(self) -> int:
+        """Waits that have begun and not ended."""
+        return self._total
+
+    def count(self, holder: Holder) -> int:
+        """Return the waits of one connection."""
+        address, connection_id = holder
+        return self._of.get(address, {}).get(connection_id, 0)
+
+    def begin(self, holder: Holder) -> bool:
+        """Count one more wait of a connection, unless it is over its share."""
+        address, connection_id = holder
+        connections = self._of.get(address, {})
+        count = connections.get(connection_id, 0)
+        if self._total >= self._capacity and count >= self._share(address, connection_id):
+            return False
+        self._of.setdefault(address, connections)[connection_id] = count + 1
+        self._total += 1
+        return True
+
+    def end(self, holder: Holder) -> None:
+        """Count one wait less of a connection that has one."""
+        address, connection_id = holder
+        connections = self._of[address]
+        left = connections[connection_id] - 1
+        if left:
+            connections[connection_id] = left
+        else:
+            del connections[connection_id]
+            if not connections:
+                del self._of[address]
+        self._total -= 1
+
+    def _share(self, address: str, connection_id: int) -> int:
+        connections = self._of.get(address, {})
+        addresses = len(self._of) + (address not in self._of)
+        of_address = len(connections) + (connection_id not in connections)
+        return max(1, self._capacity // addresses // of_address)
