@@ -19,7 +19,17 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import brokers, creation, failover, floors, leaders, operations, waiting, wheel
+from tests.bench import (
+    brokers,
+    creation,
+    failover,
+    floors,
+    idle_cluster,
+    leaders,
+    operations,
+    waiting,
+    wheel,
+)
 from tests.bench.brokers import BenchCluster
 from tests.bench.client import BenchClient
 from tests.bench.floors import MIB
@@ -48,6 +58,7 @@ ALONE: dict[str, Callable[[Path], Figure]] = {
     "shutdown_1000": operations.measure_shutdown,
     "restart_2000": operations.measure_restart,
     "waiting_consumer_200": waiting.measure,
+    "idle_cluster_3000": idle_cluster.measure,
     "purgatory_1000000": lambda _: wheel.measure(),
 }
 FIRST_ALONE = "leaders_1000"
@@ -148,8 +159,8 @@ def report(figures: dict[str, Figure]) -> None:
         row = (figure["value"], figure["floor"], figure["unit"], figure["ratio"])
         table.add_row(name, *("" if cell is None else str(cell) for cell in row))
     Console().print(table)
-    if any(figure["unit"] == "s" for figure in figures.values()):
-        Console().print("Where the unit is s, the floor is the time that it may take.")
+    if any(figure["unit"] in ("s", "% of a core") for figure in figures.values()):
+        Console().print("Where the unit is s or % of a core, the floor is what it may take.")
     if IDLE in figures:
         growth = figures[IDLE]["growth_per_1000_partitions"]
         Console().print(f"An idle broker grows by {growth} MB per 1,000 idle partitions.")

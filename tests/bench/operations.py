@@ -181,6 +181,17 @@ def _figure(taken: Sequence[float], bound_s: float) -> dict[str, object]:
     }
 
 
+def until_in_sync(cluster: BenchCluster, topic: str) -> None:
+    """Wait until all replicas of a topic are in sync, as the broker that is asked has been told."""
+    request = MetadataRequest(topics=(MetadataRequestTopic(name=topic),))
+
+    def are_in_sync() -> bool:
+        partitions = cluster.client.request(request, METADATA_VERSION).topics[0].partitions
+        return all({*p.isr_nodes} == {*p.replica_nodes} for p in partitions)
+
+    _until(are_in_sync, "the topic")
+
+
 def _name() -> str:
     return f"broker-{VICTIM}"
 

@@ -125,7 +125,7 @@ class Broker:
             metadata=metadata,
             session=session,
             log_dirs=self._log_dirs(configs),
-            delays=Delays(),
+            delays=Delays(config.fetch_session_cache_slots, self._random),
             throttles=throttles,
             metrics=metrics,
             clock=loop.time,

@@ -66,6 +66,7 @@ class BrokerConfig(LogSettings, GroupSettings, LoadSettings, ControllerSettings)
     log_dirs_throttled_rate: int = setting("replica.alter.log.dirs.io.max.bytes.per.second")
 
     fetch_max_bytes: int = setting("fetch.max.bytes")
+    fetch_session_cache_slots: int = setting("max.incremental.fetch.session.cache.slots")
     quota_window_num: int = setting("replication.quota.window.num")
     quota_window_size_seconds: int = setting("replication.quota.window.size.seconds")
     log_dirs_quota_window_num: int = setting("alter.log.dirs.replication.quota.window.num")

@@ -31,7 +31,6 @@ class DelayedFetch(DelayedOperation):
         self._replicas = replicas
         self._plan = plan
         self._answer = answer
-        self._asked = dict(plan.partitions)
         self._starts: dict[TopicPartition, LogPosition] = {}
         """Where each partition is read from, once that had to be known."""
         self._readable: dict[TopicPartition, int] = {}
@@ -40,11 +39,14 @@ class DelayedFetch(DelayedOperation):
 
     def try_complete(self) -> bool:
         """Complete once there is something to say: enough records, or an error."""
+        if self._plan.is_superseded:
+            return self.force_complete()
         changed = self._replicas.delays.changed
-        if changed is not None and changed in self._asked:
-            must_answer = self._has_changed(changed, self._asked[changed])
+        asked = None if changed is None else self._plan.asked_of(changed)
+        if changed is not None and asked is not None:
+            must_answer = self._has_changed(changed, asked)
         else:
-            must_answer = any(self._has_changed(*item) for item in self._asked.items())
+            must_answer = any(self._has_changed(*item) for item in self._plan.asked())
         if must_answer or self._readable_bytes >= self._plan.min_bytes:
             return self.force_complete()
         return False
@@ -98,4 +100,5 @@ class DelayedFetch(DelayedOperation):
 
     def on_complete(self) -> None:
         """Answer with what can be read now."""
-        self._answer(read(self._replicas, self._plan))
+        superseded = self._plan.is_superseded
+        self._answer(Fetched() if superseded else read(self._replicas, self._plan))

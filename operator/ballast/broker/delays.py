@@ -1,21 +1,37 @@
 """What waits for partitions: produce and delete requests for replicas, fetches for records."""
 
+import random
+from collections.abc import Iterable
+from functools import partial
+
 from ballast.broker.purgatory_timer import PurgatoryTimer
 from ballast.model.ids import TopicPartition
+from ballast.protocol.messages.fetch import FetchPartition
 from ballast.purgatory.operation import DelayedOperation
 from ballast.purgatory.purgatory import Purgatory
+from ballast.replication.fetch_session import FetchSession
+from ballast.replication.fetch_sessions import FetchSessions
+
+Session = FetchSession[TopicPartition, FetchPartition]
+Sessions = FetchSessions[TopicPartition, FetchPartition]
 
 
 class Delays:
     """Produce and delete requests that wait for replicas, and fetches that wait for records.
 
-    All are keyed by partition. Needs a running event loop from the start.
+    All are keyed by partition, except the fetches of sessions: these are keyed by session, since
+    they must not cost what all partitions of a session cost. Needs a running event loop from the
+    start.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, slots: int, rng: random.Random) -> None:
+        """Make it with ``slots`` for fetch sessions, whose ids are drawn."""
         self._timer = PurgatoryTimer()
         self.produce: Purgatory[TopicPartition] = self._timer.purgatory()
-        self.fetch: Purgatory[TopicPartition] = self._timer.purgatory()
+        self.fetch: Purgatory[TopicPartition | int] = self._timer.purgatory()
+        self.sessions: Sessions = FetchSessions(
+            slots, partial(rng.getrandbits, 31), on_closed=self.fetch.check_and_complete
+        )
         self.deletions: Purgatory[TopicPartition] = self._timer.purgatory()
         self.changed: TopicPartition | None = None
         """While waiting fetches are tried because of one partition: which. A follower's fetch
@@ -28,10 +44,14 @@ class Delays:
         self.produce.try_complete_else_watch(operation, partitions, self._timer.now())
 
     def wait_for_records(
-        self, operation: DelayedOperation, partitions: list[TopicPartition]
+        self, operation: DelayedOperation, keys: Iterable[TopicPartition | int]
     ) -> None:
-        """Hold a fetch until there is enough to answer it with, or its time is up."""
-        self.fetch.try_complete_else_watch(operation, partitions, self._timer.now())
+        """Hold a fetch of partitions, or of a session, until there is enough, or time is up."""
+        self.fetch.try_complete_else_watch(operation, keys, self._timer.now())
+
+    def begin_fetch(self, session: Session) -> None:
+        """End the wait of the session's fetch before: its answer is not expected any more."""
+        self.fetch.check_and_complete(session.session_id)
 
     def wait_for_log_starts(
         self, operation: DelayedOperation, partitions: list[TopicPartition]
@@ -44,8 +64,19 @@ class Delays:
         self.changed = partition
         try:
             self.fetch.check_and_complete(partition)
+            for session in self.sessions.watching(partition):
+                session.mark(partition)
+                self.fetch.check_and_complete(session.session_id)
         finally:
             self.changed = None
+
+    def may_be_told(self, partition: TopicPartition) -> None:
+        """Let the sessions that fetch ``partition`` look at it in their next answers.
+
+        For what no fetch waits for, as the start of the log or the ISR.
+        """
+        for session in self.sessions.watching(partition):
+            session.mark(partition)
 
     def high_watermark_advanced(self, partition: TopicPartition) -> None:
         """Try whatever waits for the high watermark of ``partition``."""

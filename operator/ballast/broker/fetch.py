@@ -1,8 +1,10 @@
 """Reading for consumers and followers."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from ballast.broker.delays import Session
 from ballast.broker.errors import PartitionError
 from ballast.broker.partition import Partition
 from ballast.broker.replica_manager import ReplicaManager
@@ -29,7 +31,36 @@ class FetchPlan:
     version: int
     min_bytes: int
     max_bytes: int
-    partitions: tuple[tuple[TopicPartition, FetchPartition], ...]
+    partitions: Mapping[TopicPartition, FetchPartition]
+    """Those that the request names."""
+    session: Session | None = None
+    """The session that the request goes on with: its pending partitions are fetched."""
+    session_epoch: int = 0
+    """The session's epoch after this fetch."""
+    wants_session: bool = False
+    """Whether the answer may begin a session."""
+    came_at: float = 0.0
+    """Seconds; when the request came."""
+
+    def asked(self) -> Iterable[tuple[TopicPartition, FetchPartition]]:
+        """Return the partitions to look at now, and from where they are fetched."""
+        if self.session is None:
+            return self.partitions.items()
+        partitions = self.session.partitions
+        return [(name, partitions[name].asked) for name in self.session.pending]
+
+    def asked_of(self, name: TopicPartition) -> FetchPartition | None:
+        """Return from where a partition is fetched, None if it is not."""
+        if self.session is None:
+            return self.partitions.get(name)
+        partition = self.session.partitions.get(name)
+        return None if partition is None else partition.asked
+
+    @property
+    def is_superseded(self) -> bool:
+        """Whether the session has ended, or its next fetch has come."""
+        session = self.session
+        return session is not None and (session.is_closed or session.epoch != self.session_epoch)
 
     @property
     def is_from_follower(self) -> bool:
@@ -50,11 +81,12 @@ class Fetched:
 def acknowledge(replicas: ReplicaManager, plan: FetchPlan) -> None:
     """Take a follower's fetch as word of what it has, before anything is read for it.
 
+    Partitions of its session that are at rest are not looked at: they say what they said before.
     Only fetches of the current leader epoch that lie within the log and do not diverge count
     (KIP-320). May raise the high watermark and let the follower join the ISR.
     """
     now = replicas.clock()
-    for name, asked in plan.partitions:
+    for name, asked in plan.asked():
         partition = replicas.partitions.get(name)
         if partition is None:
             continue
@@ -80,7 +112,7 @@ def read(replicas: ReplicaManager, plan: FetchPlan) -> Fetched:
     """Read every partition of a fetch, within its limits, at least one batch in all."""
     fetched = Fetched()
     left = min(plan.max_bytes, replicas.config.fetch_max_bytes)
-    for name, asked in plan.partitions:
+    for name, asked in plan.asked():
         try:
             data = _read_one(replicas, plan, name, asked, left, first=not fetched.size_bytes)
         except PartitionError as error:

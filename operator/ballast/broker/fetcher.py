@@ -3,12 +3,13 @@
 Every fetch is version 12 and carries the epoch of the follower's last record, so that the leader
 tells in the answer where the two logs part (KIP-595's truncation on fetch); a new leader epoch
 begins with such a fetch, and answers to requests of an older state are not taken (KAFKA-7786).
-Work is per partition and answer, never per record.
+A fetch names the partitions whose positions have changed since the one before (KIP-227), so that
+partitions at rest cost nothing. Work is per partition and answer, never per record.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,10 +26,15 @@ from ballast.net.errors import NetError
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse
 from ballast.replication.follower import FetchState
+from ballast.replication.follower_session import FollowerSession
 
 log = logging.getLogger(__name__)
 
 FETCH_VERSION: Final = 12
+
+_SESSION_ERRORS: Final = frozenset(
+    {ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH}
+)
 
 THROTTLED_RETRY_S: Final = 0.1
 """Wait when the quota holds back every partition that is ready."""
@@ -40,15 +46,14 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """A fetch under way, and the states of the partitions that it was made from."""
+    """A fetch under way."""
 
-    requested: dict[TopicPartition, FetchState]
     answer: asyncio.Future[FetchResponse | NetError]
     task: asyncio.Task[None]
 
 
 class Fetcher:
-    """Fetches partitions from one leader, all of them in each request."""
+    """Fetches partitions from one leader, all of them in one session."""
 
     def __init__(
         self, leader: Broker, channel: BrokerChannel, replicas: ReplicaManager, spawn: Spawn
@@ -58,6 +63,13 @@ class Fetcher:
         self._channel = channel
         self._replicas = replicas
         self._followed: dict[TopicPartition, FollowedPartition] = {}
+        self._session: FollowerSession[TopicPartition, FetchPartition] = FollowerSession()
+        self._requested: dict[TopicPartition, FetchState] = {}
+        """The states that the last fetch, and the session before it, were made from."""
+        self._changed: dict[TopicPartition, None] = {}
+        """Partitions that the next fetch may ask for in other words, or no more."""
+        self._left_out: dict[TopicPartition, None] = {}
+        """Partitions that are delayed or held back by the throttle."""
         self._wake = asyncio.Event()
         self._sent: _Sent | None = None
         self._is_waiting = False
@@ -80,11 +92,13 @@ class Fetcher:
         self._followed[partition.name] = FollowedPartition(
             self._replicas, partition, self._leader.broker_id
         )
+        self._changed[partition.name] = None
         self._wake.set()
 
     def remove(self, name: TopicPartition) -> None:
         """Fetch the partition no more."""
         self._followed.pop(name, None)
+        self._changed[name] = None
 
     def lag(self, name: TopicPartition) -> int:
         """Return how many offsets a partition lags behind the leader's high watermark."""
@@ -103,26 +117,46 @@ class Fetcher:
             while True:
                 self._wake.clear()
                 if self._sent is None:
-                    ready = self._ready()
-                    if not ready:
+                    self._look_again()
+                    if not self._session.wants_any:
                         await self._pause()
                         continue
-                    self._ask(ready, {name: self._followed[name].asked for name in ready})
+                    self._ask()
                 await self._receive()
         finally:
             if self._sent is not None:
                 self._sent.task.cancel()
             await self._channel.close()
 
-    def _ready(self) -> dict[TopicPartition, FetchState]:
+    def _look_again(self) -> None:
+        """Decide of each partition that may have changed whether it is fetched, and from where."""
         now = self._replicas.clock()
         throttles = self._replicas.throttles
-        return {
-            name: followed.state
-            for name, followed in self._followed.items()
-            if followed.state.ready(now)
-            and not throttles.follower_holds_back(name, followed.state.lag)
-        }
+        names = {**self._changed, **self._left_out}
+        if throttles.follower.covers_any:
+            # Whom the throttle holds back depends on the time.
+            names |= dict.fromkeys(self._followed)
+        self._changed.clear()
+        for name in names:
+            followed = self._followed.get(name)
+            if (
+                followed is not None
+                and followed.state.ready(now)
+                and not throttles.follower_holds_back(name, followed.state.lag)
+            ):
+                self._left_out.pop(name, None)
+                self._want(name, followed.state, followed.asked)
+                continue
+            self._session.leave_out(name)
+            self._requested.pop(name, None)
+            if followed is None:
+                self._left_out.pop(name, None)
+            else:
+                self._left_out[name] = None
+
+    def _want(self, name: TopicPartition, state: FetchState, asked: FetchPartition) -> None:
+        self._session.want(name, asked)
+        self._requested[name] = state
 
     async def _pause(self) -> None:
         """Wait until a partition is ready, or one is added."""
@@ -140,14 +174,10 @@ class Fetcher:
         except TimeoutError:
             return
 
-    def _ask(
-        self,
-        requested: dict[TopicPartition, FetchState],
-        asked: Mapping[TopicPartition, FetchPartition],
-    ) -> None:
+    def _ask(self) -> None:
         answer: asyncio.Future[FetchResponse | NetError] = asyncio.Future()
-        request = fetch_request(self._replicas, asked)
-        self._sent = _Sent(requested, answer, self._spawn(self._exchange(request, answer)))
+        request = fetch_request(self._replicas, self._session.next_fetch())
+        self._sent = _Sent(answer, self._spawn(self._exchange(request, answer)))
 
     async def _exchange(
         self, request: FetchRequest, answer: "asyncio.Future[FetchResponse | NetError]"
@@ -165,38 +195,47 @@ class Fetcher:
         """Wait for the answer to what was sent, and take it."""
         sent = self._sent
         assert sent is not None
-        requested = sent.requested
         self._is_waiting = True
         response = await sent.answer
         was_given_up, self._is_waiting = not self._is_waiting, False
         self._sent = None
         if isinstance(response, NetError):
+            self._session.failed()
             if not was_given_up:
                 log.info("fetch from broker %d: %s", self._leader.broker_id, response)
-                self._delay(requested)
+                self._delay_all()
             return
         if response.error_code != ErrorCode.NONE:
-            self._delay(requested)
+            self._refused(response.error_code)
             return
-        out_of_range, fetched = self._sort(response, requested)
+        self._session.answered(response.session_id)
+        out_of_range, fetched = self._sort(response)
         throttle = self._replicas.throttles.follower
         is_throttled = any(throttle.covers(part.partition.name) for part in fetched)
         if not out_of_range and not is_throttled and may_ask_on(fetched):
             await self._ask_on(fetched)
         self._append_all(fetched)
-        for name in out_of_range:
-            await self._find_range(name, requested[name])
+        for name, state in out_of_range.items():
+            await self._find_range(name, state)
+
+    def _refused(self, code: int) -> None:
+        """Begin a new session after an error code of a whole answer.
+
+        At once where the leader no longer has the session: a fetch of all partitions needs none.
+        """
+        self._session.failed(is_unknown=code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if code not in _SESSION_ERRORS:
+            self._delay_all()
 
     async def _ask_on(self, fetched: Sequence[FetchedRecords]) -> None:
         """Send the next fetch as it will be once ``fetched`` is appended."""
-        states = self._ready()
-        asked = {name: self._followed[name].asked for name in states}
+        self._look_again()
         for part in fetched:
             name = part.partition.name
-            if name in states:
-                states[name] = part.state_after()
-                asked[name] = asked_for(self._replicas, part.partition, states[name])
-        self._ask(states, asked)
+            if self._session.is_wanted(name):
+                state = part.state_after()
+                self._want(name, state, asked_for(self._replicas, part.partition, state))
+        self._ask()
         # One turn of the loop hands the request to the transport, the next one to the socket.
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -204,22 +243,24 @@ class Fetcher:
     # -- answers --------------------------------------------------------------------------------
 
     def _sort(
-        self, response: FetchResponse, requested: dict[TopicPartition, FetchState]
-    ) -> tuple[list[TopicPartition], list[FetchedRecords]]:
+        self, response: FetchResponse
+    ) -> tuple[dict[TopicPartition, FetchState], list[FetchedRecords]]:
         """Take all of an answer but its records.
 
         Returns the partitions that were out of the leader's range, and the records.
         """
-        out_of_range = []
+        out_of_range = {}
         fetched = []
         for topic in response.responses:
             for data in topic.partitions:
                 name = TopicPartition(topic.topic, data.partition_index)
-                followed = self._current(name, requested.get(name))
-                if followed is None:
+                requested = self._requested.get(name)
+                followed = self._current(name, requested)
+                if followed is None or requested is None:
                     continue
+                self._changed[name] = None
                 if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-                    out_of_range.append(name)
+                    out_of_range[name] = requested
                 elif data.error_code != ErrorCode.NONE:
                     followed.refused(data.error_code)
                 elif (part := followed.take(data)) is not None:
@@ -234,9 +275,7 @@ class Fetcher:
             if followed is None:
                 continue
             received += followed.append(part)
-            # Partitions with records go last, so that a full answer does not starve the others.
-            if name in self._followed:
-                self._followed[name] = self._followed.pop(name)
+            self._changed[name] = None
         if received:
             self._replicas.metrics.replication_bytes_in.inc(received)
 
@@ -260,13 +299,15 @@ class Fetcher:
         followed = self._current(name, requested)
         if followed is None:
             return
+        self._changed[name] = None
         if found is None:
             followed.delay()
         else:
             followed.take_range(*found)
 
-    def _delay(self, requested: dict[TopicPartition, FetchState]) -> None:
-        for name, state in requested.items():
+    def _delay_all(self) -> None:
+        for name, state in self._requested.items():
             followed = self._current(name, state)
             if followed is not None:
                 followed.delay()
+                self._changed[name] = None

@@ -1,14 +1,14 @@
 """The words of a follower's fetch: what it asks of its leader, and how much of it at once."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from ballast.broker.partition import Partition
 from ballast.broker.replica_manager import ReplicaManager
 from ballast.model.ids import TopicPartition
 from ballast.model.settings.values import INT_MAX
-from ballast.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from ballast.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
 from ballast.replication.follower import FetchState
+from ballast.replication.follower_session import SessionFetch
 
 CATCH_UP_FACTOR: Final = 2
 """How many times ``replica.fetch.max.bytes`` a replica asks for that is behind and not throttled.
@@ -39,19 +39,28 @@ def max_bytes(replicas: ReplicaManager, name: TopicPartition, state: FetchState)
 
 
 def fetch_request(
-    replicas: ReplicaManager, asked: Mapping[TopicPartition, FetchPartition]
+    replicas: ReplicaManager, fetch: SessionFetch[TopicPartition, FetchPartition]
 ) -> FetchRequest:
-    """Return a fetch of partitions, in their order."""
+    """Return the request for one fetch of a session."""
     by_topic: dict[str, list[FetchPartition]] = {}
-    for name, partition in asked.items():
+    for name, partition in fetch.asked.items():
         by_topic.setdefault(name.topic, []).append(partition)
+    forgotten: dict[str, list[int]] = {}
+    for name in fetch.forgotten:
+        forgotten.setdefault(name.topic, []).append(name.partition)
     return FetchRequest(
         replica_id=replicas.identity.broker_id,
         max_wait_ms=replicas.config.replica_fetch_wait_max_ms,
         min_bytes=replicas.config.replica_fetch_min_bytes,
         max_bytes=replicas.config.replica_fetch_response_max_bytes,
+        session_id=fetch.session_id,
+        session_epoch=fetch.epoch,
         topics=tuple(
             FetchTopic(topic=topic, partitions=tuple(partitions))
             for topic, partitions in by_topic.items()
+        ),
+        forgotten_topics_data=tuple(
+            ForgottenTopic(topic=topic, partitions=tuple(numbers))
+            for topic, numbers in forgotten.items()
         ),
     )

@@ -116,6 +116,21 @@ def _add_purgatory_gauges(parts: Parts) -> None:
         "Requests answered at once because their connection had more waits than its share.",
         lambda: parts.waits.refused,
     )
+    gauge(
+        "fetch_sessions",
+        "Fetch sessions that are kept (Kafka's NumIncrementalFetchSessions).",
+        lambda: len(delays.sessions),
+    )
+    gauge(
+        "fetch_session_partitions",
+        "Partitions of these (Kafka's NumIncrementalFetchPartitionsCached).",
+        lambda: delays.sessions.partition_count,
+    )
+    gauge(
+        "fetch_session_evictions",
+        "Fetch sessions that gave way to others since the start.",
+        lambda: delays.sessions.evictions,
+    )
 
 
 def _add_group_gauges(parts: Parts) -> None:

@@ -70,7 +70,7 @@ class ReplicaManager:
         self._offline: set[TopicPartition] = set()
         self.missing = MissingReplicas(log_dirs, identity.broker_id, self.log_dir_events.notify)
         self.fence = ControllerFence(identity)
-        self.isr_writer = IsrWriter(session, metrics, self.moved_on)
+        self.isr_writer = IsrWriter(session, metrics, self._isr_settled)
         self._partitions: dict[TopicPartition, Partition] = {}
         self._high_watermarks: dict[TopicPartition, int] = {}
 
@@ -179,6 +179,11 @@ class ReplicaManager:
             partition.log.log_end_offset, self.clock(), self.config.replica_lag_time_max_ms
         ):
             self.delays.high_watermark_advanced(partition.name)
+
+    def _isr_settled(self, partition: Partition) -> None:
+        # A follower that is no longer in the ISR may join it again with its next fetch.
+        self.delays.may_be_told(partition.name)
+        self.moved_on(partition)
 
     def expand_isr(self, partition: Partition, follower_id: int) -> None:
         """Let a follower that has caught up join the ISR, if its broker is known to be alive."""

@@ -44,6 +44,11 @@ class Throttle:
         else:
             self._replicas[topic] = replicas
 
+    @property
+    def covers_any(self) -> bool:
+        """Whether any topic has a list."""
+        return bool(self._replicas)
+
     def covers(self, partition: TopicPartition) -> bool:
         """Whether this broker's replica of ``partition`` is throttled."""
         replicas = self._replicas.get(partition.topic)

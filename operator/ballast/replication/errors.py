@@ -6,6 +6,8 @@ ReplicationError
 ├── NotAReplica               a fetch from a broker that the assignment does not name
 ├── NotEnoughReplicas         acks=all refused before anything was appended
 ├── FetchOffsetOutOfRange     a fetch position that the leader's log or epochs do not cover
+├── FetchSessionNotFound      a fetch of a session that is not kept (any more)
+├── InvalidFetchSessionEpoch  a fetch that is not the next one of its session
 ├── NoIsrChangeInFlight      an outcome was reported of a change that was never proposed
 └── InvalidThrottledReplicas  a value that is not Kafka's throttled replica list
 """
@@ -33,6 +35,14 @@ class NotEnoughReplicas(ReplicationError):
 
 class FetchOffsetOutOfRange(ReplicationError):
     """The fetch position lies outside the leader's log, or its epoch has left no trace there."""
+
+
+class FetchSessionNotFound(ReplicationError):
+    """The session was never here, was evicted, or has ended: the peer begins a new one."""
+
+
+class InvalidFetchSessionEpoch(ReplicationError):
+    """A fetch of the session was lost, or came twice: the peer begins a new one."""
 
 
 class NoIsrChangeInFlight(ReplicationError):

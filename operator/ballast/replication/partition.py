@@ -131,6 +131,15 @@ class LeaderView:
         except KeyError:
             raise NotAReplica(f"broker {follower_id} has no replica here") from None
 
+    def is_in_sync_at(self, follower_id: int, log_end_offset: int) -> bool:
+        """Whether a follower is in the ISR and has acknowledged everything below the offset."""
+        progress = self._followers.get(follower_id)
+        return (
+            progress is not None
+            and progress.log_end_offset == log_end_offset
+            and follower_id in self.isr
+        )
+
     # -- fetches and acknowledgements -----------------------------------------------------------
 
     def record_fetch(
@@ -150,6 +159,16 @@ class LeaderView:
         self._followers[follower_id] = self.progress(follower_id).after_fetch(
             fetch_offset, log_start_offset, now, leader_log_end_offset
         )
+
+    def caught_up_until(self, follower_id: int, time: float) -> None:
+        """Take a follower's word, given by fetches up to ``time``, that it had all there was.
+
+        For a follower whose fetches did not have to repeat it (KIP-227). It says nothing of what
+        the follower has now: its end offset stays as it was.
+        """
+        progress = self._followers.get(follower_id)
+        if progress is not None:
+            self._followers[follower_id] = progress.caught_up_until(time)
 
     def advance_high_watermark(
         self, log_end_offset: int, now: float, replica_lag_time_max_ms: int

@@ -55,6 +55,20 @@ class FollowerProgress:
             last_fetch_leader_log_end_offset=leader_log_end_offset,
         )
 
+    def caught_up_until(self, time: float) -> "FollowerProgress":
+        """Return the progress after fetches up to ``time`` that all said what the last one said.
+
+        Nothing was appended meanwhile, so the follower had at each of them what the leader had.
+        """
+        if time <= self.last_fetch_time or self.log_end_offset == UNKNOWN_OFFSET:
+            return self
+        return replace(
+            self,
+            last_caught_up_time=max(self.last_caught_up_time, time),
+            last_fetch_time=time,
+            last_fetch_leader_log_end_offset=self.log_end_offset,
+        )
+
     def was_caught_up_within(self, lag_time_max_ms: int, now: float) -> bool:
         """Whether the follower was caught up at most ``lag_time_max_ms`` ago."""
         return (now - self.last_caught_up_time) * 1000 <= lag_time_max_ms

@@ -1,5 +1,6 @@
 """Bugs of replication: fences, epochs, the ISR, the high watermark, truncation."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from ballast.net.control_messages import to_wire
 from ballast.net.controller_channels import ControllerChannels
 from ballast.net.errors import NetError
 from ballast.protocol.error_codes import ErrorCode
+from ballast.replication.fetch_session import FetchSession
+from ballast.replication.fetch_sessions import FetchSessions
 from ballast.replication.follower import FetchState
 from ballast.replication.isr import Committed
 from ballast.replication.leader_epochs import LeaderEpochCache
@@ -154,6 +157,40 @@ def consumers_see_what_is_not_committed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(fetch, "upper_offset", lambda partition, *_: partition.log.log_end_offset)
 
 
+def followers_at_rest_have_what_is_appended_next(patch: pytest.MonkeyPatch) -> None:
+    # Fetches of a session acknowledge for its partitions at rest up to the leader's end, whatever
+    # that has become.
+    caught_up = LeaderView.caught_up_until
+
+    def and_what_follows(view: LeaderView, follower_id: int, time: float) -> None:
+        caught_up(view, follower_id, time)
+        progress = view._followers[follower_id]
+        view._followers[follower_id] = replace(progress, log_end_offset=10**9)
+
+    patch.setattr(LeaderView, "caught_up_until", and_what_follows)
+
+
+def forgotten_partitions_count_as_fetched(patch: pytest.MonkeyPatch) -> None:
+    # A follower that fetches a partition no more stays caught up in it by its other fetches.
+
+    def keep(session: FetchSession[Any, Any], key: Any) -> bool:
+        return key in session.partitions
+
+    patch.setattr(FetchSession, "remove", keep)
+    patch.setattr(FetchSessions, "_unwatch", lambda *_: None)
+
+
+def sessions_miss_what_happens_between_fetches(patch: pytest.MonkeyPatch) -> None:
+    # A session answers from the state in which its last answer left it.
+    mark = FetchSession.mark
+
+    def while_pending(session: FetchSession[Any, Any], key: Any) -> None:
+        if key in session.pending:
+            mark(session, key)
+
+    patch.setattr(FetchSession, "mark", while_pending)
+
+
 def topic_made_anew_gets_old_records(patch: pytest.MonkeyPatch) -> None:
     # A topic's id is not compared with that of the replica on disk.
     patch.setattr(Partition, "take_topic_id", lambda *_: None)
@@ -247,6 +284,15 @@ MUTANTS = (
         ),
         "KAFKA-9835",
     ),
+    Mutant(followers_at_rest_have_what_is_appended_next, Seeds(REPLICATION)),
+    Mutant(
+        forgotten_partitions_count_as_fetched,
+        Test(
+            f"{UNIT}broker/apis/test_fetch_sessions.py"
+            "::test_a_follower_that_forgets_a_partition_lags_behind_its_appends"
+        ),
+    ),
+    Mutant(sessions_miss_what_happens_between_fetches, Seeds(REPLICATION | {"C7"})),
     Mutant(
         topic_made_anew_gets_old_records,
         Test(

@@ -1,4 +1,5 @@
 import asyncio
+import random
 
 from ballast.broker.delays import Delays
 from ballast.model.ids import TopicPartition
@@ -26,7 +27,7 @@ class Waiting(DelayedOperation):
 
 def test_operations_end_in_time_whichever_comes_first() -> None:
     async def main(_: SimulatedLoop) -> list[float | None]:
-        delays = Delays()
+        delays = Delays(10, random.Random(1))
         late, soon = Waiting(5000, delays), Waiting(100, delays)
         delays.wait_for_replicas(late, [P0])
         delays.wait_for_records(soon, [P0])
@@ -41,7 +42,7 @@ def test_operations_end_in_time_whichever_comes_first() -> None:
 
 
 async def test_a_high_watermark_wakes_both_and_says_of_which_partition() -> None:
-    delays = Delays()
+    delays = Delays(10, random.Random(1))
     produce, fetch = Waiting(5000, delays), Waiting(5000, delays)
     delays.wait_for_replicas(produce, [P0])
     delays.wait_for_records(fetch, [P0, P1])
@@ -55,7 +56,7 @@ async def test_a_high_watermark_wakes_both_and_says_of_which_partition() -> None
 
 
 async def test_an_append_wakes_fetches_only() -> None:
-    delays = Delays()
+    delays = Delays(10, random.Random(1))
     produce, fetch = Waiting(5000, delays), Waiting(5000, delays)
     delays.wait_for_replicas(produce, [P0])
     delays.wait_for_records(fetch, [P0])
@@ -67,7 +68,7 @@ async def test_an_append_wakes_fetches_only() -> None:
 
 
 async def test_shutting_down_answers_whatever_waits() -> None:
-    delays = Delays()
+    delays = Delays(10, random.Random(1))
     operations = [Waiting(60_000, delays) for _ in range(3)]
     for operation in operations:
         delays.wait_for_records(operation, [P0])

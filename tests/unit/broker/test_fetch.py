@@ -3,9 +3,12 @@
 import asyncio
 
 from ballast.broker.fetch import FetchPlan, read
+from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.fetch import FetchPartition
-from tests.unit.broker.cluster import P0, Cluster, batch, simulate
+from tests.unit.broker.cluster import P0, TOPIC, Cluster, batch, simulate
+
+P1 = TopicPartition(TOPIC, 1)
 
 
 def test_consumers_see_the_high_watermark_and_replicas_the_end() -> None:
@@ -90,16 +93,16 @@ def test_a_change_of_leader_ends_the_wait() -> None:
 def test_at_least_one_batch_in_all_whatever_its_size() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        await cluster.lead(P0, 1, [1])
-        for _ in range(2):
-            await cluster.produce(1, P0, batch(bytes(5000)))
+        for name in (P0, P1):
+            await cluster.lead(name, 1, [1])
+            await cluster.produce(1, name, batch(bytes(5000)))
         asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=10)
         plan = FetchPlan(
             replica_id=-1,
             version=12,
             min_bytes=1,
             max_bytes=10,
-            partitions=((P0, asked), (P0, asked)),
+            partitions={P0: asked, P1: asked},
         )
         fetched = read(cluster.brokers[1].replicas, plan)
         sizes = [len(data.records or b"") for _, data in fetched.partitions]

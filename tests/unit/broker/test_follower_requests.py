@@ -6,6 +6,7 @@ from ballast.broker.follower_requests import CATCH_UP_FACTOR, asked_for, fetch_r
 from ballast.model.ids import TopicPartition
 from ballast.protocol.messages.fetch import FetchPartition
 from ballast.replication.follower import FetchState
+from ballast.replication.follower_session import SessionFetch
 from ballast.replication.quota import ThrottledReplicas
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
 
@@ -53,17 +54,26 @@ def test_a_partition_says_where_and_in_which_epochs_it_is() -> None:
     simulate(main, replica_fetch_max_bytes="1000")
 
 
-def test_partitions_keep_their_order_within_a_topic() -> None:
+def test_a_request_says_what_its_session_does_by_topic() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(4)
         names = [TopicPartition(*name) for name in [("b", 2), ("a", 1), ("b", 0)]]
-        asked = {name: FetchPartition(partition=name.partition) for name in names}
-        request = fetch_request(cluster.brokers[4].replicas, asked)
-        assert request.replica_id == 4
-        assert request.max_bytes == 5000
+        fetch = SessionFetch(
+            session_id=7,
+            epoch=3,
+            asked={name: FetchPartition(partition=name.partition) for name in names},
+            forgotten=[TopicPartition("c", 5), TopicPartition("a", 4), TopicPartition("c", 1)],
+        )
+        request = fetch_request(cluster.brokers[4].replicas, fetch)
+        assert (request.replica_id, request.max_bytes) == (4, 5000)
+        assert (request.session_id, request.session_epoch) == (7, 3)
         assert [
             (topic.topic, [partition.partition for partition in topic.partitions])
             for topic in request.topics
         ] == [("b", [2, 0]), ("a", [1])]
+        assert [(t.topic, t.partitions) for t in request.forgotten_topics_data] == [
+            ("c", (5, 1)),
+            ("a", (4,)),
+        ]
 
     simulate(main, replica_fetch_response_max_bytes="5000")

@@ -7,8 +7,9 @@ Behaviour:
 * A fetch of a broker that is not a replica is NOT_LEADER_OR_FOLLOWER.
 * Waits up to max_wait for min_bytes; an error or a divergence is answered at once. At least one
   batch is returned however large it is; no answer is larger than 55 MiB beyond that.
-* No sessions are kept (KIP-227): every answer has session id 0, so clients send whole fetches; a
-  request of some session is FETCH_SESSION_ID_NOT_FOUND.
+* Sessions (KIP-227): a fetch of epoch 0 is answered with the id of a new session if a slot is free;
+  the fetches after that name what has changed, and are answered with what has changed. A session
+  that is not kept is FETCH_SESSION_ID_NOT_FOUND, a fetch out of turn INVALID_FETCH_SESSION_EPOCH.
 * Throttled replicas (KIP-73) of followers that are not in sync get nothing while the quota is
   exceeded; what throttled replicas do get is counted.
 * Records go from the file to the socket as one slice per partition, never joined or looped over.
@@ -16,53 +17,68 @@ Behaviour:
 Version notes:
 * v0-3 cannot read format 2: UNSUPPORTED_VERSION per partition (as with
   message.downconversion.enable=false). Below v10 zstd is UNSUPPORTED_COMPRESSION_TYPE.
-* v9 fences by leader epoch (KIP-320), v12 reports divergence (KIP-595).
+* v7 has sessions. v9 fences by leader epoch (KIP-320), v12 reports divergence (KIP-595).
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ballast.broker.answers import Answer, LaterResponse
 from ballast.broker.delayed_fetch import DelayedFetch
+from ballast.broker.delays import Session
 from ballast.broker.fetch import Fetched, FetchPlan, acknowledge, read
 from ballast.broker.partition import Partition
 from ballast.broker.parts import Call, Parts
+from ballast.broker.session_answers import begin_session, news_of_session
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.fetch import (
     FetchableTopicResponse,
+    FetchPartition,
     FetchRequest,
     FetchResponse,
     PartitionData,
 )
 from ballast.protocol.schema import Message
+from ballast.replication.errors import FetchSessionNotFound, InvalidFetchSessionEpoch
+from ballast.replication.fetch_session import INITIAL_EPOCH, NO_SESSION
 
-INITIAL_EPOCH: Final = 0
-"""Session epoch of a fetch that asks for a new session; -1 wants none."""
+SESSION_VERSION: Final = 7
+"""The first version whose answers can tell the id of a session."""
 
 
 def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterResponse:
     """Read, and answer at once or when there is enough."""
     parts.metrics.fetch_requests.inc()
-    if request.session_id != 0 or request.session_epoch > INITIAL_EPOCH:
+    replicas = parts.replicas
+    delays = replicas.delays
+    now = replicas.clock()
+    asked = _asked(request)
+    try:
+        session = _session_of(parts, request, asked, now)
+    except FetchSessionNotFound:
         return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    except InvalidFetchSessionEpoch:
+        return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
     plan = FetchPlan(
         replica_id=request.replica_id,
         version=call.version,
         min_bytes=min(request.min_bytes, parts.config.fetch_max_bytes),
         max_bytes=request.max_bytes,
-        partitions=tuple(
-            (TopicPartition(topic.topic, asked.partition), asked)
-            for topic in request.topics
-            for asked in topic.partitions
-        ),
+        partitions=asked,
+        session=session,
+        session_epoch=session.epoch if session is not None else 0,
+        wants_session=request.session_epoch == INITIAL_EPOCH and call.version >= SESSION_VERSION,
+        came_at=now,
     )
-    replicas = parts.replicas
+    if session is not None:
+        delays.begin_fetch(session)
     if plan.is_from_follower:
         acknowledge(replicas, plan)
     fetched = read(replicas, plan)
     if (
         request.max_wait_ms <= 0
-        or not plan.partitions
+        or (session is None and not asked)
         or fetched.must_answer
         or fetched.size_bytes >= plan.min_bytes
     ):
@@ -70,31 +86,84 @@ def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterRe
     answer: Answer[Fetched] = Answer()
     max_wait_ms = parts.waits.timeout_ms(request.max_wait_ms)
     operation = DelayedFetch(max_wait_ms, replicas, plan, answer)
-    replicas.delays.wait_for_records(operation, [name for name, _ in plan.partitions])
+    delays.wait_for_records(operation, asked if session is None else (session.session_id,))
     parts.waits.bind(call.holder, operation, answer)
     return answer.into(lambda fetched: _response(parts, plan, fetched))
 
 
+def _asked(request: FetchRequest) -> dict[TopicPartition, FetchPartition]:
+    return {
+        TopicPartition(topic.topic, asked.partition): asked
+        for topic in request.topics
+        for asked in topic.partitions
+    }
+
+
+def _session_of(
+    parts: Parts,
+    request: FetchRequest,
+    asked: Mapping[TopicPartition, FetchPartition],
+    now: float,
+) -> Session | None:
+    return parts.replicas.delays.sessions.fetched(
+        request.session_id,
+        request.session_epoch,
+        request.replica_id,
+        asked,
+        [
+            TopicPartition(topic.topic, number)
+            for topic in request.forgotten_topics_data
+            for number in topic.partitions
+        ],
+        now,
+    )
+
+
 def _response(parts: Parts, plan: FetchPlan, fetched: Fetched) -> FetchResponse:
+    session = plan.session
+    if session is None:
+        session_id = (
+            begin_session(parts.replicas, plan, fetched) if plan.wants_session else NO_SESSION
+        )
+        return _told(parts, plan, fetched.partitions, session_id)
+    if session.epoch != plan.session_epoch:
+        # Kafka's answer, too, to a fetch that another one has overtaken.
+        return FetchResponse(
+            error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.session_id
+        )
+    news = news_of_session(parts.replicas, plan, session, fetched)
+    return _told(parts, plan, news, session.session_id)
+
+
+def _told(
+    parts: Parts,
+    plan: FetchPlan,
+    told: Iterable[tuple[TopicPartition, PartitionData]],
+    session_id: int,
+) -> FetchResponse:
     by_topic: dict[str, list[PartitionData]] = {}
     partitions = parts.replicas.partitions
-    for name, data in fetched.partitions:
+    size_bytes = 0
+    for name, data in told:
         if data.error_code != ErrorCode.NONE:
             parts.metrics.failed_fetch.inc()
+        if data.records:
+            size_bytes += len(data.records)
         if not plan.is_from_follower:
             _count(partitions.get(name), data)
         elif data.records:
             parts.replicas.throttles.leader_sent(name, len(data.records))
         by_topic.setdefault(name.topic, []).append(data)
-    if fetched.size_bytes:
+    if size_bytes:
         metrics = parts.metrics
         sent = metrics.replication_bytes_out if plan.is_from_follower else metrics.bytes_out
-        sent.inc(fetched.size_bytes)
+        sent.inc(size_bytes)
     return FetchResponse(
+        session_id=session_id,
         responses=tuple(
             FetchableTopicResponse(topic=topic, partitions=tuple(partitions))
             for topic, partitions in by_topic.items()
-        )
+        ),
     )
 
 

@@ -109,12 +109,11 @@ _READS: Final = (
         "Bytes that a fetch is answered with at most, however many are asked for.",
         parse=number(INT, 1024),
     ),
-    without_effect(
-        Support.REPORTED,
+    honoured(
         "max.incremental.fetch.session.cache.slots",
         INT,
         1000,
-        "Every fetch names all its partitions.",
+        "Fetch sessions that are kept (KIP-227).",
         parse=number(INT, 0),
     ),
     _purge("fetch", 1000),

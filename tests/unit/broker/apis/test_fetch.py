@@ -78,17 +78,6 @@ def test_a_forged_replica_moves_nothing() -> None:
     simulate(main)
 
 
-@pytest.mark.parametrize(("session_id", "session_epoch"), [(5, 1), (0, 3)])
-def test_there_are_no_sessions(session_id: int, session_epoch: int) -> None:
-    async def main(cluster: Cluster) -> None:
-        await cluster.start(1)
-        request = FetchRequest(session_id=session_id, session_epoch=session_epoch)
-        answer = await cluster.ask(1, request, 12)
-        assert answer.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
-
-    simulate(main)
-
-
 def test_a_fetch_of_no_partitions_is_answered_at_once() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
