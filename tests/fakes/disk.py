@@ -4,9 +4,11 @@ Each file is its content as the page cache has it, and what it takes to go back 
 has: per unflushed write the bytes it replaced. Names are kept in order, as a journaling file system
 keeps them: a crash undoes some of the newest creations and removals, any flush makes all durable.
 
-One `FakeDisk` is one host's file system.
+One `FakeDisk` is one host's file system as one of its processes uses it; `another_process` uses
+the same files. Locks are held by a process until it releases them or is killed.
 """
 
+import copy
 import errno
 from collections.abc import Callable
 from random import Random
@@ -149,6 +151,12 @@ class FakeDisk:
         self._directories: dict[str, dict[str, _Content]] = {}
         self.journal: list[tuple[bool, str, _Content]] = []
         """Unflushed creations (True) and removals of names, oldest first."""
+        self._locks: dict[str, FakeDisk] = {}
+        """Path -> the process that holds the lock."""
+
+    def another_process(self) -> "FakeDisk":
+        """Return the same file system as another process uses it: its locks are its own."""
+        return copy.copy(self)
 
     def before(self, operation: str, path: str, size: int = 0) -> None:
         """Fail or die here if a test wants that; called before every operation."""
@@ -173,6 +181,8 @@ class FakeDisk:
         """
         self.generation += 1
         self.crash_after = None
+        for path in [path for path, holder in self._locks.items() if holder is self]:
+            del self._locks[path]
         if keep_page_cache:
             return
         for _ in range(self._random.randint(0, len(self.journal))):
@@ -308,6 +318,27 @@ class FakeDisk:
         content.data += data
         self.journal.clear()
         self._files[path] = self._directories[directory][name] = content
+
+    def lock(self, path: str) -> bool:
+        self.before("lock", path)
+        directory, _, name = path.rpartition("/")
+        if path not in self._files:
+            if directory not in self._directories:
+                raise _missing("lock", path)
+            content = self._files[path] = self._directories[directory][name] = _Content()
+            self.journal.append((True, path, content))
+        if path in self._locks:
+            return False
+        self._locks[path] = self
+        return True
+
+    def unlock(self, path: str) -> None:
+        if self._locks.get(path) is self:
+            del self._locks[path]
+
+    def holds_lock(self, path: str) -> bool:
+        """Whether this process holds the lock of a file, for tests."""
+        return self._locks.get(path) is self
 
     def _undo(self, created: bool, path: str, content: _Content) -> None:
         directory, _, name = path.rpartition("/")

@@ -26,7 +26,7 @@ from tests.fakes.zookeeper_sessions import WriteRecord
 from tests.simulation.compaction_rules import CompactionRules
 from tests.simulation.disk_logs import DiskLogs
 from tests.simulation.disks import LOG_DIRS, Disks
-from tests.simulation.hosts import HOST, Host
+from tests.simulation.hosts import HOST, Host, broker_name, broker_of, candidate_name
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.lost_disks import LostDisks
 from tests.simulation.metadata_rules import MetadataRules
@@ -64,21 +64,6 @@ class ClusterOptions:
     broker_properties: Mapping[str, str] = field(default_factory=dict)
 
 
-def broker_name(broker_id: int) -> str:
-    """Return the host of a broker."""
-    return f"broker-{broker_id}"
-
-
-def candidate_name(candidate_id: int) -> str:
-    """Return the host of a candidate."""
-    return f"candidate-{candidate_id}"
-
-
-def broker_of(host: str) -> int | None:
-    """Return the broker on a host, None if it is no broker's."""
-    return int(host.removeprefix("broker-")) if host.startswith("broker-") else None
-
-
 class SimulatedCluster:
     """A cluster whose processes can be killed and started again; what they wrote stays."""
 
@@ -96,6 +81,7 @@ class SimulatedCluster:
         self.clocks = WallClocks(lambda: loop.now)
         self.log_dirs = LOG_DIRS[: options.log_dirs]
         self.disks = Disks(self.broker_ids, self._random, self._before_rename)
+        self.disks.on_violation = self._fail
         for broker_id, disk in self.disks.of.items():
             disk.wall_clock_ms = self.clocks.of(broker_name(broker_id))
         self.metadata = rules = MetadataRules(lambda host: host.startswith("candidate-"), broker_of)
@@ -190,9 +176,11 @@ class SimulatedCluster:
         self.lost_disks.give_back(broker_id, self.log_dirs[0])
         self.start(broker_name(broker_id))
 
-    def run_client(self, name: str, main: Callable[[], Any]) -> asyncio.Task[Any]:
+    def run_client(
+        self, name: str, main: Callable[[], Any], host: Host | None = None
+    ) -> asyncio.Task[Any]:
         """Run a client on a host of its own; an exception ends the run."""
-        return self.loop.start(Host(name), self._watch_over(name, main, may_end=True))
+        return self.loop.start(host or Host(name), self._watch_over(name, main, may_end=True))
 
     async def _watch_over(
         self, name: str, main: Callable[[], Any], *, may_end: bool = False
@@ -213,7 +201,7 @@ class SimulatedCluster:
         name = broker_name(broker_id)
         while True:
             broker = Broker(
-                self._broker_config(broker_id),
+                self.broker_config(broker_id),
                 client_factory=self.zookeeper.factory(name),
                 files=self.disks.of[broker_id],
                 random=self._random(),
@@ -267,7 +255,8 @@ class SimulatedCluster:
         )
         await candidate.run()
 
-    def _broker_config(self, broker_id: int) -> BrokerConfig:
+    def broker_config(self, broker_id: int) -> BrokerConfig:
+        """Return what a broker is configured with."""
         options = self.options
         properties = {
             "broker.id": str(broker_id),

@@ -7,6 +7,10 @@ A broker has one disk with one or two log directories. A directory may refuse wh
 - ``ENOSPC`` what needs room; the first write may still leave a part of itself
 
 The bytes stay as they are, so that the directory is whole again once the fault is over.
+
+A disk may be used by a second process of its broker. Rule:
+
+- P19 a process reads and changes nothing in a log directory whose lock it does not hold
 """
 
 import errno
@@ -14,12 +18,17 @@ import random
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from ballast.storage.layout import LOCK
 from tests.fakes.disk import FakeDisk
+from tests.simulation.hosts import HOST
+from tests.simulation.violations import InvariantViolation
 
 LOG_DIRS = ("/disk", "/disk-2")
 
 _READS = frozenset({"read", "stat", "list", "open"})
 _NEEDS_ROOM = frozenset({"write", "mkdir"})
+_PROCESSES = ("broker-", "second-")
+"""Hosts whose processes need the locks; an operator who puts files back does not."""
 
 
 class Disks:
@@ -36,8 +45,27 @@ class Disks:
         self._renamed = renamed
         self._refusals: dict[tuple[int, str], int] = {}
         """Broker and log directory -> errno."""
+        self.on_violation: Callable[[InvariantViolation], None] = _raise
+        """Told of a broken rule, which the process itself may take for an error of its own."""
+        self._shared: set[int] = set()
         for broker, disk in self.of.items():
-            disk.fail = partial(self._before, broker)
+            disk.fail = partial(self._before, broker, disk)
+
+    def another_process(self, broker: int) -> FakeDisk:
+        """Return a broker's disk as a second process uses it, until `end_process`."""
+        disk = self.of[broker].another_process()
+        disk.fail = partial(self._before, broker, disk)
+        self._shared.add(broker)
+        return disk
+
+    def end_process(self, broker: int, disk: FakeDisk) -> None:
+        """Kill the process that `another_process` was for."""
+        disk.crash(keep_page_cache=True)
+        self._shared.discard(broker)
+
+    def is_shared(self, broker: int) -> bool:
+        """Whether there is a second process on a broker's disk."""
+        return broker in self._shared
 
     def break_directory(
         self, broker: int, directory: str, code: int, *, torn_bytes: int | None = None
@@ -65,11 +93,22 @@ class Disks:
         """Whether a directory refuses anything."""
         return (broker, directory) in self._refusals
 
-    def _before(self, broker: int, operation: str, path: str) -> int | None:
+    def _before(self, broker: int, disk: FakeDisk, operation: str, path: str) -> int | None:
+        self._check_lock(disk, operation, path)
         code = self._refusal(broker, operation, path) if self._refusals else None
         if code is None and operation == "rename":
             self._renamed(broker, path)
         return code
+
+    def _check_lock(self, disk: FakeDisk, operation: str, path: str) -> None:
+        root = "/" + path.split("/", 2)[1]
+        if operation == "lock" or (operation, path) == ("mkdir", root):
+            return
+        host = HOST.get().name
+        if host.startswith(_PROCESSES) and not disk.holds_lock(f"{root}/{LOCK}"):
+            violation = InvariantViolation("P19", f"{host}: {operation} {path} without the lock")
+            self.on_violation(violation)
+            raise violation
 
     def _refusal(self, broker: int, operation: str, path: str) -> int | None:
         code = self._refusals.get((broker, "/" + path.split("/", 2)[1]))
@@ -81,3 +120,7 @@ class Disks:
             is_torn = operation == "write" and self.of[broker].torn_write_bytes is not None
             return code if operation in _NEEDS_ROOM and not is_torn else None
         return code
+
+
+def _raise(violation: InvariantViolation) -> None:
+    raise violation

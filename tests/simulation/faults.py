@@ -14,6 +14,7 @@ from functools import partial
 from tests.fakes.zookeeper_sessions import WriteRecord
 from tests.simulation.cluster import SimulatedCluster
 from tests.simulation.runbook import give_disks_back, keep_partitions_led
+from tests.simulation.second_process import SecondProcess
 from tests.simulation.violations import require
 
 MAX_FAULTS_S = 60.0
@@ -324,9 +325,9 @@ async def fill_disk(nemesis: Nemesis) -> None:
 async def replace_disk(nemesis: Nemesis) -> None:
     """Have a broker come back with an empty disk, and maybe give it its disk back (P7)."""
     cluster, name = nemesis.cluster, nemesis.pick("broker-")
-    if not cluster.is_up(name):
-        return
     broker = int(name.removeprefix("broker-"))
+    if not cluster.is_up(name) or cluster.disks.is_shared(broker):
+        return
     nemesis.note(f"{name} gets an empty disk")
     cluster.replace_disk(broker)
     await nemesis.sleep(0.05, nemesis.random.choice((0.3, 6.0)))
@@ -352,6 +353,16 @@ async def jump_clock(nemesis: Nemesis) -> None:
         cluster.clocks.set_right(name)
 
 
+async def second_process(nemesis: Nemesis) -> None:
+    """Start a broker a second time on its disk, and maybe kill the first while the other waits."""
+    cluster, name = nemesis.cluster, nemesis.pick("broker-")
+    broker = int(name.removeprefix("broker-"))
+    if not cluster.is_up(name) or cluster.disks.is_shared(broker):
+        return
+    second = SecondProcess(cluster, broker, random.Random(nemesis.random.getrandbits(64)))
+    await second.live()
+
+
 CHANCES = {"fail_directory": 0.35, "fill_disk": 0.25, "replace_disk": 0.25}
 """Other than even: of kinds that cost much time, or that show little."""
 
@@ -374,5 +385,6 @@ FAULTS: dict[str, Fault] = {
     "fail_directory": fail_directory,
     "fill_disk": fill_disk,
     "replace_disk": replace_disk,
+    "second_process": second_process,
     "jump_clock": jump_clock,
 }

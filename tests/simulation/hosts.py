@@ -33,3 +33,19 @@ OUTSIDE = Host("outside")
 
 HOST: contextvars.ContextVar[Host] = contextvars.ContextVar("HOST", default=OUTSIDE)
 """The host that the running code belongs to."""
+
+
+def broker_name(broker_id: int) -> str:
+    """Return the host of a broker."""
+    return f"broker-{broker_id}"
+
+
+def candidate_name(candidate_id: int) -> str:
+    """Return the host of a candidate."""
+    return f"candidate-{candidate_id}"
+
+
+def broker_of(host: str) -> int | None:
+    """Return the broker on a host, None if it is no broker's."""
+    kind, _, number = host.partition("-")
+    return int(number) if kind in ("broker", "second") else None

@@ -15,6 +15,7 @@ from ballast.broker.config_watcher import ConfigWatcher
 from ballast.broker.controlled_shutdown import hand_over
 from ballast.broker.controller_link import ControllerLink
 from ballast.broker.delays import Delays
+from ballast.broker.directory_locks import lock_directories
 from ballast.broker.dispatch import Dispatcher
 from ballast.broker.dynamic_configs import DynamicConfigs
 from ballast.broker.errors import StartupRefused
@@ -37,6 +38,7 @@ from ballast.broker.purgatory_timer import PurgatoryTimer
 from ballast.broker.readiness import Readiness
 from ballast.broker.registration import Registration
 from ballast.broker.replica_manager import ReplicaManager
+from ballast.broker.server_limits import limits_of
 from ballast.broker.session import Session
 from ballast.broker.throttles import Throttles
 from ballast.broker.waits import Waits
@@ -46,7 +48,6 @@ from ballast.model.ids import TopicPartition
 from ballast.model.topics import LOAD_TOPIC, OFFSETS_TOPIC
 from ballast.net.channel import BrokerChannel, ChannelOptions
 from ballast.net.http import Health, HttpServer
-from ballast.net.limits import ServerLimits
 from ballast.net.server import Server
 from ballast.protocol.messages.create_topics import CreatableTopic
 from ballast.replication.quota import Window
@@ -166,7 +167,7 @@ class Broker:
             session=session,
             waits=Waits(config.connections_max_idle_ms),
         )
-        self.server = Server(Dispatcher(self.parts), tasks=self._tasks, limits=self._limits())
+        self.server = Server(Dispatcher(self.parts), tasks=self._tasks, limits=limits_of(config))
         self.http = self._http_server(identity, metrics)
         add_gauges(self.parts, self.server)
 
@@ -225,6 +226,7 @@ class Broker:
         if config.http_listener is not None:
             # First, so that whoever looks is told why the broker is not ready.
             await self.http.start(*config.http_listener)
+        await lock_directories(parts.replicas.log_dirs, config.log_dir_lock_timeout_ms)
         await self.registration.connect_within(
             (config.zookeeper_connection_timeout_ms or config.zookeeper_session_timeout_ms) / 1000
         )
@@ -308,17 +310,6 @@ class Broker:
     def _unhealthy(self) -> str | None:
         return None if self.failure is None else repr(self.failure)
 
-    def _limits(self) -> ServerLimits:
-        config = self.config
-        return ServerLimits(
-            request_max_bytes=config.socket_request_max_bytes,
-            connections_max_idle_s=config.connections_max_idle_ms / 1000,
-            max_connections=config.max_connections,
-            max_connections_per_ip=config.max_connections_per_ip,
-            min_receive_rate=config.min_receive_rate,
-            write_stall_timeout_s=config.write_stall_timeout_ms / 1000,
-        )
-
     def _fetch_channel(self, leader: RegisteredBroker) -> BrokerChannel:
         return self._channel(leader, f"broker-{self.config.broker_id}-fetcher-{leader.broker_id}")
 
@@ -398,5 +389,6 @@ class Broker:
         await self.registration.close()
         await self.http.close()
         await self._tasks.__aexit__(None, None, None)
+        parts.replicas.log_dirs.unlock_all()
         self._ended.set()
         log.info("broker %d has stopped", self.config.broker_id)

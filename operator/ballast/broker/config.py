@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ballast.broker.controller_settings import ControllerSettings
+from ballast.broker.disk_settings import DiskSettings
 from ballast.broker.errors import ConfigError
 from ballast.broker.group_settings import GroupSettings
 from ballast.broker.load_settings import LoadSettings
@@ -23,7 +24,7 @@ from ballast.model.settings.table import BROKER_SETTINGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerConfig(LogSettings, GroupSettings, LoadSettings, ControllerSettings):
+class BrokerConfig(LogSettings, DiskSettings, GroupSettings, LoadSettings, ControllerSettings):
     """The properties of one broker, parsed. Times are milliseconds, sizes bytes."""
 
     broker_id: int = setting("broker.id")

@@ -20,6 +20,10 @@ ZOOKEEPER_WAIT_MS: Final = 600_000
 """How long a pod that starts waits for ZooKeeper, if its properties do not say: it may be started
 together with it, and a container that ends is started again later and later."""
 
+LOCK_WAIT_MS: Final = 300_000
+"""How long a pod that starts waits for the log directory, if its properties do not say: the process
+of a pod that was deleted by force runs on beside it until the kubelet has ended it."""
+
 RACK_WAIT_S: Final = 150.0
 """How long the file of a node is waited for: the operator writes it when it sees the pod on a node
 that is new, and a kubelet takes up to a minute and a half to bring a ConfigMap up to date."""
@@ -49,6 +53,7 @@ def pod_properties(
     host = f"{pod}.{service}.{namespace}.svc.{domain}"
     properties = {
         "zookeeper.connection.timeout.ms": str(ZOOKEEPER_WAIT_MS),
+        "ballast.log.dir.lock.timeout.ms": str(LOCK_WAIT_MS),
         **given,
         "broker.id": str(_broker_id(pod, environment.get("BALLAST_BROKER_ID_OFFSET") or "0")),
         "listeners": f"PLAINTEXT://:{CLIENT_PORT}",

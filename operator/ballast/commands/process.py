@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import uvloop
 
-from ballast.broker.errors import ConfigError
+from ballast.broker.errors import ConfigError, StartupRefused
 from ballast.broker.properties_file import parse_properties
 from ballast.commands.overrides import parse_overrides
 from ballast.net.logs import log_to
@@ -50,10 +50,24 @@ def run_process(
         log.warning("%s is ignored: %s", name, reason)
     try:
         uvloop.run(run(config))
+    except BaseExceptionGroup as errors:
+        refused, others = errors.split(StartupRefused)
+        if others is not None or refused is None:
+            log.exception("the process ends because of an error")
+        else:
+            log.error("it does not start: %s", _first(refused))  # noqa: TRY400 - no defect
+        return EXIT_FAILED
     except Exception:
         log.exception("the process ends because of an error")
         return EXIT_FAILED
     return 0
+
+
+def _first(errors: BaseExceptionGroup[StartupRefused]) -> BaseException:
+    first: BaseException = errors
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return first
 
 
 def collect_seldom() -> None:

@@ -5,14 +5,20 @@ The process becomes Java (``exec``), which then is the container's first and han
 
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from ballast.commands import directory_lock
 from ballast.embedded.errors import JavaMissing
 from ballast.embedded.zookeeper import find_jars, find_java
 
 EXIT_BAD_CONFIGURATION: Final = 2
+EXIT_IN_USE: Final = 1
+LOCK_WAIT_S: Final = 300.0
+"""How long the process of a pod that was deleted by force is waited for: ZooKeeper itself locks its
+data directory against nobody."""
 MAIN_CLASS: Final = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
 LOGGING: Final = ("log4j-api-*", "log4j-core-*", "log4j-slf4j2-impl-*")
@@ -40,7 +46,7 @@ def main(
     heap_percentage: int,
     environment: Mapping[str, str] | None = None,
 ) -> int:
-    """Become ZooKeeper; returns only when that cannot be: 2.
+    """Become ZooKeeper; returns only when that cannot be: 2, or 1 for a directory in use.
 
     ``servers`` are the ensemble's members, ``host:peer-port:election-port``, first that of ordinal
     0; none or one is a server alone. The ordinal is the number at the end of POD_NAME.
@@ -53,6 +59,11 @@ def main(
         print(f"ballast zookeeper: {error}", file=sys.stderr)
         return EXIT_BAD_CONFIGURATION
     data_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        directory_lock.hold(data_dir, LOCK_WAIT_S, time.sleep)
+    except directory_lock.DirectoryInUse as error:
+        print(f"ballast zookeeper: {error}", file=sys.stderr)
+        return EXIT_IN_USE
     config = data_dir / "zoo.cfg"
     config.write_text(configuration(data_dir, client_port=client_port, servers=servers))
     (data_dir / "myid").write_text(f"{my_id}\n")

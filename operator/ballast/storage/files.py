@@ -11,18 +11,15 @@ for a link between check and use is refused as well.
 import errno
 import mmap
 import os
-import re
 import stat
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Protocol
 
 from ballast.storage.errors import DiskError, UnsafePath
+from ballast.storage.roots import DIRECTORY_FLAGS, Roots, check_name, disk_errors
 
 Buffer = bytes | bytearray | memoryview
 
-_SAFE_NAME = re.compile(r"[a-zA-Z0-9._-]{1,255}")
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY_SUFFIX = ".tmp"
 _NOTHING = memoryview(b"")
 
@@ -128,6 +125,17 @@ class Files(Protocol):
         """Replace a small file's content atomically and durably."""
         ...
 
+    def lock(self, path: str) -> bool:
+        """Take the exclusive lock of a file, which is made; return False if it is held already.
+
+        It is held until `unlock`, or until the process ends, in whatever way.
+        """
+        ...
+
+    def unlock(self, path: str) -> None:
+        """Release a lock that `lock` took; without one nothing happens."""
+        ...
+
 
 class RealFiles:
     """The operating system's files below ``roots`` (the broker's ``log.dirs``).
@@ -137,24 +145,27 @@ class RealFiles:
     """
 
     def __init__(self, roots: Sequence[str]) -> None:
-        self._roots = tuple(root.rstrip("/") for root in roots)
-        self._descriptors: dict[str, int] = {}
+        self._roots = Roots(roots)
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The log directories."""
+        return self._roots.paths
 
     def close(self) -> None:
-        """Give the roots' descriptors back."""
-        while self._descriptors:
-            os.close(self._descriptors.popitem()[1])
+        """Give the roots' descriptors back, and the locks with them."""
+        self._roots.close()
 
     def open(self, path: str, *, create: bool = False) -> "RealFile":
         """Open for reading and writing; ``create`` makes a missing file."""
         flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_CREAT if create else 0)
-        with _disk_errors("open", path), self._parent(path) as (parent, name):
+        with disk_errors("open", path), self._roots.parent(path) as (parent, name):
             return RealFile(path, os.open(name, flags, 0o640, dir_fd=parent))
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory of that name (a link counts as neither)."""
         try:
-            with _disk_errors("stat", path), self._parent(path) as (parent, name):
+            with disk_errors("stat", path), self._roots.parent(path) as (parent, name):
                 status = os.stat(name, dir_fd=parent, follow_symlinks=False)
         except DiskError as error:
             if error.errno in (errno.ENOENT, errno.ENOTDIR):
@@ -164,58 +175,58 @@ class RealFiles:
 
     def size(self, path: str) -> int:
         """Return a file's length in bytes."""
-        with _disk_errors("stat", path), self._parent(path) as (parent, name):
+        with disk_errors("stat", path), self._roots.parent(path) as (parent, name):
             return os.stat(name, dir_fd=parent, follow_symlinks=False).st_size
 
     def modified_ms(self, path: str) -> int:
         """Return when a file last changed, in ms since the epoch."""
-        with _disk_errors("stat", path), self._parent(path) as (parent, name):
+        with disk_errors("stat", path), self._roots.parent(path) as (parent, name):
             return os.stat(name, dir_fd=parent, follow_symlinks=False).st_mtime_ns // 1_000_000
 
     def set_modified_ms(self, path: str, time_ms: int) -> None:
         """Have a file changed last at another time."""
         times = (time_ms * 1_000_000, time_ms * 1_000_000)
-        with _disk_errors("utime", path), self._parent(path) as (parent, name):
+        with disk_errors("utime", path), self._roots.parent(path) as (parent, name):
             os.utime(name, ns=times, dir_fd=parent, follow_symlinks=False)
 
     def names(self, directory: str) -> list[str]:
         """Return the names in a directory, sorted."""
-        with _disk_errors("list", directory), self._directory(directory) as descriptor:
+        with disk_errors("list", directory), self._roots.directory(directory) as descriptor:
             return sorted(os.listdir(descriptor))  # noqa: PTH208 - by descriptor
 
     def make_directory(self, path: str) -> None:
         """Make a directory; one that exists is left alone."""
-        with _disk_errors("mkdir", path):
-            if path in self._roots:
-                self._root(path)
+        with disk_errors("mkdir", path):
+            if path in self._roots.paths:
+                self._roots.descriptor(path)
                 return
-            with self._parent(path) as (parent, name):
+            with self._roots.parent(path) as (parent, name):
                 try:
                     os.mkdir(name, 0o750, dir_fd=parent)
                 except FileExistsError:
-                    os.close(os.open(name, _DIRECTORY, dir_fd=parent))
+                    os.close(os.open(name, DIRECTORY_FLAGS, dir_fd=parent))
 
     def rename(self, source: str, target: str) -> None:
         """Rename a file or directory within its parent, replacing a file of the new name."""
         if source.rpartition("/")[0] != target.rpartition("/")[0]:
             raise UnsafePath(f"{source} and {target} have different parents")
-        _check_name(target.rpartition("/")[2])
-        with _disk_errors("rename", source), self._parent(source) as (parent, name):
+        check_name(target.rpartition("/")[2])
+        with disk_errors("rename", source), self._roots.parent(source) as (parent, name):
             os.rename(name, target.rpartition("/")[2], src_dir_fd=parent, dst_dir_fd=parent)
 
     def remove(self, path: str) -> None:
         """Remove a file."""
-        with _disk_errors("remove", path), self._parent(path) as (parent, name):
+        with disk_errors("remove", path), self._roots.parent(path) as (parent, name):
             os.unlink(name, dir_fd=parent)
 
     def remove_directory(self, path: str) -> None:
         """Remove an empty directory."""
-        with _disk_errors("rmdir", path), self._parent(path) as (parent, name):
+        with disk_errors("rmdir", path), self._roots.parent(path) as (parent, name):
             os.rmdir(name, dir_fd=parent)
 
     def flush_directory(self, path: str) -> None:
         """Return when the names in a directory are durable."""
-        with _disk_errors("fsync", path), self._directory(path) as descriptor:
+        with disk_errors("fsync", path), self._roots.directory(path) as descriptor:
             os.fsync(descriptor)
 
     def read_whole(self, path: str) -> bytes:
@@ -239,55 +250,14 @@ class RealFiles:
         self.rename(temporary, path)
         self.flush_directory(path.rpartition("/")[0])
 
-    def _root(self, root: str) -> int:
-        descriptor = self._descriptors.get(root)
-        if descriptor is None:
-            os.makedirs(root, 0o750, exist_ok=True)  # noqa: PTH103 - os level throughout
-            descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            self._descriptors[root] = descriptor
-        return descriptor
+    def lock(self, path: str) -> bool:
+        """Take the exclusive lock of a file, which is made; return False if it is held already."""
+        with disk_errors("lock", path):
+            return self._roots.lock(path)
 
-    def _split(self, path: str) -> tuple[str, list[str]]:
-        for root in self._roots:
-            if path == root:
-                return root, []
-            if path.startswith(root + "/"):
-                names = path[len(root) + 1 :].split("/")
-                if len(names) > 2:
-                    raise UnsafePath(f"{path!r} is deeper than a log directory's files")
-                for name in names:
-                    _check_name(name)
-                return root, names
-        raise UnsafePath(f"{path!r} is in no log directory")
-
-    @contextmanager
-    def _parent(self, path: str) -> Iterator[tuple[int, str]]:
-        root, names = self._split(path)
-        if not names:
-            raise UnsafePath(f"{path!r} is a log directory itself")
-        if len(names) == 1:
-            yield self._root(root), names[0]
-            return
-        descriptor = os.open(names[0], _DIRECTORY, dir_fd=self._root(root))
-        try:
-            yield descriptor, names[1]
-        finally:
-            os.close(descriptor)
-
-    @contextmanager
-    def _directory(self, path: str) -> Iterator[int]:
-        root, names = self._split(path)
-        descriptor = os.dup(self._root(root))
-        for name in names:
-            parent = descriptor
-            try:
-                descriptor = os.open(name, _DIRECTORY, dir_fd=parent)
-            finally:
-                os.close(parent)
-        try:
-            yield descriptor
-        finally:
-            os.close(descriptor)
+    def unlock(self, path: str) -> None:
+        """Release a lock that `lock` took; without one nothing happens."""
+        self._roots.unlock(path)
 
 
 class RealFile:
@@ -353,17 +323,17 @@ class RealFile:
     def truncate(self, size: int) -> None:
         """Cut the file at ``size`` bytes."""
         self._window = _NOTHING
-        with _disk_errors("truncate", self._path):
+        with disk_errors("truncate", self._path):
             os.ftruncate(self._descriptor, size)
 
     def flush(self) -> None:
         """Return when content and size are durable (fdatasync)."""
-        with _disk_errors("fsync", self._path):
+        with disk_errors("fsync", self._path):
             os.fdatasync(self._descriptor)
 
     def size(self) -> int:
         """Return the length in bytes."""
-        with _disk_errors("stat", self._path):
+        with disk_errors("stat", self._path):
             return os.fstat(self._descriptor).st_size
 
     def close(self) -> None:
@@ -384,16 +354,3 @@ class RealFile:
             parts.append(part)
             total += len(part)
         return b"".join(parts)
-
-
-@contextmanager
-def _disk_errors(operation: str, path: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DiskError(operation, path, error) from error
-
-
-def _check_name(name: str) -> None:
-    if name in (".", "..") or not _SAFE_NAME.fullmatch(name):
-        raise UnsafePath(f"{name!r} is no name of a log directory's file")

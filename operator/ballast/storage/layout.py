@@ -7,6 +7,8 @@ from ballast.model.topics import InvalidTopicName, check_topic_name
 from ballast.storage.errors import UnsafePath
 
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+LOCK = ".lock"
+"""Held by the process that uses the directory."""
 META_PROPERTIES = "meta.properties"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 HIGH_WATERMARKS = "replication-offset-checkpoint"

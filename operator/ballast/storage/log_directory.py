@@ -26,6 +26,7 @@ from ballast.storage.layout import (
     CLEANER_OFFSETS,
     DELETED_SUFFIX,
     HIGH_WATERMARKS,
+    LOCK,
     LOG_START_OFFSETS,
     META_PROPERTIES,
     MISSING_REPLICAS,
@@ -76,6 +77,7 @@ class LogDirectory:
         self._log_start_offsets: dict[TopicPartition, int] = {}
         self._config_for = config_for
         self._names_changed = False
+        self._is_locked = False
 
     def all_logs(self) -> Iterator[tuple[TopicPartition, Log]]:
         """Yield logs and future logs, in order."""
@@ -83,6 +85,22 @@ class LogDirectory:
             for kind in (self.logs, self.futures):
                 if partition in kind:
                     yield partition, kind[partition]
+
+    def lock(self) -> bool:
+        """Keep other processes out; return False if one of them is using the directory.
+
+        Nothing else here may be called before. Once held, the lock stays until `unlock`.
+        """
+        if not self._is_locked:
+            self.files.make_directory(self.path)
+            self._is_locked = self.files.lock(f"{self.path}/{LOCK}")
+        return self._is_locked
+
+    def unlock(self) -> None:
+        """Let other processes in: this one touches nothing here any more."""
+        if self._is_locked:
+            self._is_locked = False
+            self.files.unlock(f"{self.path}/{LOCK}")
 
     def check_owner(self, cluster_id: str, broker_id: int) -> None:
         """See whether it is nobody's; raises `WrongLogDir` if it is another broker's."""

@@ -1,17 +1,16 @@
 """All logs of a broker, in one or several log directories (Kafka's LogManager).
 
-A directory that fails goes offline with all its logs; the others go on (D1, D5). The checkpoints
-are written for a whole directory at a time.
+The checkpoints are written for a whole directory at a time.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from uuid import UUID
 
 from ballast.model.ids import TopicPartition
 from ballast.storage import future_logs
-from ballast.storage.errors import NoUsableLogDir, StorageError, UnsafePath, WrongLogDir
+from ballast.storage.directory_set import DirectorySet
+from ballast.storage.errors import StorageError, WrongLogDir
 from ballast.storage.files import Files
 from ballast.storage.layout import partition_directory
 from ballast.storage.log import Log
@@ -21,7 +20,7 @@ PREFERRED_MAX = 10_000
 """Partitions that are not here yet and whose directory is chosen; the oldest choice goes first."""
 
 
-class LogDirs:
+class LogDirs(DirectorySet):
     """The logs of one broker. Not for several threads."""
 
     def __init__(
@@ -33,28 +32,12 @@ class LogDirs:
         config_for: ConfigFor,
         random: Random,
     ) -> None:
-        self._directories = [
-            LogDirectory(files, path.rstrip("/"), config_for) for path in directories
-        ]
+        super().__init__(
+            [LogDirectory(files, path.rstrip("/"), config_for) for path in directories]
+        )
         self._broker_id = broker_id
         self._random = random
         self._preferred: dict[TopicPartition, LogDirectory] = {}
-        self.on_offline: Callable[[StorageError, Sequence[TopicPartition]], None] = _ignore
-        """Told when a directory goes offline, with the partitions whose logs went with it."""
-
-    @property
-    def offline_directories(self) -> Mapping[str, StorageError]:
-        """The directories that failed, and how."""
-        return {
-            directory.path: directory.failure
-            for directory in self._directories
-            if directory.failure is not None
-        }
-
-    @property
-    def is_any_online(self) -> bool:
-        """Whether a directory is left."""
-        return bool(self._online())
 
     @property
     def logs(self) -> Mapping[TopicPartition, Log]:
@@ -71,11 +54,11 @@ class LogDirs:
     def load_all(self, cluster_id: str) -> None:
         """Open every log; directories that cannot be read go offline.
 
-        A directory without ``meta.properties`` is fresh until it gets one (`claim`). Raises
-        `WrongLogDir` if one belongs to another cluster or broker or holds a partition that another
-        one has, `NoUsableLogDir` if none is left.
+        A process must hold the locks (`lock_all`) before. A directory without ``meta.properties``
+        is fresh until it gets one (`claim`). Raises `WrongLogDir` if one belongs to another cluster
+        or broker or holds a partition that another one has, `NoUsableLogDir` if none is left.
         """
-        for directory in self._directories:
+        for directory in self._online():
             try:
                 directory.check_owner(cluster_id, self._broker_id)
                 directory.load()
@@ -143,10 +126,6 @@ class LogDirs:
             with self._offline_if_it_fails(directory):
                 directory.remove_buried()
 
-    def take_offline(self, path: str, error: StorageError) -> list[TopicPartition]:
-        """Give up a directory; return the partitions whose logs went with it."""
-        return self._go_offline(self._named(path), error)
-
     def describe(self) -> list[DirectoryDescription]:
         """Return the directories in the order of the configuration."""
         return [directory.describe() for directory in self._directories]
@@ -182,10 +161,6 @@ class LogDirs:
                 directory.write_missing(directory.missing.difference(partitions))
 
     # -- moves between directories --------------------------------------------------------------
-
-    def is_online(self, path: str) -> bool:
-        """Whether a directory is not offline; raises `UnsafePath` if it is none of ours."""
-        return self._named(path).failure is None
 
     def prefer(self, partition: TopicPartition, path: str) -> None:
         """Have a log that is not here yet made in this directory; raises `UnsafePath`."""
@@ -318,34 +293,7 @@ class LogDirs:
                 directory.failure = error
             directory.logs.clear()
             directory.futures.clear()
-
-    # -- directories ----------------------------------------------------------------------------
-
-    def _online(self) -> list[LogDirectory]:
-        return [directory for directory in self._directories if directory.failure is None]
-
-    def _holding(self, partition: TopicPartition) -> LogDirectory | None:
-        for directory in self._directories:
-            if partition in directory.logs:
-                return directory
-        return None
-
-    def _holding_future(self, partition: TopicPartition) -> LogDirectory | None:
-        for directory in self._directories:
-            if partition in directory.futures:
-                return directory
-        return None
-
-    def _named(self, path: str) -> LogDirectory:
-        for directory in self._directories:
-            if directory.path == path.rstrip("/"):
-                return directory
-        raise UnsafePath(f"{path!r} is no log directory")
-
-    def _require_usable(self) -> None:
-        if not self._online():
-            failures = "; ".join(str(error) for error in self.offline_directories.values())
-            raise NoUsableLogDir(f"every log directory is offline: {failures}")
+        self.unlock_all()
 
     def _new_name(self) -> str:
         return f"{self._random.getrandbits(128):032x}"
@@ -354,27 +302,3 @@ class LogDirs:
         log.close(clean=False)
         with self._offline_if_it_fails(directory):
             directory.bury(log.directory, log.partition, self._new_name())
-
-    @contextmanager
-    def _offline_if_it_fails(self, directory: LogDirectory) -> Iterator[None]:
-        try:
-            yield
-        except UnsafePath:
-            raise
-        except StorageError as error:
-            self._go_offline(directory, error)
-
-    def _failure_of(self, directory: LogDirectory) -> StorageError:
-        assert directory.failure is not None
-        return directory.failure
-
-    def _go_offline(self, directory: LogDirectory, error: StorageError) -> list[TopicPartition]:
-        directory.failure = error
-        lost = sorted(directory.logs)
-        directory.close_logs()
-        self.on_offline(error, lost)
-        return lost
-
-
-def _ignore(_error: StorageError, _lost: Sequence[TopicPartition]) -> None:
-    """Stand in for a callback that nobody set."""

@@ -64,6 +64,29 @@ def a_directory_is_claimed_before_what_is_missing_is_listed(patch: pytest.Monkey
     patch.setattr(LogDirectory, "claim", in_the_wrong_order)
 
 
+def two_processes_use_one_directory(patch: pytest.MonkeyPatch) -> None:
+    # A broker starts although another process holds the lock.
+    lock = LogDirectory.lock
+
+    def go_on(directory: LogDirectory) -> bool:
+        lock(directory)
+        return True
+
+    patch.setattr(LogDirectory, "lock", go_on)
+
+
+def a_directory_is_read_before_it_is_locked(patch: pytest.MonkeyPatch) -> None:
+    # The lock is taken, but only once recovery has had its way with the files.
+    load_all, lock_all = LogDirs.load_all, LogDirs.lock_all
+
+    def too_late(log_dirs: LogDirs, cluster_id: str) -> None:
+        load_all(log_dirs, cluster_id)
+        lock_all(log_dirs)
+
+    patch.setattr(LogDirs, "lock_all", lambda _: [])
+    patch.setattr(LogDirs, "load_all", too_late)
+
+
 def what_is_not_committed_supersedes(patch: pytest.MonkeyPatch) -> None:
     # Compaction takes everything for committed; what is newest may still be truncated.
 
@@ -149,6 +172,8 @@ MUTANTS = (
             keep_page_cache=True,
         ),
     ),
+    Mutant(two_processes_use_one_directory, Seeds(rules("P19"), ("second_process",))),
+    Mutant(a_directory_is_read_before_it_is_locked, Seeds(rules("P19"), ("second_process",))),
     Mutant(
         what_is_not_committed_supersedes,
         Seeds(COMPACTION, ("isolate", "pause", "cut_link", "crash_broker")),

@@ -57,7 +57,7 @@ def test_what_cannot_be_decoded_is_the_senders_fault() -> None:
                         answer.cancel()
                     else:
                         answer.close()
-        assert cluster.disks[1].names("/logs") == ["meta.properties"]
+        assert cluster.disks[1].names("/logs") == [".lock", "meta.properties"]
 
     simulate(main)
 

@@ -28,6 +28,7 @@ def test_a_pod_says_who_its_broker_is() -> None:
     assert pod_properties(POD, given, no_sleep) == {
         "zookeeper.connect": "zookeeper:2181/prod",
         "zookeeper.connection.timeout.ms": "600000",
+        "ballast.log.dir.lock.timeout.ms": "300000",
         "min.insync.replicas": "2",
         "broker.id": "102",
         "listeners": "PLAINTEXT://:9092",

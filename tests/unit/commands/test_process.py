@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ballast.broker.errors import ConfigError
+from ballast.broker.errors import ConfigError, StartupRefused
 from ballast.commands.process import (
     COLLECT_AFTER,
     read_properties,
@@ -52,6 +52,14 @@ async def failing(config: str) -> None:
     raise RuntimeError(f"{config} broke")
 
 
+async def refused(config: str) -> None:
+    await unless_stopped(refusing(config), asyncio.Event())
+
+
+async def refusing(config: str) -> None:
+    raise StartupRefused(f"{config} belongs to another process")
+
+
 def log_lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, str]]:
     return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
 
@@ -76,6 +84,13 @@ def test_a_process_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = log_lines(capsys)
     assert line["level"] == "error"
     assert line["exception"].endswith("RuntimeError: it broke")
+
+
+def test_a_start_that_is_refused_says_why_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_process("broker", configure, refused, None, ["must=it"]) == 1
+    (line,) = log_lines(capsys)
+    assert line["message"] == "it does not start: it belongs to another process"
+    assert "exception" not in line
 
 
 @pytest.mark.parametrize(

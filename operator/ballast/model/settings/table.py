@@ -7,6 +7,7 @@ from typing import Final
 from ballast.model.settings import (
     cleaner,
     controller,
+    disks,
     groups,
     load,
     logs,
@@ -27,6 +28,7 @@ BROKER_SETTINGS: Final[Mapping[str, ConfigKey]] = MappingProxyType(
             sockets,
             security,
             logs,
+            disks,
             cleaner,
             replication,
             groups,

@@ -72,6 +72,6 @@ def test_illegal_names_never_reach_the_disk(topic: str) -> None:
         answer = await cluster.ask(1, request(5, topic=topic), 5)
         (error,) = answer.topics[0].partition_errors
         assert error.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
-        assert cluster.disks[1].names("/logs") == ["meta.properties"]
+        assert cluster.disks[1].names("/logs") == [".lock", "meta.properties"]
 
     simulate(main)
