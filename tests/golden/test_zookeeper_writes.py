@@ -25,7 +25,8 @@ from ballast.model.topics import TopicAssignment
 from ballast.zk.broker_store import BrokerStore
 from ballast.znodes import topics
 from tests.fakes.zookeeper import FakeZooKeeper
-from tests.simulation.cluster import BROKER_PORT, ClusterOptions, SimulatedCluster, broker_name
+from tests.simulation.cluster import BROKER_PORT, ClusterOptions, SimulatedCluster
+from tests.simulation.hosts import broker_name
 from tests.simulation.loop import SimulatedLoop, run
 from tests.unit.zk.stores import controller, server, session
 

@@ -5,7 +5,8 @@ from collections.abc import Collection, Sequence
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from tests.simulation.churn import PREFIX
-from tests.simulation.cluster import SimulatedCluster, broker_name
+from tests.simulation.cluster import SimulatedCluster
+from tests.simulation.hosts import broker_name
 
 
 def not_converged(cluster: SimulatedCluster, partitions: Sequence[TopicPartition]) -> str | None:

@@ -7,7 +7,8 @@ from ballast.net.admin import AdminClient
 from ballast.net.cluster_connections import AdminOptions
 from ballast.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from ballast.reassign.ports import ClusterUnavailable
-from tests.simulation.cluster import SimulatedCluster, broker_name
+from tests.simulation.cluster import SimulatedCluster
+from tests.simulation.hosts import broker_name
 
 PAUSE_S = 1.0
 """Between two looks, once no more faults come."""

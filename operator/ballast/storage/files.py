@@ -147,11 +147,6 @@ class RealFiles:
     def __init__(self, roots: Sequence[str]) -> None:
         self._roots = Roots(roots)
 
-    @property
-    def roots(self) -> tuple[str, ...]:
-        """The log directories."""
-        return self._roots.paths
-
     def close(self) -> None:
         """Give the roots' descriptors back, and the locks with them."""
         self._roots.close()

@@ -86,7 +86,7 @@ def test_a_lock_that_cannot_be_asked_for_takes_its_directory_offline() -> None:
         assert list(cluster.brokers[1].replicas.log_dirs.offline_directories) == ["/a"]
         assert disk.holds_lock("/b/.lock")
 
-    simulate(main, **{"log.dirs": "/a,/b"})
+    simulate(main, log_dirs="/a,/b")
 
 
 def test_a_directory_that_is_named_twice_is_refused() -> None:
@@ -95,4 +95,4 @@ def test_a_directory_that_is_named_twice_is_refused() -> None:
             await cluster.start(1)
         assert not cluster.disks[1].holds_lock("/a/.lock")
 
-    simulate(main, **{"log.dirs": "/a,/a/"})
+    simulate(main, log_dirs="/a,/a/")

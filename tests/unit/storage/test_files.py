@@ -56,44 +56,6 @@ def test_reading_and_writing(door: tuple[Files, str]) -> None:
     assert not files.exists(f"{root}/t-9/b")
 
 
-def another_process(files: Files) -> Files:
-    return files.another_process() if isinstance(files, FakeDisk) else RealFiles(files.roots)
-
-
-def test_a_lock_has_one_holder(door: tuple[Files, str]) -> None:
-    files, root = door
-    other = another_process(files)
-    assert files.lock(f"{root}/.lock")
-    assert files.names(root) == [".lock"]
-    assert not files.lock(f"{root}/.lock")
-    assert not other.lock(f"{root}/.lock")
-    other.unlock(f"{root}/.lock")
-    assert not other.lock(f"{root}/.lock")
-    files.unlock(f"{root}/.lock")
-    files.unlock(f"{root}/.lock")
-    assert other.lock(f"{root}/.lock")
-    assert not files.lock(f"{root}/.lock")
-    other.unlock(f"{root}/.lock")
-
-
-def test_a_lock_ends_with_its_process(door: tuple[Files, str]) -> None:
-    files, root = door
-    other = another_process(files)
-    assert other.lock(f"{root}/.lock")
-    if isinstance(other, FakeDisk):
-        other.crash(keep_page_cache=True)
-    else:
-        assert isinstance(other, RealFiles)
-        other.close()
-    assert files.lock(f"{root}/.lock")
-
-
-def test_a_lock_needs_its_directory(door: tuple[Files, str]) -> None:
-    files, root = door
-    with pytest.raises(DiskError):
-        files.lock(f"{root}/t-0/.lock")
-
-
 @pytest.mark.parametrize("size", [5, MAPPED_FROM_BYTES, 3 * MAPPED_FROM_BYTES])
 @pytest.mark.parametrize("position", [0, 1, 5000])
 def test_a_view_shows_what_is_there(door: tuple[Files, str], size: int, position: int) -> None:
