@@ -33,6 +33,7 @@ WITHOUT_UNIT_TESTS = {
         for group in (
             "cleaner",
             "controller",
+            "disks",
             "groups",
             "keys",
             "load",

@@ -9,8 +9,7 @@ ones in the batches. A write that fails fences the log until it is reopened thro
 `ballast.storage.recovery.open_log` makes the objects of this class.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from ballast.model.ids import TopicPartition
@@ -28,13 +27,13 @@ from ballast.storage.checkpoints import encode_epochs, encode_partition_metadata
 from ballast.storage.config import LogConfig
 from ballast.storage.errors import (
     AppendTooLarge,
-    LogFailed,
     OffsetOutOfRange,
     StaleLeaderEpoch,
     StorageError,
 )
 from ballast.storage.files import Buffer, Files
 from ballast.storage.layout import LEADER_EPOCHS, PARTITION_METADATA
+from ballast.storage.log_fence import LogFence
 from ballast.storage.log_state import LogState
 from ballast.storage.segment import BatchMark, Segment, mark_of
 from ballast.storage.segment_swap import swap_in
@@ -42,7 +41,7 @@ from ballast.storage.segments import LogPosition
 from ballast.storage.timestamps import find_timestamp
 
 
-class Log:
+class Log(LogFence):
     """One partition's log. Methods raise `StorageError`; appends also the records' own errors."""
 
     def __init__(
@@ -53,7 +52,7 @@ class Log:
         config: LogConfig,
         state: LogState,
     ) -> None:
-        self.partition = partition
+        super().__init__(partition)
         self.directory = directory
         self.leader_epochs = state.epochs
         """For reading; only the log's own methods change it."""
@@ -67,14 +66,11 @@ class Log:
         """Called by a truncation before anything can be appended in the place of what was cut."""
         self.segments = state.segments
         """For the other modules of this package."""
-        self.failure: StorageError | None = None
-        """Why the log takes no more appends; None while it does."""
         self.files = files
         """For the other modules of this package."""
         self._snapshots = state.snapshots
         self._epochs_saved = state.epochs_saved
         self._config = config
-        self._closed = False
 
     @property
     def config(self) -> LogConfig:
@@ -85,11 +81,6 @@ class Log:
     def config(self, config: LogConfig) -> None:
         self._config = config
         self.segments.active.index_interval_bytes = config.index_interval_bytes
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the log was closed."""
-        return self._closed
 
     @property
     def size_bytes(self) -> int:
@@ -349,24 +340,6 @@ class Log:
         finally:
             self._closed = True
             self.segments.release()
-
-    def _check_usable(self) -> None:
-        if self._closed:
-            raise LogFailed(f"{self.partition} is closed")
-        if self.failure is not None:
-            raise LogFailed(f"{self.partition} failed: {self.failure}") from self.failure
-
-    @contextmanager
-    def _fenced(self, operation: str) -> Iterator[None]:
-        """Let the log take no more when the operation fails."""
-        try:
-            yield
-        except StorageError as error:
-            raise self._failed(operation, error) from error
-
-    def _failed(self, operation: str, error: StorageError) -> LogFailed:
-        self.failure = error
-        return LogFailed(f"{operation} of {self.partition} failed: {error}")
 
     def _write(self, records: Buffer, marks: Sequence[BatchMark], now_ms: int | None) -> AppendInfo:
         size_bytes = len(records)
