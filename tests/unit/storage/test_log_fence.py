@@ -1,18 +1,16 @@
 """A log that has failed, or is closed, takes no change."""
 
 from collections.abc import Callable
-from random import Random
 
 import pytest
 
 from ballast.storage.errors import LogFailed
 from ballast.storage.log import Log
-from ballast.storage.recovery import open_log
 from tests.fakes.disk import FakeDisk
-from tests.unit.storage.samples import CONFIG, PARTITION, append
+from tests.unit.storage.samples import append, batch, new_disk, reopened
 
 CHANGES: dict[str, Callable[[Log], object]] = {
-    "append": lambda log: append(log, b"b"),
+    "append": lambda log: append(log, batch()),
     "flush": lambda log: log.flush(),
     "truncate": lambda log: log.truncate_to(0),
     "roll": lambda log: log.roll(),
@@ -20,16 +18,14 @@ CHANGES: dict[str, Callable[[Log], object]] = {
 
 
 def opened(disk: FakeDisk) -> Log:
-    disk.make_directory("/d")
-    disk.make_directory("/d/t-0")
-    log = open_log(disk, "/d/t-0", PARTITION, CONFIG)
-    append(log, b"a")
+    log = reopened(disk)
+    append(log, batch())
     return log
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_nothing_is_tried_again_after_a_failure(change: Callable[[Log], object]) -> None:
-    disk = FakeDisk(Random(0))
+    disk = new_disk()
     log = opened(disk)
     disk.fail = lambda operation, _: 5 if operation == "fsync" else None
     with pytest.raises(LogFailed):
@@ -43,7 +39,7 @@ def test_nothing_is_tried_again_after_a_failure(change: Callable[[Log], object])
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_closed_log_is_not_changed(change: Callable[[Log], object]) -> None:
-    disk = FakeDisk(Random(0))
+    disk = new_disk()
     log = opened(disk)
     log.close(clean=False)
     assert log.is_closed
