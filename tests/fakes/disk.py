@@ -8,33 +8,39 @@ One `FakeDisk` is one host's file system as one of its processes uses it; `anoth
 the same files. Locks are held by a process until it releases them or is killed.
 """
 
+import asyncio
 import copy
 import errno
 from collections.abc import Callable
 from random import Random
 
+from ballast.storage.descriptors import Buffer
 from ballast.storage.errors import DiskError, UnsafePath
-from ballast.storage.files import Buffer
 
 
 class _Content:
     """A file's bytes, and the unflushed changes that made them: (position, replaced, old size)."""
 
-    __slots__ = ("changes", "data", "modified_ms")
+    __slots__ = ("changes", "data", "flushed", "modified_ms", "parted")
 
     def __init__(self) -> None:
         self.data = bytearray()
         self.modified_ms = 0
         self.changes: list[tuple[int, bytes, int]] = []
+        self.flushed = 0
+        """How many changes were made durable before those in `changes`."""
+        self.parted = False
+        """Whether a flush has begun since the last change: an append is a change of its own."""
 
     def write(self, buffer: Buffer, position: int) -> None:
         data = self.data
         size = len(data)
         if position < size:
             self.changes.append((position, bytes(data[position : position + len(buffer)]), size))
-        elif not self.changes or not _is_append(self.changes[-1]):
+        elif self.parted or not self.changes or not _is_append(self.changes[-1]):
             # Appends in a row are one change, which a crash may cut at any byte.
             self.changes.append((size, b"", size))
+        self.parted = False
         if position > size:
             data += bytes(position - size)
         data[position : position + len(buffer)] = buffer
@@ -46,6 +52,16 @@ class _Content:
             del self.data[size:]
         elif size > old_size:
             self.write(bytes(size - old_size), old_size)
+
+    def begin_flush(self) -> int:
+        """Return what `end_flush` takes, to make durable what was changed until now."""
+        self.parted = True
+        return self.flushed + len(self.changes)
+
+    def end_flush(self, until: int) -> None:
+        count = max(0, until - self.flushed)
+        del self.changes[:count]
+        self.flushed += count
 
     def crash(self, random: Random) -> None:
         """Undo a random number of the newest changes; the oldest of them may be half done."""
@@ -64,7 +80,7 @@ class _Content:
             else:
                 data[position : position + len(replaced)] = replaced
                 del data[old_size:]
-        self.changes.clear()
+        self.end_flush(self.begin_flush())
 
 
 def _is_append(change: tuple[int, bytes, int]) -> bool:
@@ -107,8 +123,13 @@ class FakeFile:
 
     def flush(self) -> None:
         self._check("fsync")
-        self._content.changes.clear()
+        self._disk.flushes_in_turn += 1
+        self._content.end_flush(self._content.begin_flush())
         self._disk.journal.clear()
+
+    def begin_flush(self) -> "FakeFlush":
+        self._check("stat")
+        return FakeFlush(self._disk, self._path, self._content)
 
     def size(self) -> int:
         self._check("stat")
@@ -123,6 +144,36 @@ class FakeFile:
         self._disk.before(operation, self._path, size)
 
 
+class FakeFlush:
+    """A flush that has begun: only what was changed before is durable once it ends."""
+
+    __slots__ = ("_content", "_disk", "_generation", "_newest_name", "_path", "_until")
+
+    def __init__(self, disk: "FakeDisk", path: str, content: _Content | None = None) -> None:
+        self._disk = disk
+        self._path = path
+        self._generation = disk.generation
+        self._content = content
+        self._until = 0 if content is None else content.begin_flush()
+        self._newest_name = disk.journal[-1] if disk.journal else None
+
+    def __call__(self) -> None:
+        disk = self._disk
+        if self._generation != disk.generation:
+            raise DiskError("fsync", self._path, OSError(errno.EBADF, "Bad file descriptor"))
+        disk.before("fsync", self._path)
+        disk.flushes_in_turn += 1
+        if self._content is not None:
+            self._content.end_flush(self._until)
+        for number, name in enumerate(disk.journal):
+            if name is self._newest_name:
+                del disk.journal[: number + 1]
+                break
+
+    def close(self) -> None:
+        self._generation = -1
+
+
 class Crash(Exception):
     """The host dies at this operation (see `FakeDisk.crash_after`)."""
 
@@ -134,6 +185,10 @@ class FakeDisk:
         self.generation = 0
         self.operations = 0
         """Changes made so far: writes, truncations, flushes, renames, removals."""
+        self.flushes_in_turn = 0
+        """Flushes that were waited for in place since a test set this to 0."""
+        self.pause_s: Callable[[], float] = lambda: 0.0
+        """How long a flush takes that is waited for in the background."""
         self.read_bytes = 0
         """Bytes asked for by reads of open files."""
         self.crash_after: int | None = None
@@ -206,7 +261,7 @@ class FakeDisk:
         """Set what a file holds, durably, for tests."""
         content = self._files[path]
         content.data = bytearray(data)
-        content.changes.clear()
+        content.end_flush(content.begin_flush())
 
     def names_now(self, directory: str) -> list[str]:
         """Return the names in a directory that may be missing or failing, for tests."""
@@ -301,7 +356,20 @@ class FakeDisk:
         self.before("fsync", path)
         if path not in self._directories:
             raise _missing("fsync", path)
+        self.flushes_in_turn += 1
         self.journal.clear()
+
+    def begin_flush_directory(self, path: str) -> FakeFlush:
+        self.before("stat", path)
+        if path not in self._directories:
+            raise _missing("fsync", path)
+        return FakeFlush(self, path)
+
+    async def in_background(self, operation: Callable[[], None]) -> None:
+        await asyncio.sleep(self.pause_s())
+        in_turn = self.flushes_in_turn
+        operation()
+        self.flushes_in_turn = in_turn
 
     def read_whole(self, path: str) -> bytes:
         self.before("read", path)
@@ -316,6 +384,7 @@ class FakeDisk:
             raise _missing("write", path)
         content = _Content()
         content.data += data
+        self.flushes_in_turn += 2
         self.journal.clear()
         self._files[path] = self._directories[directory][name] = content
 

@@ -6,6 +6,8 @@ A broker has one disk with one or two log directories. A directory may refuse wh
 - ``EROFS`` whatever changes anything: the kernel has remounted it
 - ``ENOSPC`` what needs room; the first write may still leave a part of itself
 
+A flush that is waited for in the background takes some milliseconds, now and then a second.
+
 The bytes stay as they are, so that the directory is whole again once the fault is over.
 
 A disk may be used by a second process of its broker. Rule:
@@ -25,10 +27,17 @@ from tests.simulation.violations import InvariantViolation
 
 LOG_DIRS = ("/disk", "/disk-2")
 
+SLOW_FLUSHES = 0.05
+"""The part of the flushes that wait for something else that the disk is writing."""
+
 _READS = frozenset({"read", "stat", "list", "open"})
 _NEEDS_ROOM = frozenset({"write", "mkdir"})
 _PROCESSES = ("broker-", "second-")
 """Hosts whose processes need the locks; an operator who puts files back does not."""
+
+
+def _pause_s(chance: random.Random) -> float:
+    return chance.uniform(0, 1.0 if chance.random() < SLOW_FLUSHES else 0.01)
 
 
 class Disks:
@@ -50,6 +59,7 @@ class Disks:
         self._shared: set[int] = set()
         for broker, disk in self.of.items():
             disk.fail = partial(self._before, broker, disk)
+            disk.pause_s = partial(_pause_s, new_random())
 
     def another_process(self, broker: int) -> FakeDisk:
         """Return a broker's disk as a second process uses it, until `end_process`."""

@@ -271,7 +271,6 @@ class Broker:
             self._spawn(parts.log_cleaner.run())
         for period_ms, action in (
             (config.replica_lag_time_max_ms / 2, replicas.shrink_isrs),
-            (config.high_watermark_checkpoint_interval_ms, replicas.checkpoint_high_watermarks),
             (housekeeping.DELETE_PERIOD_S * 1000, replicas.log_dirs.remove_deleted),
             (housekeeping.RETIRED_PERIOD_S * 1000, self._remove_retired_segments),
             (housekeeping.PRODUCERS_PERIOD_S * 1000, self._forget_producers),
@@ -279,6 +278,10 @@ class Broker:
         ):
             self._spawn(housekeeping.every(period_ms / 1000, action))
         for period_ms, work in (
+            (
+                config.high_watermark_checkpoint_interval_ms,
+                housekeeping.checkpoint_high_watermarks_periodically,
+            ),
             (config.flush_checkpoint_interval_ms, housekeeping.flush_periodically),
             (config.retention_check_interval_ms, housekeeping.retain_periodically),
         ):
@@ -384,7 +387,7 @@ class Broker:
         for task in list(self._background):
             task.cancel()
         if clean:
-            parts.replicas.checkpoint_high_watermarks()
+            parts.replicas.log_dirs.write_high_watermarks(parts.replicas.high_watermarks())
             parts.replicas.log_dirs.shutdown()
         await self.registration.close()
         await self.http.close()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ballast.broker.replica_manager import ReplicaManager
+from ballast.storage.durability import run_in_background
 from ballast.storage.errors import StorageError
 from ballast.storage.retention import apply_retention
 
@@ -31,6 +32,15 @@ async def every(period_s: float, action: Callable[[], None]) -> None:
         action()
 
 
+async def checkpoint_high_watermarks_periodically(
+    replicas: ReplicaManager, period_s: float
+) -> None:
+    """Save the high watermarks of all replicas, those without a role yet included."""
+    while True:
+        await asyncio.sleep(period_s)
+        await replicas.log_dirs.checkpoint_high_watermarks(replicas.high_watermarks())
+
+
 async def flush_periodically(replicas: ReplicaManager, period_s: float) -> None:
     """Make logs durable one by one, with the broker's other work in between."""
     while True:
@@ -39,11 +49,11 @@ async def flush_periodically(replicas: ReplicaManager, period_s: float) -> None:
             if replicas.log_dirs.get(name) is not log:
                 continue  # It was deleted, or went with its disk, while others were flushed.
             try:
-                log.flush()
+                await run_in_background(log.flushes(), replicas.log_dirs.in_background)
             except StorageError as error:
                 replicas.storage_failed(name, error)
             await asyncio.sleep(0)
-        replicas.log_dirs.flush_dirty()
+        await replicas.log_dirs.checkpoint()
 
 
 async def retain_periodically(replicas: ReplicaManager, period_s: float) -> None:

@@ -9,16 +9,16 @@ whose deletion the rest no longer holds.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Final
 
 from ballast.broker.partition import Partition
 from ballast.broker.replica_manager import ReplicaManager
 from ballast.model.ids import TopicPartition
 from ballast.protocol.errors import RecordsError
-from ballast.storage.cleaner import clean
+from ballast.storage.cleaner import Step, clean
 from ballast.storage.compaction import Cleanable, find_cleanable
-from ballast.storage.errors import CleaningAborted, CorruptLog, StorageError
+from ballast.storage.errors import CleaningAborted, CorruptLog, DiskError, StorageError
 from ballast.storage.latest_offsets import BYTES_PER_KEY
 from ballast.storage.log import Log
 
@@ -102,20 +102,18 @@ class LogCleaner:
         steps = clean(cleaned, cleanable, max(1, size // BYTES_PER_KEY))
         before_bytes = cleaned.size_bytes
         try:
-            while self._may_clean(partition, cleaned):
-                before = replicas.clock()
-                size_bytes = next(steps)
-                rate = replicas.configs.broker_value("log.cleaner.io.max.bytes.per.second")
-                await asyncio.sleep(max(replicas.clock() - before, size_bytes / rate))
-        except StopIteration as end:
-            replicas.log_dirs.write_cleaner_offset(name, end.value)
-            log.info(
-                "%s: compacted up to %d, %d bytes to %d",
-                name,
-                end.value,
-                before_bytes,
-                cleaned.size_bytes,
-            )
+            end_offset = None
+            while end_offset is None and self._may_clean(partition, cleaned):
+                end_offset = await self._next_step(steps)
+            if end_offset is not None:
+                await replicas.log_dirs.checkpoint_cleaner_offset(name, end_offset)
+                log.info(
+                    "%s: compacted up to %d, %d bytes to %d",
+                    name,
+                    end_offset,
+                    before_bytes,
+                    cleaned.size_bytes,
+                )
         except CleaningAborted as error:
             log.info("%s", error)
         except (RecordsError, CorruptLog) as error:
@@ -125,6 +123,30 @@ class LogCleaner:
             replicas.storage_failed(name, error)
         finally:
             steps.close()
+
+    async def _next_step(self, steps: Generator[Step, None, int]) -> int | None:
+        """Go one step, and rest for as long as it took, or as what it read may take.
+
+        Return the offset up to which the log is clean after the last step, else None.
+        """
+        replicas = self._replicas
+        began = replicas.clock()
+        try:
+            step = next(steps)
+            while not isinstance(step, int):
+                try:
+                    await replicas.log_dirs.in_background(step)
+                except DiskError as error:
+                    step = steps.throw(error)
+                else:
+                    began = replicas.clock()
+                    step = next(steps)
+        except StopIteration as end:
+            cleaned_to: int = end.value
+            return cleaned_to
+        rate = replicas.configs.broker_value("log.cleaner.io.max.bytes.per.second")
+        await asyncio.sleep(max(replicas.clock() - began, step / rate))
+        return None
 
     def _forget_replaced(self) -> None:
         for name, uncleanable in list(self._uncleanable.items()):

@@ -206,11 +206,11 @@ class ReplicaManager:
             if proposed is not None:
                 self.isr_writer.submit(partition, proposed)
 
-    def checkpoint_high_watermarks(self) -> None:
-        """Save the high watermarks of all replicas, those without a role yet included."""
+    def high_watermarks(self) -> dict[TopicPartition, int]:
+        """Return the high watermarks of all replicas, those without a role yet included."""
         watermarks = dict(self._high_watermarks)
         watermarks.update({name: p.high_watermark for name, p in self._partitions.items()})
-        self.log_dirs.write_high_watermarks(watermarks)
+        return watermarks
 
     def leading(self) -> Iterable[Partition]:
         """Return the replicas that lead, in no particular order."""

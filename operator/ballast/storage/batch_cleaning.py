@@ -5,7 +5,7 @@ so that a producer's last sequence number is found even where no record is left.
 stays too (Kafka takes the first kept record's): the bytes of kept records need no change.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import crc32c
 
@@ -25,24 +25,30 @@ KeepsRecord = Callable[[int, bytes | None, bool], bool]
 """Whether a record stays, given its offset, its key, and whether it has a value."""
 
 
+STEP_RECORDS = 1000
+"""Records that are looked at in one step."""
+
+
 def clean_batch(
     data: bytes, header: BatchHeader, keeps: KeepsRecord, *, keep_empty: bool
-) -> bytes | None:
+) -> Generator[int, None, bytes | None]:
     """Return what stays of a batch, ``data`` itself if that is all; None if nothing stays.
 
-    ``keep_empty`` leaves the header when no record stays. Raises `RecordsError` for a batch that
-    cannot be opened: to write it anew would hide that it is damaged.
+    Yields 0 after every thousand records, so that others get their turn. ``keep_empty`` leaves the
+    header when no record stays. Raises `RecordsError` for a batch that cannot be opened: to write
+    it again would hide that it is damaged.
     """
     if header.is_control:
         return data
     if not header.record_count:
         return data if keep_empty else None
     payload = decompress(header.compression, data[HEADER_SIZE:])
-    kept = [
-        record
-        for record in slice_records(payload, header.record_count)
-        if keeps(header.base_offset + record.offset_delta, record.key, record.has_value)
-    ]
+    kept = []
+    for number, record in enumerate(slice_records(payload, header.record_count), 1):
+        if keeps(header.base_offset + record.offset_delta, record.key, record.has_value):
+            kept.append(record)
+        if number % STEP_RECORDS == 0:
+            yield 0
     if len(kept) == header.record_count:
         return data
     if crc32c.crc32c(memoryview(data)[CHECKED_OFFSET:]) != header.crc:

@@ -13,14 +13,15 @@ gap for lost data, can go on doing so; Kafka does not keep it.
 """
 
 import contextlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 
 from ballast.protocol.compression import decompress
 from ballast.protocol.record_slices import slice_records
 from ballast.protocol.records import HEADER_SIZE, BatchHeader
-from ballast.storage.batch_cleaning import clean_batch
+from ballast.storage.batch_cleaning import STEP_RECORDS, clean_batch
 from ballast.storage.compaction import Cleanable, delete_horizon_ms, grouped
 from ballast.storage.errors import CleaningAborted, StorageError
+from ballast.storage.files import Flush
 from ballast.storage.latest_offsets import LatestOffsets
 from ballast.storage.layout import CLEANED_SUFFIX
 from ballast.storage.log import Log
@@ -29,23 +30,26 @@ from ballast.storage.segment import BatchMark, Segment
 STEP_BYTES = 256 * 1024
 """What is read in one step, unless a single batch is larger."""
 
-STEP_RECORDS = 1000
-"""Records that are looked at in one step, unless a single batch holds more."""
+Step = int | Flush
+"""The bytes that were read and written since the last step, or a flush that must be waited for."""
 
-Steps = Generator[int, None, None]
-"""Yields after each step how many bytes were read and written in it."""
+Steps = Generator[Step, None, None]
 
 
-def clean(log: Log, cleanable: Cleanable, keys_max: int) -> Generator[int, None, int]:
+def clean(log: Log, cleanable: Cleanable, keys_max: int) -> Generator[Step, None, int]:
     """Clean a log; return the offset up to which it is clean now.
 
-    Yields after each step how many bytes were read and written in it.
+    Yields after each step how many bytes were read and written in it, and each flush: its failure
+    is to be thrown into the generator.
 
     Raises `CleaningAborted` when the log is cut or shortened meanwhile, `RecordsError` for a batch
     that cannot be opened, `StorageError`. What was swapped in until then stays.
     """
     cleaning = _Cleaning(log, cleanable, keys_max)
-    log.flush()
+    yield from log.flushes()
+    cleaning.check()
+    if log.recovery_point < cleanable.first_uncleanable_offset:
+        raise CleaningAborted(f"{log.partition} has changed while it was made durable")
     yield from cleaning.map_keys()
     end_offset = cleaning.keys.latest_offset + 1
     sealed = [s for s in log.segments if s.sealed and s.base_offset < end_offset]
@@ -77,18 +81,23 @@ class _Cleaning:
                 begin = position
                 batches, position = self._read(segment, begin)
                 for header, data in batches:
-                    if not self._map_batch(header, data, start):
+                    is_mapped = yield from self._map_batch(header, data, start)
+                    if not is_mapped:
                         return
                 yield position - begin
-                self._check()
+                self.check()
             assert segment.end_offset is not None
             self.keys.reach(segment.end_offset - 1)
 
-    def _map_batch(self, header: BatchHeader, data: bytes, start: int) -> bool:
+    def _map_batch(
+        self, header: BatchHeader, data: bytes, start: int
+    ) -> Generator[int, None, bool]:
         """Return whether all of a batch's keys are in the map."""
         if not header.is_control:
             payload = decompress(header.compression, data[HEADER_SIZE:])
-            for record in slice_records(payload, header.record_count):
+            for number, record in enumerate(slice_records(payload, header.record_count)):
+                if number % STEP_RECORDS == STEP_RECORDS - 1:
+                    yield 0
                 offset = header.base_offset + record.offset_delta
                 if record.key is None or offset < start:
                     continue
@@ -114,14 +123,14 @@ class _Cleaning:
             changed = len(group) > 1
             for segment in group:
                 self._keeps_tombstones = segment.modified_ms() > self._horizon_ms
-                for is_same, size in self._copy(segment, cleaned, is_last=segment is group[-1]):
-                    changed = changed or not is_same
-                    yield size
-                    self._check()
+                is_same = yield from self._copy(segment, cleaned, is_last=segment is group[-1])
+                changed = changed or not is_same
             if changed:
                 assert group[-1].end_offset is not None
                 cleaned.seal(group[-1].end_offset)
-                cleaned.flush()
+                yield from cleaned.flushes()
+                yield log.files.begin_flush_directory(log.directory)
+                self.check()
                 # What a tombstone's age is counted from.
                 cleaned.set_modified_ms(group[-1].modified_ms())
                 is_used = True
@@ -133,30 +142,33 @@ class _Cleaning:
 
     def _copy(
         self, source: Segment, target: Segment, *, is_last: bool
-    ) -> Iterator[tuple[bool, int]]:
-        """Copy what stays of a segment.
+    ) -> Generator[int, None, bool]:
+        """Copy what stays of a segment; return whether that was all of it.
 
-        Yield after each step whether that was all of it, and the bytes read and written.
+        Yields after each step how many bytes were read and written.
         """
         position = 0
+        is_same = True
         active = {p.producer_id: p.last_offset for p in self._log.producers.snapshot()}
         while position < source.size:
             begin = position
             batches, position = self._read(source, begin)
             kept = bytearray()
             marks = []
-            is_same = True
             for header, data in batches:
                 is_end = is_last and header.next_offset == source.end_offset
                 is_producers = active.get(header.producer_id) == header.last_offset
-                rest = clean_batch(data, header, self._keeps, keep_empty=is_end or is_producers)
+                keep_empty = is_end or is_producers
+                rest = yield from clean_batch(data, header, self._keeps, keep_empty=keep_empty)
                 is_same = is_same and rest is data
                 if rest is not None:
                     marks.append(_mark(rest, len(kept), header))
                     kept += rest
             if marks:
                 target.append(kept, marks)
-            yield is_same, position - begin + len(kept)
+            yield position - begin + len(kept)
+            self.check()
+        return is_same
 
     def _keeps(self, offset: int, key: bytes | None, has_value: bool) -> bool:
         if offset > self.keys.latest_offset:
@@ -179,7 +191,8 @@ class _Cleaning:
                 break
         return found, position
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise `CleaningAborted` if the log is not what it was when the cleaning began."""
         log = self._log
         if log.segments.cuts != self._cuts or log.is_closed or log.failure is not None:
             raise CleaningAborted(f"{log.partition} has changed while it was cleaned")

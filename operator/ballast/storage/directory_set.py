@@ -96,7 +96,9 @@ class DirectorySet:
         except UnsafePath:
             raise
         except StorageError as error:
-            self._go_offline(directory, error)
+            # While the disk was waited for it may have gone offline for another reason.
+            if directory.failure is None:
+                self._go_offline(directory, error)
 
     def _failure_of(self, directory: LogDirectory) -> StorageError:
         assert directory.failure is not None

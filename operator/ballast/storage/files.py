@@ -8,30 +8,33 @@ root and opens every component below it by descriptor with ``O_NOFOLLOW``, so th
 for a link between check and use is refused as well.
 """
 
+import asyncio
 import errno
-import mmap
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from ballast.storage.descriptors import Buffer, RealFile, RealFlush
 from ballast.storage.errors import DiskError, UnsafePath
 from ballast.storage.roots import DIRECTORY_FLAGS, Roots, check_name, disk_errors
 
-Buffer = bytes | bytearray | memoryview
-
 _TEMPORARY_SUFFIX = ".tmp"
-_NOTHING = memoryview(b"")
 
-MAPPED_FROM_BYTES = 128 * 1024
-"""Smaller parts are sooner copied than mapped."""
 
-WRITE_BYTES = 1024 * 1024
-"""How much is written with one call. Linux takes page-cache folios as large as the write, and those
-of 2 MiB are seldom at hand: a follower's appends took twice as long with them."""
+class Flush(Protocol):
+    """A flush that has begun: what was written before it began is durable once it returns.
 
-WINDOW_BYTES = 8 * 1024 * 1024
-"""How much of a file is mapped at once: whoever reads one large part mostly reads on."""
+    It may be called in another thread. It is called once, or closed.
+    """
+
+    def __call__(self) -> None:
+        """Return when it is durable; raises `DiskError`."""
+        ...
+
+    def close(self) -> None:
+        """Give it up."""
+        ...
 
 
 class File(Protocol):
@@ -59,6 +62,10 @@ class File(Protocol):
 
     def flush(self) -> None:
         """Return when content and size are durable (fdatasync)."""
+        ...
+
+    def begin_flush(self) -> Flush:
+        """Begin what `flush` does; the file may be closed, renamed or removed meanwhile."""
         ...
 
     def size(self) -> int:
@@ -117,6 +124,10 @@ class Files(Protocol):
         """Return when the names in a directory are durable."""
         ...
 
+    def begin_flush_directory(self, path: str) -> Flush:
+        """Begin what `flush_directory` does; the directory may be renamed meanwhile."""
+        ...
+
     def read_whole(self, path: str) -> bytes:
         """Return a small file's content."""
         ...
@@ -136,6 +147,13 @@ class Files(Protocol):
         """Release a lock that `lock` took; without one nothing happens."""
         ...
 
+    async def in_background(self, operation: Callable[[], None]) -> None:
+        """Return when ``operation`` has returned; the event loop goes on meanwhile.
+
+        ``operation`` is a `Flush`, or removes files that nobody uses any more.
+        """
+        ...
+
 
 class RealFiles:
     """The operating system's files below ``roots`` (the broker's ``log.dirs``).
@@ -151,7 +169,7 @@ class RealFiles:
         """Give the roots' descriptors back, and the locks with them."""
         self._roots.close()
 
-    def open(self, path: str, *, create: bool = False) -> "RealFile":
+    def open(self, path: str, *, create: bool = False) -> RealFile:
         """Open for reading and writing; ``create`` makes a missing file."""
         flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_CREAT if create else 0)
         with disk_errors("open", path), self._roots.parent(path) as (parent, name):
@@ -224,6 +242,18 @@ class RealFiles:
         with disk_errors("fsync", path), self._roots.directory(path) as descriptor:
             os.fsync(descriptor)
 
+    def begin_flush_directory(self, path: str) -> RealFlush:
+        """Begin what `flush_directory` does; the directory may be renamed meanwhile."""
+        with disk_errors("fsync", path), self._roots.directory(path) as descriptor:
+            return RealFlush(path, os.dup(descriptor))
+
+    async def in_background(self, operation: Callable[[], None]) -> None:
+        """Return when ``operation`` has returned; the event loop goes on meanwhile.
+
+        The executor's threads are asyncio's own: what runs in them touches nothing but descriptors.
+        """
+        await asyncio.get_running_loop().run_in_executor(None, operation)
+
     def read_whole(self, path: str) -> bytes:
         """Return a small file's content."""
         file = self.open(path)
@@ -253,99 +283,3 @@ class RealFiles:
     def unlock(self, path: str) -> None:
         """Release a lock that `lock` took; without one nothing happens."""
         self._roots.unlock(path)
-
-
-class RealFile:
-    """An open descriptor."""
-
-    __slots__ = ("_descriptor", "_path", "_window", "_window_start")
-
-    def __init__(self, path: str, descriptor: int) -> None:
-        self._path = path
-        self._descriptor = descriptor
-        self._window = _NOTHING
-        """The mapped part of the file from `_window_start` on, while it is being read through."""
-        self._window_start = 0
-
-    def pread(self, size: int, position: int) -> bytes:
-        """Return up to ``size`` bytes from ``position``; fewer only at the end of the file."""
-        try:
-            data = os.pread(self._descriptor, size, position)
-            if len(data) == size or not data:
-                return data
-            return self._read_rest(data, size, position)
-        except OSError as error:
-            raise DiskError("read", self._path, error) from error
-
-    def view(self, size: int, position: int) -> bytes | memoryview:
-        """Return what `pread` does, for sending: a large part is not copied."""
-        start = position - self._window_start
-        if start < 0 or start + size > len(self._window):
-            if size < MAPPED_FROM_BYTES:
-                return self.pread(size, position)
-            try:
-                self._map(size, position)
-            except (ValueError, OSError):
-                # The file is shorter than that, or there is no room for another mapping.
-                return self.pread(size, position)
-            start = position - self._window_start
-        part = self._window[start : start + size]
-        if start + size == len(self._window):
-            # Read through: it goes when its last part has been sent.
-            self._window = _NOTHING
-        return part
-
-    def _map(self, size: int, position: int) -> None:
-        """Map the file from ``position`` on, at least ``size`` bytes of it."""
-        before = position % mmap.ALLOCATIONGRANULARITY
-        length = max(size, min(WINDOW_BYTES, os.fstat(self._descriptor).st_size - position))
-        mapped = mmap.mmap(
-            self._descriptor, before + length, prot=mmap.PROT_READ, offset=position - before
-        )
-        self._window, self._window_start = memoryview(mapped), position - before
-
-    def pwrite(self, data: Buffer, position: int) -> None:
-        """Write all of ``data`` at ``position``."""
-        try:
-            rest = memoryview(data)
-            while rest:
-                written = os.pwrite(self._descriptor, rest[:WRITE_BYTES], position)
-                position += written
-                rest = rest[written:]
-        except OSError as error:
-            raise DiskError("write", self._path, error) from error
-
-    def truncate(self, size: int) -> None:
-        """Cut the file at ``size`` bytes."""
-        self._window = _NOTHING
-        with disk_errors("truncate", self._path):
-            os.ftruncate(self._descriptor, size)
-
-    def flush(self) -> None:
-        """Return when content and size are durable (fdatasync)."""
-        with disk_errors("fsync", self._path):
-            os.fdatasync(self._descriptor)
-
-    def size(self) -> int:
-        """Return the length in bytes."""
-        with disk_errors("stat", self._path):
-            return os.fstat(self._descriptor).st_size
-
-    def close(self) -> None:
-        """Give the descriptor back; closing twice is allowed."""
-        self._window = _NOTHING
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
-
-    def _read_rest(self, data: bytes, size: int, position: int) -> bytes:
-        # The kernel may return less than asked before the end of the file (at 2 GiB, on signals).
-        parts = [data]
-        total = len(data)
-        while total < size:
-            part = os.pread(self._descriptor, size - total, position + total)
-            if not part:
-                break
-            parts.append(part)
-            total += len(part)
-        return b"".join(parts)

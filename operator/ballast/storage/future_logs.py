@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ballast.model.ids import TopicPartition
+from ballast.storage.durability import run
 from ballast.storage.errors import DiskError, StorageError, WrongLogDir
 from ballast.storage.layout import (
     MOVED_FROM,
@@ -62,7 +63,7 @@ def promote(future: Log, target: LogDirectory, source: LogDirectory) -> None:
     assert future.log_end_offset == current.log_end_offset, "it has caught up"
     future.take_epochs(current.leader_epochs.entries)
     future.flush()
-    target.write_checkpoints()
+    run(target.checkpoint_flushes())
     unseen = _origins(current) - {target.path, source.path}
     _replace(future, [source.path, *sorted(unseen)], _number(current) + 1)
     _rename(future, target, partition_directory(partition))
@@ -70,10 +71,10 @@ def promote(future: Log, target: LogDirectory, source: LogDirectory) -> None:
     target.logs[partition] = target.futures.pop(partition)
     offset = source.cleaner_offsets.get(partition)
     if offset is not None:
-        target.write_cleaner_offset(partition, offset)
+        run(target.cleaner_offset_flushes(partition, offset))
     mark = source.high_watermarks.get(partition)
     if mark is not None:
-        target.write_high_watermarks({partition: mark})
+        run(target.high_watermark_flushes({partition: mark}))
 
 
 def outrank(current: Log, target: LogDirectory) -> None:

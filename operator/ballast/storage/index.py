@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ballast.storage.errors import CorruptLog
-from ballast.storage.files import File, Files
+from ballast.storage.files import File, Files, Flush
 
 NO_TIMESTAMP = -1
 
@@ -39,6 +39,7 @@ class _IndexFile:
 
     __slots__ = (
         "_cut",
+        "_cuts",
         "_durable",
         "_file",
         "_files",
@@ -59,6 +60,7 @@ class _IndexFile:
         self._file: File | None = None
         self._written = 0
         self._cut = False
+        self._cuts = 0
         self._durable = False
 
     def look(self) -> bool:
@@ -97,36 +99,55 @@ class _IndexFile:
             del self._rows[count * self._format.size :]
             self._written = min(self._written, len(self._rows))
             self._cut = True
+            self._cuts += 1
             self._durable = False
 
-    def write(self, *, durable: bool) -> None:
-        """Bring the file up to date with the memory; ``durable`` waits for the disk.
+    def write(self) -> None:
+        """Bring the file up to date with the memory.
 
         The file does not stay open: until the next flush nothing needs it.
         """
-        if self._rows is None or (self._durable and self._written == len(self._rows)):
+        if self._rows is not None:
+            self._write(self._rows)
+            self.release()
+
+    def _write(self, rows: bytearray) -> None:
+        if not self._cut and self._written == len(rows) and self._durable:
             return
         file = self._open()
         if self._cut:
             file.truncate(self._written)
             self._cut = False
-        if self._written < len(self._rows):
-            file.pwrite(bytes(self._rows[self._written :]), self._written)
-            self._written = len(self._rows)
+        if self._written < len(rows):
+            file.pwrite(bytes(rows[self._written :]), self._written)
+            self._written = len(rows)
             self._durable = False
-        if durable:
-            file.flush()
-            self._durable = True
+
+    def begin_flush(self) -> Flush | None:
+        """Write what is only in memory and begin to make the file durable; None if it is."""
+        if self._rows is None:
+            return self._open().begin_flush()
+        if self._durable and self._written == len(self._rows):
+            return None
+        self._write(self._rows)
+        flush = self._open().begin_flush()
         self.release()
+        return flush
+
+    @property
+    def state(self) -> tuple[int, int]:
+        """Differs before and after every change."""
+        return self._cuts, self.count
+
+    def flush_ended(self, state: tuple[int, int]) -> None:
+        """Note that a flush has ended; ``state`` is the one in which it began."""
+        if state == self.state:
+            self._durable = True
 
     def seal(self) -> None:
         """Write the file and give the memory back."""
-        self.write(durable=False)
+        self.write()
         self._rows = None
-
-    def flush_sealed(self) -> None:
-        """Wait until a sealed file is on disk."""
-        self._open().flush()
 
     def release(self) -> None:
         """Close the file; it is opened again when it is needed."""

@@ -23,16 +23,19 @@ from ballast.storage.appends import (
     find_duplicate,
     must_roll,
 )
-from ballast.storage.checkpoints import encode_epochs, encode_partition_metadata
+from ballast.storage.checkpoints import encode_partition_metadata
 from ballast.storage.config import LogConfig
+from ballast.storage.descriptors import Buffer
+from ballast.storage.durability import Flushes, run
+from ballast.storage.epoch_file import EpochFile
 from ballast.storage.errors import (
     AppendTooLarge,
     OffsetOutOfRange,
     StaleLeaderEpoch,
     StorageError,
 )
-from ballast.storage.files import Buffer, Files
-from ballast.storage.layout import LEADER_EPOCHS, PARTITION_METADATA
+from ballast.storage.files import Files
+from ballast.storage.layout import PARTITION_METADATA
 from ballast.storage.log_fence import LogFence
 from ballast.storage.log_state import LogState
 from ballast.storage.segment import BatchMark, Segment, mark_of
@@ -69,7 +72,7 @@ class Log(LogFence):
         self.files = files
         """For the other modules of this package."""
         self._snapshots = state.snapshots
-        self._epochs_saved = state.epochs_saved
+        self._epoch_file = EpochFile(files, state.epochs, is_saved=state.epochs_saved)
         self._config = config
 
     @property
@@ -157,7 +160,7 @@ class Log(LogFence):
             return AppendInfo(end, end - 1, -1, self.log_start_offset, False, 0, 0)
         begun = epochs_begun(batches, self.log_end_offset, self.leader_epochs)
         for epoch, offset in begun:
-            self._epochs_changed(self.leader_epochs.assign(epoch, offset))
+            self._epoch_file.changed(self.leader_epochs.assign(epoch, offset))
         marks = [mark_of(header, position) for position, header in batches]
         info = self._write(records, marks, now_ms)
         for _, header in batches:
@@ -168,7 +171,7 @@ class Log(LogFence):
     def begin_leader_epoch(self, epoch: int) -> None:
         """Note that ``epoch`` begins at the log's end: what a new leader does first."""
         self._check_usable()
-        self._epochs_changed(self.leader_epochs.assign(epoch, self.log_end_offset))
+        self._epoch_file.changed(self.leader_epochs.assign(epoch, self.log_end_offset))
 
     def read(
         self,
@@ -227,7 +230,7 @@ class Log(LogFence):
         self._check_usable()
         if offset >= self.log_end_offset:
             # A leader that appended nothing may have left an epoch at the end (Log.truncateTo).
-            self._epochs_changed(self.leader_epochs.truncate_from_end(offset))
+            self._epoch_file.changed(self.leader_epochs.truncate_from_end(offset))
             return
         if offset <= self.segments.first.base_offset:
             self.truncate_fully_and_start_at(max(offset, 0))
@@ -238,7 +241,7 @@ class Log(LogFence):
             self._lower_recovery_point(self.log_end_offset)
             self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
             self.reload_producers()
-        self._epochs_changed(self.leader_epochs.truncate_from_end(self.log_end_offset))
+        self._epoch_file.changed(self.leader_epochs.truncate_from_end(self.log_end_offset))
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Drop everything, durably; the next append is at ``offset``."""
@@ -247,14 +250,14 @@ class Log(LogFence):
             self._lower_recovery_point(min(offset, self.log_start_offset))
             self.segments.restart_at(offset)
             self._snapshots.clear()
-            self._epochs_changed(self.leader_epochs.clear())
-            self._save_epochs()
+            self._epoch_file.changed(self.leader_epochs.clear())
+            run(self._epoch_flushes())
         self.producers.clear()
         self.log_start_offset = self.log_end_offset = self.recovery_point = offset
 
     def take_epochs(self, entries: Sequence[EpochEntry]) -> None:
         """Know the leader epochs of the log that this one is a copy of, empty ones included."""
-        self._epochs_changed(self.leader_epochs.replace(entries))
+        self._epoch_file.changed(self.leader_epochs.replace(entries))
 
     def relocate(self, directory: str) -> None:
         """Go on in a folder that was renamed to ``directory``."""
@@ -270,7 +273,7 @@ class Log(LogFence):
         if offset > self.log_end_offset:
             raise OffsetOutOfRange(offset, self.log_start_offset, self.log_end_offset)
         self.log_start_offset = offset
-        self._epochs_changed(self.leader_epochs.truncate_from_start(offset))
+        self._epoch_file.changed(self.leader_epochs.truncate_from_start(offset))
         self.drop_hidden_segments()
 
     def drop_hidden_segments(self) -> None:
@@ -313,17 +316,28 @@ class Log(LogFence):
             self.topic_id = topic_id
 
     def flush(self) -> None:
-        """Return when everything appended is durable; a failure fences the log.
+        """Return when everything appended is durable; raises what `flushes` raises."""
+        run(self.flushes())
+
+    def flushes(self) -> Flushes:
+        """Make everything durable that was appended before; a failure fences the log.
 
         It is never tried again: after a failed fsync the kernel forgets what it could not write.
+        What is appended in between is left for the next flush. When the end of the log is cut in
+        between, the recovery point stays where the cut put it: other records may be in that place.
+        It stays too where leader epochs have changed in between: it vouches for theirs as well.
         """
         self._check_usable()
-        flushed = self.recovery_point >= self.log_end_offset and not self.segments.names_changed
+        end_offset, cuts = self.log_end_offset, self.segments.tail_cuts
         with self._fenced("flush"):
-            if not flushed:
-                self.segments.flush_from(self.recovery_point)
-            self._save_epochs()
-        self.recovery_point = self.log_end_offset
+            if self.recovery_point < end_offset or self.segments.names_changed:
+                for flush in self.segments.flushes(self.recovery_point, end_offset):
+                    yield flush
+                    if self._closed:
+                        return
+            yield from self._epoch_flushes()
+        if self.segments.tail_cuts == cuts and self._epoch_file.is_saved and not self._closed:
+            self.recovery_point = max(self.recovery_point, end_offset)
 
     def close(self, *, clean: bool) -> None:
         """Close the files; ``clean`` makes all durable first, so that opening needs no recovery."""
@@ -362,6 +376,12 @@ class Log(LogFence):
             size_bytes,
         )
 
+    def _epoch_flushes(self) -> Flushes:
+        directory = self.directory
+        return self._epoch_file.flushes(
+            directory, lambda: not self._closed and self.directory == directory
+        )
+
     def _take_snapshot(self) -> None:
         bases = {segment.base_offset for segment in self.segments}
         self._snapshots.take(self.log_end_offset, self.producers.snapshot(), bases)
@@ -370,15 +390,6 @@ class Log(LogFence):
         if offset < self.recovery_point:
             self.recovery_point = offset
             self.on_recovery_point_lowered()
-
-    def _epochs_changed(self, changed: bool) -> None:
-        self._epochs_saved = self._epochs_saved and not changed
-
-    def _save_epochs(self) -> None:
-        if not self._epochs_saved:
-            data = encode_epochs(self.leader_epochs.entries)
-            self.files.write_whole(f"{self.directory}/{LEADER_EPOCHS}", data)
-            self._epochs_saved = True
 
 
 def _ignore() -> None:

@@ -19,6 +19,7 @@ from ballast.storage.checkpoints import (
     encode_partitions,
 )
 from ballast.storage.config import LogConfig
+from ballast.storage.durability import Flushes, run, write_whole
 from ballast.storage.errors import StorageError, WrongLogDir
 from ballast.storage.files import Files
 from ballast.storage.layout import (
@@ -78,6 +79,8 @@ class LogDirectory:
         self._config_for = config_for
         self._names_changed = False
         self._is_locked = False
+        self._writes: dict[str, int] = {}
+        """How often each checkpoint was begun to be written."""
 
     def all_logs(self) -> Iterator[tuple[TopicPartition, Log]]:
         """Yield logs and future logs, in order."""
@@ -165,7 +168,7 @@ class LogDirectory:
             (CLEANER_OFFSETS, self.cleaner_offsets),
         ):
             if offsets.pop(partition, 0):
-                self._write(checkpoint, offsets)
+                run(self._write(checkpoint, offsets))
         return self._open(path, partition, clean=False)
 
     def _open(self, path: str, partition: TopicPartition, *, clean: bool) -> Log:
@@ -181,10 +184,10 @@ class LogDirectory:
 
         def write_lowered() -> None:
             if self._recovery_points.get(partition, 0) > log.recovery_point:
-                self._write_recovery_points()
+                run(self._recovery_point_flushes())
             # All that was cleaned was durable, so it is here that what was cleaned is cut.
             if self.cleaner_offsets.get(partition, 0) > log.recovery_point:
-                self.write_cleaner_offset(partition, log.recovery_point)
+                run(self.cleaner_offset_flushes(partition, log.recovery_point))
 
         log.on_recovery_point_lowered = write_lowered
         return log
@@ -222,46 +225,41 @@ class LogDirectory:
 
     # -- checkpoints ----------------------------------------------------------------------------
 
-    def flush(self) -> None:
-        """Make all logs durable and write down up to where recovery need not look."""
-        for _, log in self.all_logs():
-            if log.failure is None:
-                log.flush()
-        self.write_checkpoints()
-
-    def write_checkpoints(self) -> None:
+    def checkpoint_flushes(self) -> Flushes:
         """Write recovery points and log start offsets, and make the folders' names durable."""
         if self._names_changed:
-            self.files.flush_directory(self.path)
             self._names_changed = False
-        self._write_recovery_points()
+            yield self.files.begin_flush_directory(self.path)
+        yield from self._recovery_point_flushes()
         offsets = {p: log.log_start_offset for p, log in self.all_logs() if log.log_start_offset}
         if offsets != self._log_start_offsets:
-            self._write(LOG_START_OFFSETS, offsets)
             self._log_start_offsets = offsets
+            yield from self._write(LOG_START_OFFSETS, offsets)
 
-    def _write_recovery_points(self) -> None:
+    def _recovery_point_flushes(self) -> Flushes:
         offsets = {partition: log.recovery_point for partition, log in self.all_logs()}
         if offsets != self._recovery_points:
-            self._write(RECOVERY_POINTS, offsets)
+            # Noted before it is written: a truncation in between has to write a lower one.
             self._recovery_points = offsets
+            yield from self._write(RECOVERY_POINTS, offsets)
 
-    def write_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
+    def high_watermark_flushes(self, offsets: Mapping[TopicPartition, int]) -> Flushes:
         """Write the high watermarks; who is not named keeps what was written before."""
         known = self.high_watermarks
         current = {p: offsets.get(p, known.get(p, -1)) for p in self.logs}
         current = {partition: offset for partition, offset in current.items() if offset >= 0}
         if current != known:
-            self._write(HIGH_WATERMARKS, current)
             self.high_watermarks = current
+            yield from self._write(HIGH_WATERMARKS, current)
 
-    def write_cleaner_offset(self, partition: TopicPartition, offset: int) -> None:
+    def cleaner_offset_flushes(self, partition: TopicPartition, offset: int) -> Flushes:
         """Write up to where a log is compacted; the others stay, unless they are gone."""
         current = {p: done for p, done in self.cleaner_offsets.items() if p in self.logs}
         current[partition] = offset
         if current != self.cleaner_offsets:
-            self._write(CLEANER_OFFSETS, current)
+            # Noted before it is written, as recovery points are.
             self.cleaner_offsets = current
+            yield from self._write(CLEANER_OFFSETS, current)
 
     def write_missing(self, missing: Collection[TopicPartition]) -> None:
         """Write the list of the missing replicas; without any there is none."""
@@ -279,12 +277,17 @@ class LogDirectory:
         for _, log in self.all_logs():
             clean = clean and log.failure is None
             log.close(clean=True)
-        self.write_checkpoints()
+        run(self.checkpoint_flushes())
         if clean:
             self.files.write_whole(f"{self.path}/{CLEAN_SHUTDOWN}", b"")
 
-    def _write(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
-        self.files.write_whole(f"{self.path}/{name}", encode_offsets(offsets))
+    def _write(self, name: str, offsets: Mapping[TopicPartition, int]) -> Flushes:
+        """Write a checkpoint; what is begun last wins, whichever is durable first."""
+        number = self._writes[name] = self._writes.get(name, 0) + 1
+        data = encode_offsets(offsets)
+        return write_whole(
+            self.files, f"{self.path}/{name}", data, lambda: self._writes[name] == number
+        )
 
     def _read(self, name: str) -> dict[TopicPartition, int]:
         path = f"{self.path}/{name}"

@@ -10,6 +10,7 @@ from uuid import UUID
 from ballast.model.ids import TopicPartition
 from ballast.storage import future_logs
 from ballast.storage.directory_set import DirectorySet
+from ballast.storage.durability import InBackground, run, run_in_background
 from ballast.storage.errors import StorageError, WrongLogDir
 from ballast.storage.files import Files
 from ballast.storage.layout import partition_directory
@@ -38,6 +39,8 @@ class LogDirs(DirectorySet):
         self._broker_id = broker_id
         self._random = random
         self._preferred: dict[TopicPartition, LogDirectory] = {}
+        self.in_background: InBackground = files.in_background
+        """How the disk is waited for while the event loop goes on."""
 
     @property
     def logs(self) -> Mapping[TopicPartition, Log]:
@@ -221,20 +224,27 @@ class LogDirs(DirectorySet):
 
     # -- checkpoints and upkeep -----------------------------------------------------------------
 
-    def flush_dirty(self) -> None:
-        """Make all logs durable and write down up to where recovery need not look."""
+    async def checkpoint(self) -> None:
+        """Write down up to where recovery need not look, and where each log starts."""
         for directory in self._online():
             with self._offline_if_it_fails(directory):
-                directory.flush()
+                await run_in_background(directory.checkpoint_flushes(), self.in_background)
 
-    def write_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
+    async def checkpoint_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Write ``replication-offset-checkpoint`` in each directory, for the logs it holds.
 
         A partition that is not named keeps what was written for it before.
         """
         for directory in self._online():
             with self._offline_if_it_fails(directory):
-                directory.write_high_watermarks(offsets)
+                flushes = directory.high_watermark_flushes(offsets)
+                await run_in_background(flushes, self.in_background)
+
+    def write_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Do what `checkpoint_high_watermarks` does, and wait for it in place."""
+        for directory in self._online():
+            with self._offline_if_it_fails(directory):
+                run(directory.high_watermark_flushes(offsets))
 
     def read_high_watermarks(self) -> dict[TopicPartition, int]:
         """Return the high watermarks that were last written, of the logs that are here."""
@@ -251,12 +261,20 @@ class LogDirs(DirectorySet):
         directory = self._holding(partition)
         return directory.cleaner_offsets.get(partition) if directory else None
 
-    def write_cleaner_offset(self, partition: TopicPartition, offset: int) -> None:
+    async def checkpoint_cleaner_offset(self, partition: TopicPartition, offset: int) -> None:
         """Write ``cleaner-offset-checkpoint`` in the directory of a log."""
         directory = self._holding(partition)
         if directory is not None:
             with self._offline_if_it_fails(directory):
-                directory.write_cleaner_offset(partition, offset)
+                flushes = directory.cleaner_offset_flushes(partition, offset)
+                await run_in_background(flushes, self.in_background)
+
+    def write_cleaner_offset(self, partition: TopicPartition, offset: int) -> None:
+        """Do what `checkpoint_cleaner_offset` does, and wait for it in place."""
+        directory = self._holding(partition)
+        if directory is not None:
+            with self._offline_if_it_fails(directory):
+                run(directory.cleaner_offset_flushes(partition, offset))
 
     def lower_cleaner_offset(self, partition: TopicPartition, offset: int) -> None:
         """Have all from ``offset`` on compacted anew: it is about to be cut.

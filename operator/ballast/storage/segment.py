@@ -11,8 +11,10 @@ from typing import NamedTuple
 from ballast.model.settings.values import LONG_MAX
 from ballast.protocol.errors import RecordsError
 from ballast.protocol.records import HEADER_SIZE, BatchHeader, read_batch_header
+from ballast.storage.descriptors import Buffer
+from ballast.storage.durability import Flushes, each
 from ballast.storage.errors import CorruptLog
-from ballast.storage.files import Buffer, File, Files
+from ballast.storage.files import File, Files
 from ballast.storage.index import NO_TIMESTAMP, OffsetIndex, TimeIndex
 from ballast.storage.layout import (
     LOG_SUFFIX,
@@ -103,7 +105,7 @@ class Segment:
         for index in (self.offset_index.file, self.time_index.file):
             index.load(verify=False)
             index.keep(0)
-            index.write(durable=False)
+            index.write()
 
     def open_sealed(self, end_offset: int) -> None:
         """Take the size from the file and trust the indexes; rebuild them if they are missing."""
@@ -304,17 +306,17 @@ class Segment:
         self.time_index.file.seal()
         self._positions.clear()
 
-    def flush(self) -> None:
-        """Return when everything appended is durable, indexes included."""
+    def flushes(self) -> Flushes:
+        """Make everything durable that was appended before, indexes included."""
         if not self.sealed:
             # The time index always knows the newest timestamp of what a restart trusts.
             self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
-        for index in (self.offset_index.file, self.time_index.file):
-            if self.sealed:
-                index.flush_sealed()
-            else:
-                index.write(durable=True)
-        self._open().flush()
+        indexes = (self.offset_index.file, self.time_index.file)
+        states = [index.state for index in indexes]
+        begun = [index.begin_flush() for index in indexes]
+        yield from each([*filter(None, begun), self._open().begin_flush()])
+        for index, state in zip(indexes, states, strict=True):
+            index.flush_ended(state)
 
     def cut_file(self) -> None:
         """Cut what lies behind the last whole batch, durably."""

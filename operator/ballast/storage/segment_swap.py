@@ -29,15 +29,17 @@ _INDEXES = (OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX)
 def swap_in(segments: Segments, old: Sequence[Segment], new: Segment) -> None:
     """Replace ``old``, which follow one another, by ``new``, whose files are ``.cleaned``.
 
-    Raises `DiskError`; then only recovery can tell which of them the log has.
+    The content and the names of ``new`` are durable already. Raises `DiskError`; then only recovery
+    can tell which of them the log has.
     """
-    # The new files' names must be durable before an old name can go.
-    segments.flush_names_now()
     new.change_suffix(SWAP_SUFFIX)
+    # No old name can go before this one is durable. It is waited for in place: a truncation while
+    # the swap is half done would have to undo it.
     segments.flush_names_now()
     segments.replace(old, new)
     new.change_suffix("")
-    segments.flush_names_now()
+    # A restart before the next flush finishes the swap again.
+    segments.names_changed = True
 
 
 def finish_swaps(files: Files, directory: str) -> None:

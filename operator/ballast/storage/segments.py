@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ballast.protocol.records import BatchHeader
+from ballast.storage.durability import Flushes, run
 from ballast.storage.files import Files
 from ballast.storage.segment import Segment
 
@@ -38,6 +39,7 @@ class Segments:
         "cuts",
         "directory",
         "names_changed",
+        "tail_cuts",
     )
 
     def __init__(self, files: Files, directory: str, segments: list[Segment]) -> None:
@@ -47,6 +49,8 @@ class Segments:
         """Whether files were made or removed since the directory was last flushed."""
         self.cuts = 0
         """How often batches were taken away from either end."""
+        self.tail_cuts = 0
+        """How often batches were taken away from the end."""
         self._files = files
         self._list = segments
         self._open_sealed: OrderedDict[int, Segment] = OrderedDict()
@@ -115,6 +119,7 @@ class Segments:
     def truncate(self, offset: int) -> int:
         """Cut all batches that end at or above ``offset``, durably; return the next offset."""
         self.cuts += 1
+        self.tail_cuts += 1
         keep = self.number_of(offset) + 1
         for segment in reversed(self._list[keep:]):
             self._remove(segment)
@@ -127,6 +132,7 @@ class Segments:
     def restart_at(self, offset: int) -> None:
         """Replace everything by one empty segment at ``offset``, durably."""
         self.cuts += 1
+        self.tail_cuts += 1
         interval = self.active.index_interval_bytes
         for segment in reversed(self._list):
             self._remove(segment)
@@ -134,7 +140,7 @@ class Segments:
         segment.create()
         self._list = [segment]
         self.names_changed = True
-        segment.flush()
+        run(segment.flushes())
         self.flush_names()
 
     def retire_below(self, offset: int) -> None:
@@ -174,13 +180,22 @@ class Segments:
                 if self._files.exists(path):
                     self._files.remove(path)
 
-    def flush_from(self, offset: int) -> None:
-        """Return when everything from ``offset`` on is durable, names included."""
-        for segment in self.following(offset):
-            segment.flush()
+    def flushes(self, offset: int, end_offset: int) -> Flushes:
+        """Make everything from ``offset`` to ``end_offset`` durable, names included.
+
+        Each segment is looked up when its turn comes: it may be gone meanwhile.
+        """
+        while True:
+            segment = self._list[self.number_of(offset)]
+            yield from segment.flushes()
             if segment.sealed and segment.base_offset not in self._open_sealed:
                 segment.release()
-        self.flush_names()
+            if segment.end_offset is None or segment.end_offset >= end_offset:
+                break
+            offset = segment.end_offset
+        if self.names_changed:
+            self.names_changed = False
+            yield self._files.begin_flush_directory(self.directory)
 
     def flush_names(self) -> None:
         """Return when created and removed files are durable."""

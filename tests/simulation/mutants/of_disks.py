@@ -14,8 +14,8 @@ from ballast.broker.missing_replicas import MissingReplicas
 from ballast.broker.replica_manager import ReplicaManager
 from ballast.storage.cleaner import _Cleaning
 from ballast.storage.compaction import Cleanable, find_cleanable
+from ballast.storage.descriptors import Buffer
 from ballast.storage.errors import DiskError
-from ballast.storage.files import Buffer
 from ballast.storage.log import Log
 from ballast.storage.log_directory import LogDirectory
 from ballast.storage.log_dirs import LogDirs

@@ -1,5 +1,6 @@
 import pytest
 
+from ballast.broker.broker import Broker
 from ballast.broker.errors import PartitionError
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
@@ -24,15 +25,19 @@ def test_a_partition_elsewhere_and_one_nowhere() -> None:
     simulate(main)
 
 
+def save_high_watermarks(broker: Broker) -> None:
+    broker.replicas.log_dirs.write_high_watermarks(broker.replicas.high_watermarks())
+
+
 def test_high_watermarks_survive_a_restart_before_any_role_is_given() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.lead(P0, 1, [1])
         await cluster.produce(1, P0, batch(b"a", b"b"))
-        cluster.brokers[1].replicas.checkpoint_high_watermarks()
+        save_high_watermarks(cluster.brokers[1])
         cluster.kill(1)
         await cluster.start(1)
-        cluster.brokers[1].replicas.checkpoint_high_watermarks()
+        save_high_watermarks(cluster.brokers[1])
         cluster.kill(1)
         await cluster.start(1)
         await cluster.lead(P0, 2, [1, 2])

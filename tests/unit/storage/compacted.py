@@ -54,9 +54,21 @@ def put(
 def steps_of(
     log: Log, checkpoint: int | None = None, keys_max: int = KEYS_MAX
 ) -> Generator[int, None, int]:
-    """Return the steps of cleaning a log of which all is committed."""
+    """Yield the steps of cleaning a log of which all is committed; flushes are done in place."""
     cleanable = find_cleanable(log, checkpoint, high_watermark=log.log_end_offset, now_ms=NOW_MS)
-    return clean(log, cleanable, keys_max)
+    steps = clean(log, cleanable, keys_max)
+    try:
+        while True:
+            step = next(steps)
+            if isinstance(step, int):
+                yield step
+            else:
+                step()
+    except StopIteration as end:
+        cleaned: int = end.value
+        return cleaned
+    finally:
+        steps.close()
 
 
 def cleaned_to(log: Log, checkpoint: int | None = None, keys_max: int = KEYS_MAX) -> int:

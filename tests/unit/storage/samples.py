@@ -1,12 +1,15 @@
 """Batches and logs for the tests of storage."""
 
+import asyncio
 from random import Random
 
 from ballast.model.ids import TopicPartition
 from ballast.protocol.records import BatchHeader, build_batch, iter_batches
 from ballast.storage.config import LogConfig
+from ballast.storage.errors import StorageError
 from ballast.storage.files import Files
 from ballast.storage.log import Log
+from ballast.storage.log_dirs import LogDirs
 from ballast.storage.recovery import open_log
 from tests.fakes.disk import FakeDisk
 
@@ -40,6 +43,18 @@ def batch(
             )
         )
     )
+
+
+def flush_all(dirs: LogDirs) -> None:
+    """Make all logs durable and write the checkpoints, as a broker does every minute."""
+    for name, log in dirs.logs.items():
+        path = dirs.directory_of(name)
+        try:
+            log.flush()
+        except StorageError as error:
+            assert path is not None
+            dirs.take_offline(path, error)
+    asyncio.run(dirs.checkpoint())
 
 
 def joined(*batches: memoryview) -> memoryview:

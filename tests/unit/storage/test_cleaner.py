@@ -262,6 +262,6 @@ def test_work_is_cut_into_steps() -> None:
         log.append_as_leader(memoryview(bytearray(records)), leader_epoch=0, now_ms=0)
     log.roll()
     put(log, "a1")
-    assert len(list(steps_of(log))) == 6
+    assert len([size_bytes for size_bytes in steps_of(log) if size_bytes]) == 6
     (batches,) = [list(iter_batches(log.read(0, max_bytes=1 << 20)))]
     assert [header.base_offset for _, header in batches] == [2000]

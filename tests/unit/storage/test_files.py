@@ -11,8 +11,9 @@ from random import Random
 import pytest
 
 from ballast.model.ids import TopicPartition
+from ballast.storage.descriptors import MAPPED_FROM_BYTES, WINDOW_BYTES, WRITE_BYTES
 from ballast.storage.errors import DiskError, UnsafePath
-from ballast.storage.files import MAPPED_FROM_BYTES, WINDOW_BYTES, WRITE_BYTES, Files, RealFiles
+from ballast.storage.files import Files, RealFiles
 from ballast.storage.log_dirs import LogDirs
 from tests.fakes.disk import FakeDisk
 from tests.unit.storage.samples import CONFIG, PARTITION, append, batch, contents
@@ -265,7 +266,8 @@ def test_nothing_outside_the_log_directories_is_opened(tmp_path: Path) -> None:
         log = log_dirs.get_or_create(PARTITION)
         append(log, *[batch() for _ in range(30)])
         log.truncate_to(7)
-        log_dirs.flush_dirty()
+        log.flush()
+        log_dirs.write_high_watermarks({PARTITION: 7})
         for topic in ("../../etc", "..", "a/b", "/etc/passwd", "a\0b"):
             with pytest.raises(UnsafePath):
                 log_dirs.get_or_create(TopicPartition(topic, 0))

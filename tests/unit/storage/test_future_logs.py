@@ -12,7 +12,7 @@ from ballast.storage.errors import DiskError, StorageError, WrongLogDir
 from ballast.storage.log import Log
 from ballast.storage.log_dirs import LogDirs
 from tests.fakes.disk import Crash, FakeDisk
-from tests.unit.storage.samples import CONFIG, append, batch, contents
+from tests.unit.storage.samples import CONFIG, append, batch, contents, flush_all
 
 A0, B0 = TopicPartition("a", 0), TopicPartition("b", 0)
 PRODUCER = (9, 0, 0)
@@ -41,7 +41,7 @@ def moving(disk: FakeDisk) -> LogDirs:
     append(log, batch(producer=PRODUCER), batch(), batch(), epoch=3)
     log.begin_leader_epoch(7)
     log.raise_log_start_offset(1)
-    dirs.flush_dirty()
+    flush_all(dirs)
     dirs.write_high_watermarks({A0: 2})
     dirs.write_cleaner_offset(A0, 1)
     dirs.create_future(A0, "/d2")
@@ -224,7 +224,9 @@ def folders_of(disk: FakeDisk) -> list[str]:
 def test_a_target_that_fails_leaves_the_log_where_it_is() -> None:
     disk = new_disk()
     dirs = moving(disk)
-    disk.fail = lambda done, path: errno.EIO if done == "rename" and "/d2" in path else None
+    disk.fail = lambda done, path: (
+        errno.EIO if done == "rename" and path.startswith("/d2") and path.count("/") == 2 else None
+    )
     with pytest.raises(DiskError):
         dirs.promote_future(A0)
     assert list(dirs.offline_directories) == ["/d2"]

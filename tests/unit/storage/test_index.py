@@ -55,12 +55,12 @@ def test_time_lookups(sealed: bool) -> None:
 
 def test_exact_bytes() -> None:
     disk = new_disk()
-    offset_index(disk).file.write(durable=True)
+    offset_index(disk).file.write()
     assert disk.content(PATH) == bytes.fromhex(
         "00000009 00000064  00000013 000000fa  00000028 00000190"
     )
     disk.remove(PATH)
-    time_index(disk).file.write(durable=True)
+    time_index(disk).file.write()
     assert disk.content(PATH) == bytes.fromhex(
         "0000000000000032 00000009  0000000000000046 00000013  000000000000005a 00000028"
     )
@@ -69,16 +69,16 @@ def test_exact_bytes() -> None:
 def test_cutting_and_writing_again() -> None:
     disk = new_disk()
     index = offset_index(disk)
-    index.file.write(durable=False)
+    index.file.write()
     index.keep_below(1019, 10_000)
     assert index.last() == OffsetEntry(1009, 100)
     index.append(1050, 300)
-    index.file.write(durable=False)
+    index.file.write()
     assert disk.content(PATH) == bytes.fromhex("00000009 00000064  00000032 0000012c")
     index.keep_below(10_000, 300)
     assert index.last() == OffsetEntry(1009, 100)
     index.keep_below(1000, 10_000)
-    index.file.write(durable=True)
+    index.file.write()
     assert disk.content(PATH) == b""
     assert index.last() is None
     times = time_index(new_disk())
@@ -90,7 +90,7 @@ def test_cutting_and_writing_again() -> None:
 
 def test_loading_leaves_out_broken_tails() -> None:
     disk = new_disk()
-    offset_index(disk).file.write(durable=True)
+    offset_index(disk).file.write()
     whole = disk.content(PATH)
     for tail in (b"", bytes(8), bytes(80), b"\0\0\1", bytes.fromhex("00000029 00000190")):
         disk.replace_content(PATH, whole + tail)
@@ -98,7 +98,7 @@ def test_loading_leaves_out_broken_tails() -> None:
         index.file.load(verify=True)
         assert index.file.count == 3
         index.append(1099, 500)
-        index.file.write(durable=True)
+        index.file.write()
         assert disk.content(PATH) == whole + bytes.fromhex("00000063 000001f4")
 
 
@@ -106,7 +106,7 @@ def test_loading_what_was_closed_cleanly_only_leaves_out_zeros() -> None:
     disk = new_disk()
     index = offset_index(disk)
     index.append(1050, 0x100)
-    index.file.write(durable=True)
+    index.file.write()
     whole = disk.content(PATH)
     for tail in (b"", bytes(800), bytes(3)):
         disk.replace_content(PATH, whole + tail)

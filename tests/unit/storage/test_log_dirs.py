@@ -12,7 +12,7 @@ from ballast.model.ids import TopicPartition
 from ballast.storage.errors import DiskError, LogFailed, NoUsableLogDir, UnsafePath, WrongLogDir
 from ballast.storage.log_dirs import PREFERRED_MAX, LogDirs
 from tests.fakes.disk import FakeDisk
-from tests.unit.storage.samples import CONFIG, append, batch, contents
+from tests.unit.storage.samples import CONFIG, append, batch, contents, flush_all
 
 A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
 
@@ -47,7 +47,7 @@ def test_files_of_a_log_directory() -> None:
     dirs = loaded(disk, "/d1/")
     append(dirs.get_or_create(A0, UUID(int=1)), batch(), batch(), epoch=3)
     dirs.get_or_create(B0)
-    dirs.flush_dirty()
+    flush_all(dirs)
     dirs.write_high_watermarks({A0: 1, A1: 5})
     assert disk.names("/d1") == [
         "a-0",
@@ -145,7 +145,7 @@ def test_a_recreated_partition_inherits_nothing_from_the_checkpoints() -> None:
     disk = new_disk()
     dirs = loaded(disk)
     append(dirs.get_or_create(A0), *[batch() for _ in range(5)])
-    dirs.flush_dirty()
+    flush_all(dirs)
     dirs.write_high_watermarks({A0: 5})
     dirs.delete(A0)
     append(dirs.get_or_create(A0), batch(), batch())
@@ -161,7 +161,7 @@ def test_truncation_below_the_recovery_point_is_written_down_at_once() -> None:
     dirs = loaded(disk)
     log = dirs.get_or_create(A0)
     append(log, *[batch() for _ in range(5)])
-    dirs.flush_dirty()
+    flush_all(dirs)
     log.truncate_to(2)
     assert disk.content("/d1/recovery-point-offset-checkpoint") == b"0\n1\na 0 2\n"
     append(log, *[batch(size=99) for _ in range(3)])
@@ -176,7 +176,7 @@ def test_the_log_start_is_kept() -> None:
     log = dirs.get_or_create(A0)
     append(log, *[batch() for _ in range(5)])
     log.raise_log_start_offset(3)
-    dirs.flush_dirty()
+    flush_all(dirs)
     assert disk.content("/d1/log-start-offset-checkpoint") == b"0\n1\na 0 3\n"
     disk.crash()
     assert loaded(disk).logs[A0].log_start_offset == 3
@@ -206,7 +206,7 @@ def test_a_directory_that_cannot_be_read_goes_offline(operation: str) -> None:
     dirs = loaded(disk, "/d1", "/d2")
     append(dirs.get_or_create(A0), batch())
     append(dirs.get_or_create(A1), batch())
-    dirs.flush_dirty()
+    flush_all(dirs)
     disk.fail = failing(operation, "/d1")
     dirs = loaded(disk, "/d1", "/d2")
     assert list(dirs.offline_directories) == ["/d1"]
@@ -236,7 +236,7 @@ def test_a_failing_flush_takes_the_directory_offline(operation: str) -> None:
     append(dirs.get_or_create(A0), batch())
     append(dirs.get_or_create(A1), batch())
     disk.fail = failing(operation, "/d1")
-    dirs.flush_dirty()
+    flush_all(dirs)
     assert list(dirs.offline_directories) == ["/d1"]
     assert list(dirs.logs) == [A1]
     dirs.write_high_watermarks({A0: 1, A1: 1})
