@@ -27,6 +27,7 @@ from tests.bench import (
     idle_cluster,
     leaders,
     operations,
+    turns,
     waiting,
     wheel,
 )
@@ -59,6 +60,7 @@ ALONE: dict[str, Callable[[Path], Figure]] = {
     "restart_2000": operations.measure_restart,
     "waiting_consumer_200": waiting.measure,
     "idle_cluster_3000": idle_cluster.measure,
+    "longest_turn": turns.measure,
     "purgatory_1000000": lambda _: wheel.measure(),
 }
 FIRST_ALONE = "leaders_1000"

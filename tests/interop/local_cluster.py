@@ -33,9 +33,17 @@ class RunningCluster:
         os.kill(self.pid(name), number)
 
 
-def environment() -> dict[str, str]:
-    """Return the environment in which the program runs from the source tree."""
-    return {**os.environ, "PYTHONPATH": str(ROOT / "operator"), "PYTHONUNBUFFERED": "1"}
+def environment(python_path: Path | None = None) -> dict[str, str]:
+    """Return the environment in which the program runs from the source tree.
+
+    ``python_path`` is a folder that Python looks into first.
+    """
+    folders = (
+        [str(ROOT / "operator")]
+        if python_path is None
+        else [str(python_path), str(ROOT / "operator")]
+    )
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PYTHONUNBUFFERED": "1"}
 
 
 def ballast(*arguments: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
@@ -51,7 +59,9 @@ def ballast(*arguments: str, timeout_s: float = 60) -> subprocess.CompletedProce
 
 
 @contextmanager
-def running_cluster(directory: Path, *arguments: str) -> Iterator[RunningCluster]:
+def running_cluster(
+    directory: Path, *arguments: str, python_path: Path | None = None
+) -> Iterator[RunningCluster]:
     """Run ``ballast up`` until the block ends, then stop it as a person would, with SIGINT.
 
     The topics are the test's own: the history of load is kept only where ``arguments`` say so.
@@ -64,7 +74,7 @@ def running_cluster(directory: Path, *arguments: str) -> Iterator[RunningCluster
                 *("--dir", str(directory), "--base-port", str(base_port)),
                 *("--override", "ballast.load.sample.interval.ms=0", *arguments),
             ],
-            env=environment(),
+            env=environment(python_path),
             stdout=subprocess.PIPE,
             text=True,
         ) as process,

@@ -29,6 +29,7 @@ from ballast.broker.leadership import Leadership
 from ballast.broker.load_reporter import LoadReporter, creatable_load_topic
 from ballast.broker.log_cleaner import LogCleaner
 from ballast.broker.log_dir_moves import LogDirMoves
+from ballast.broker.loop_lag import LoopLag
 from ballast.broker.metadata_cache import MetadataCache
 from ballast.broker.metrics import BrokerMetrics
 from ballast.broker.offsets_topic import OffsetsTopic, creatable_offsets_topic
@@ -41,6 +42,7 @@ from ballast.broker.replica_manager import ReplicaManager
 from ballast.broker.server_limits import limits_of
 from ballast.broker.session import Session
 from ballast.broker.throttles import Throttles
+from ballast.broker.timed_flushes import TimedFlushes
 from ballast.broker.waits import Waits
 from ballast.model.brokers import Broker as RegisteredBroker
 from ballast.model.brokers import Endpoint
@@ -125,7 +127,7 @@ class Broker:
             identity=identity,
             metadata=metadata,
             session=session,
-            log_dirs=self._log_dirs(configs),
+            log_dirs=self._log_dirs(configs, metrics, loop.time),
             delays=Delays(config.fetch_session_cache_slots, self._random),
             throttles=throttles,
             metrics=metrics,
@@ -160,6 +162,7 @@ class Broker:
             leadership=Leadership(replicas, fetchers, role_changed),
             log_cleaner=LogCleaner(replicas, moves.is_moving),
             log_dir_moves=moves,
+            loop_lag=LoopLag(),
             metadata=metadata,
             metrics=metrics,
             producer_ids=ProducerIds(session, config.broker_id),
@@ -208,14 +211,18 @@ class Broker:
         throttles.log_dirs.set_rate(config.log_dirs_throttled_rate)
         return throttles
 
-    def _log_dirs(self, configs: DynamicConfigs) -> LogDirs:
-        return LogDirs(
+    def _log_dirs(
+        self, configs: DynamicConfigs, metrics: BrokerMetrics, clock: Callable[[], float]
+    ) -> LogDirs:
+        log_dirs = LogDirs(
             self._files,
             self.config.log_dirs,
             broker_id=self.config.broker_id,
             config_for=configs.log_config,
             random=self._random,
         )
+        log_dirs.in_background = TimedFlushes(self._files, clock, metrics.flush_seconds.observe)
+        return log_dirs
 
     def _groups(self, replicas: ReplicaManager, auto_creation: AutoCreation) -> Groups:
         topic = OffsetsTopic(self.config, replicas.metadata, auto_creation)
@@ -266,6 +273,8 @@ class Broker:
         self._spawn(replicas.isr_writer.run())
         self._spawn(replicas.log_dir_events.run())
         self._spawn(parts.log_dir_moves.run())
+        if config.http_listener is not None:
+            self._spawn(parts.loop_lag.run())
         self._spawn(LoadReporter(replicas, parts.auto_creation, self._load_channel).run())
         if config.cleaner_enable:
             self._spawn(parts.log_cleaner.run())

@@ -1,6 +1,7 @@
 """From a request's frame to its API's handler, and from the answer back to bytes."""
 
 from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any, Final
 
 from ballast.broker.answers import LaterResponse
@@ -45,7 +46,7 @@ from ballast.broker.parts import Call, Parts
 from ballast.net.requests import LaterAnswer, RequestContext, ResponseParts
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.codec import decode
-from ballast.protocol.frames import encode_response_parts
+from ballast.protocol.frames import RequestHeader, encode_response_parts
 from ballast.protocol.schema import Message
 
 ApiHandler = Callable[
@@ -106,6 +107,7 @@ class Dispatcher:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._times = parts.metrics.request_times
 
     def __call__(self, context: RequestContext) -> ResponseParts | LaterAnswer | None:
         """Decode, handle and encode one request (`ballast.net.requests.Handler`)."""
@@ -129,17 +131,18 @@ class Dispatcher:
             connection_id=context.connection_id,
         )
         if key in FROM_CONTROLLER and not self._parts.identity.registered_once.is_set():
-            return _later(
-                self._once_registered(key, request, call), header.correlation_id, call.version
-            )
+            return self._later(self._once_registered(key, request, call), key, header)
         answer = HANDLERS[key](self._parts, request, call)
         if answer is None:
             return None
         if isinstance(answer, Message):
+            self._times.observe(key, 0.0)
             return encode_response_parts(header.correlation_id, answer, header.api_version)
         if isinstance(answer, LaterResponse):
-            return answer.framed(header.correlation_id, header.api_version)
-        return _later(answer, header.correlation_id, header.api_version)
+            later = answer.framed(header.correlation_id, header.api_version)
+            later.add_done_callback(partial(self._answered, key, self._parts.replicas.clock()))
+            return later
+        return self._later(answer, key, header)
 
     async def _once_registered(self, key: ApiKey, request: Any, call: Call) -> Message:
         """Handle a command that came before this process knows its broker epoch (KIP-380).
@@ -154,8 +157,13 @@ class Dispatcher:
         assert isinstance(answer, Coroutine), "every command of the controller is answered"
         return await answer
 
+    def _answered(self, key: ApiKey, began: float, _: object) -> None:
+        self._times.observe(key, self._parts.replicas.clock() - began)
 
-async def _later(
-    answer: Coroutine[Any, Any, Message], correlation_id: int, version: int
-) -> ResponseParts | None:
-    return encode_response_parts(correlation_id, await answer, version)
+    async def _later(
+        self, answer: Coroutine[Any, Any, Message], key: ApiKey, header: RequestHeader
+    ) -> ResponseParts | None:
+        began = self._parts.replicas.clock()
+        response = await answer
+        self._answered(key, began, None)
+        return encode_response_parts(header.correlation_id, response, header.api_version)

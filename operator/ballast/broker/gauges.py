@@ -40,6 +40,25 @@ def add_gauges(parts: Parts, server: Server) -> None:
         ),
     )
     gauge(
+        "at_min_isr_partitions",
+        "Partitions led here that would refuse acks=all with one in-sync replica less.",
+        lambda: sum(
+            1
+            for p in replicas.leading()
+            if p.view and len(p.view.isr) == replicas.configs.min_insync_replicas(p.name.topic)
+        ),
+    )
+    gauge(
+        "offline_replicas",
+        "Replicas that went offline with their log directories.",
+        lambda: replicas.offline_count,
+    )
+    gauge(
+        "loop_lag_seconds",
+        "How late the event loop was at most in the last minute.",
+        lambda: parts.loop_lag.seconds,
+    )
+    gauge(
         "offline_log_directories",
         "Log directories that have failed.",
         lambda: len(replicas.log_dirs.offline_directories),
@@ -49,11 +68,15 @@ def add_gauges(parts: Parts, server: Server) -> None:
         "Replicas in an ISR that went with their disk: they take no role.",
         lambda: len(replicas.missing),
     )
-    gauge(
-        "uncleanable_logs",
-        "Logs that are not compacted any more, for a batch that cannot be opened.",
-        lambda: parts.log_cleaner.uncleanable_count,
-    )
+    _add_replication_gauges(parts)
+    _add_log_gauges(parts)
+    _add_purgatory_gauges(parts)
+    _add_group_gauges(parts)
+    _add_server_gauges(parts, server)
+
+
+def _add_replication_gauges(parts: Parts) -> None:
+    replicas, gauge = parts.replicas, parts.metrics.gauge
     gauge(
         "replica_max_lag",
         "Offsets that the slowest follower here lags behind its leader.",
@@ -69,14 +92,35 @@ def add_gauges(parts: Parts, server: Server) -> None:
         "Rate of throttled replicas fetched here.",
         lambda: replicas.throttles.follower.rate(replicas.clock()),
     )
+
+
+def _add_log_gauges(parts: Parts) -> None:
+    replicas, gauge = parts.replicas, parts.metrics.gauge
+    gauge(
+        "producer_ids",
+        "Idempotent producers that the logs here remember.",
+        lambda: sum(len(log.producers) for log in replicas.log_dirs.logs.values()),
+    )
+    gauge(
+        "log_cleaner_max_dirty_ratio",
+        "Largest part of a compacted log that was dirty at the last look.",
+        lambda: parts.log_cleaner.max_dirty_ratio,
+    )
+    gauge(
+        "log_cleaner_idle_seconds",
+        "Time since the cleaner last looked through the logs.",
+        lambda: parts.log_cleaner.idle_s,
+    )
+    gauge(
+        "uncleanable_logs",
+        "Logs that are not compacted any more, for a batch that cannot be opened.",
+        lambda: parts.log_cleaner.uncleanable_count,
+    )
     gauge(
         "log_segments",
         "Segments of all logs here.",
         lambda: sum(log.segment_count for log in replicas.log_dirs.logs.values()),
     )
-    _add_purgatory_gauges(parts)
-    _add_group_gauges(parts)
-    _add_server_gauges(parts, server)
 
 
 def _add_purgatory_gauges(parts: Parts) -> None:

@@ -38,6 +38,9 @@ class LogCleaner:
         self._is_moving = is_moving
         self._uncleanable: dict[TopicPartition, Log] = {}
         """Logs with a batch that cannot be opened: they grow until they are read anew."""
+        self.max_dirty_ratio = 0.0
+        """The largest at the last look through the logs."""
+        self._looked_at = replicas.clock()
 
     @property
     def uncleanable_count(self) -> int:
@@ -54,8 +57,14 @@ class LogCleaner:
             else:
                 await self._clean(*found)
 
+    @property
+    def idle_s(self) -> float:
+        """Seconds since all logs were last looked through."""
+        return self._replicas.clock() - self._looked_at
+
     async def _find_dirtiest(self) -> tuple[Partition, Cleanable] | None:
         dirtiest: tuple[Partition, Cleanable] | None = None
+        max_dirty_ratio = 0.0
         self._forget_replaced()
         for number, partition in enumerate(list(self._replicas.partitions.values())):
             if number % LOGS_PER_STEP == LOGS_PER_STEP - 1:
@@ -67,9 +76,12 @@ class LogCleaner:
             except StorageError as error:
                 self._replicas.read_failed(partition.name, error)
                 continue
+            max_dirty_ratio = max(max_dirty_ratio, cleanable.dirty_ratio)
             is_due = cleanable.is_due(partition.log.config.min_cleanable_dirty_ratio)
             if is_due and (dirtiest is None or cleanable.dirty_ratio > dirtiest[1].dirty_ratio):
                 dirtiest = partition, cleanable
+        self.max_dirty_ratio = max_dirty_ratio
+        self._looked_at = self._replicas.clock()
         return dirtiest
 
     def _look_at(self, partition: Partition) -> Cleanable:

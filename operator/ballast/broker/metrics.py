@@ -1,11 +1,16 @@
-"""The broker's Prometheus metrics; no label is taken from what a client sends."""
+"""The broker's Prometheus metrics; no label is taken from what only a client sends."""
 
 from collections.abc import Callable
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from ballast.broker.request_times import RequestTimes
+from ballast.broker.topic_metrics import TopicMetrics
 
 PREFIX: Final = "ballast_broker_"
+
+FLUSH_BOUNDS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
 
 class BrokerMetrics:
@@ -34,6 +39,16 @@ class BrokerMetrics:
         self.dropped_load_samples = self._counter(
             "dropped_load_samples", "Samples of load that could not be written."
         )
+        self.flush_seconds = Histogram(
+            PREFIX + "flush_seconds",
+            "Time until the disk had kept what was flushed in the background.",
+            buckets=FLUSH_BOUNDS_S,
+            registry=self.registry,
+        )
+        self.topics = TopicMetrics(PREFIX)
+        self.registry.register(self.topics)
+        self.request_times = RequestTimes(PREFIX + "request_seconds")
+        self.registry.register(self.request_times)
         self.session_expiries = self._counter(
             "zookeeper_session_expiries", "ZooKeeper sessions that ended."
         )

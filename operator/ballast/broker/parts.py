@@ -13,6 +13,7 @@ from ballast.broker.identity import Identity
 from ballast.broker.leadership import Leadership
 from ballast.broker.log_cleaner import LogCleaner
 from ballast.broker.log_dir_moves import LogDirMoves
+from ballast.broker.loop_lag import LoopLag
 from ballast.broker.metadata_cache import MetadataCache
 from ballast.broker.metrics import BrokerMetrics
 from ballast.broker.producer_ids import ProducerIds
@@ -37,6 +38,7 @@ class Parts:
     leadership: Leadership
     log_cleaner: LogCleaner
     log_dir_moves: LogDirMoves
+    loop_lag: LoopLag
     metadata: MetadataCache
     metrics: BrokerMetrics
     producer_ids: ProducerIds

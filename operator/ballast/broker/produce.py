@@ -126,6 +126,7 @@ def _append(
     partition.load.produce_requests += 1
     if not appended.duplicate:
         partition.load.bytes_in += appended.size_bytes
+        partition.load.messages_in += appended.last_offset - appended.first_offset + 1
         replicas.metrics.bytes_in.inc(appended.size_bytes)
     return Produced(
         name,

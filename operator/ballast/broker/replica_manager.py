@@ -84,6 +84,7 @@ class ReplicaManager:
     def load_high_watermarks(self) -> None:
         """Read the checkpointed high watermarks; call it once the log dirs are loaded."""
         self.log_dirs.on_offline = self._went_offline
+        self.metrics.topics.show(self._partitions.values)
         self._high_watermarks = dict(self.log_dirs.read_high_watermarks())
 
     def find(self, name: TopicPartition) -> Partition:
@@ -127,14 +128,22 @@ class ReplicaManager:
 
     def forget(self, name: TopicPartition) -> None:
         """Drop a replica that is about to be deleted."""
-        self._partitions.pop(name, None)
+        partition = self._partitions.pop(name, None)
+        if partition is not None:
+            self.metrics.topics.replica_left(partition)
         self._high_watermarks.pop(name, None)
         if not any(other.topic == name.topic for other in self._partitions):
             # A topic made anew under this name has its configs read anew.
             self.configs.forget_topic(name.topic)
             self.throttles.forget_topic(name.topic)
+            self.metrics.topics.topic_left(name.topic)
 
     # -- log directories that fail --------------------------------------------------------------
+
+    @property
+    def offline_count(self) -> int:
+        """Replicas that were lost with their log directories."""
+        return len(self._offline)
 
     def is_offline(self, name: TopicPartition) -> bool:
         """Whether the replica was lost with its log directory."""
@@ -164,6 +173,7 @@ class ReplicaManager:
             partition = self._partitions.pop(name, None)
             if partition is not None:
                 partition.stop()
+                self.metrics.topics.replica_left(partition)
             self.on_lost(name)
         if self.log_dirs.is_any_online:
             self.log_dir_events.notify()

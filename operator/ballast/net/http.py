@@ -8,12 +8,12 @@ it is asked by kubelets and Prometheus, and reachable by whoever reaches the pod
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import cast
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 MAX_HEAD_BYTES = 8 * 1024
@@ -96,7 +96,7 @@ class _HttpConnection(asyncio.Protocol):
             return
         self._head += data[: MAX_HEAD_BYTES + 1 - len(self._head)]
         if b"\r\n\r\n" in self._head or b"\n\n" in self._head:
-            self._send(*_route(bytes(self._head), self._server.health))
+            self._answer(bytes(self._head))
         elif len(self._head) > MAX_HEAD_BYTES:
             status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
             self._send(_Answer(status, b"request too large\n"), is_head=False)
@@ -110,6 +110,27 @@ class _HttpConnection(asyncio.Protocol):
         """Close at once."""
         if self._transport is not None:
             self._transport.abort()
+
+    def _answer(self, head: bytes) -> None:
+        self._answered = True
+        answer, is_head = _route(head, self._server.health)
+        if answer is None:
+            families = iter(list(self._server.health.registry.collect()))
+            self._render(families, [], is_head)
+        else:
+            self._send(answer, is_head)
+
+    def _render(self, families: Iterator[Metric], rendered: list[bytes], is_head: bool) -> None:
+        """Write one family of metrics, then let others have their turn: some are long."""
+        if self._transport is None or self._transport.is_closing():
+            return
+        metric = next(families, None)
+        if metric is None:
+            body = b"".join(rendered)
+            self._send(_Answer(HTTPStatus.OK, body, CONTENT_TYPE_LATEST), is_head)
+            return
+        rendered.append(generate_latest(_Family(metric)))
+        self._loop.call_soon(self._render, families, rendered, is_head)
 
     def _send(self, answer: _Answer, is_head: bool) -> None:
         assert self._transport is not None
@@ -125,18 +146,32 @@ class _HttpConnection(asyncio.Protocol):
         self._transport.close()
 
 
-def _route(head: bytes, health: Health) -> tuple[_Answer, bool]:
-    """Return the answer to a request's head, and whether only its head is asked for."""
+class _Family(CollectorRegistry):
+    """A registry of one family of metrics, for `generate_latest`."""
+
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the family."""
+        yield self._metric
+
+
+def _route(head: bytes, health: Health) -> tuple[_Answer | None, bool]:
+    """Return the answer to a request's head, and whether only its head is asked for.
+
+    None stands for the metrics, which are not written in one go.
+    """
     words = head.split(b"\n", 1)[0].split()
     if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
         return _Answer(HTTPStatus.BAD_REQUEST, b"bad request\n"), False
     method, target, _ = words
-    routes = {
+    routes: dict[bytes, Callable[[Health], _Answer | None]] = {
         b"/healthz": _healthz,
         b"/livez": _healthz,
         b"/readyz": _readyz,
         b"/certainz": _certainz,
-        b"/metrics": _metrics,
+        b"/metrics": lambda _: None,
     }
     route = routes.get(target.split(b"?", 1)[0])
     if route is None:
@@ -162,7 +197,3 @@ def _verdict(reason: str | None) -> _Answer:
     if reason is None:
         return _Answer(HTTPStatus.OK, b"ok\n")
     return _Answer(HTTPStatus.SERVICE_UNAVAILABLE, f"{reason}\n".encode())
-
-
-def _metrics(health: Health) -> _Answer:
-    return _Answer(HTTPStatus.OK, generate_latest(health.registry), CONTENT_TYPE_LATEST)

@@ -8,8 +8,8 @@ to the log: a procedure looks again at what it relies on after each ``yield``.
 Only the waiting leaves the event loop. What is opened, written and renamed happens in its turn.
 """
 
-from collections.abc import Callable, Generator, Iterable
-from typing import Protocol
+from collections.abc import Callable, Coroutine, Generator, Iterable
+from typing import Any
 
 from ballast.storage.errors import DiskError
 from ballast.storage.files import Files, Flush
@@ -21,12 +21,8 @@ Flushes = Generator[Flush, None, None]
 """Yields what must be durable before it goes on. A failure is thrown into it as `DiskError`."""
 
 
-class InBackground(Protocol):
-    """Runs what waits for the disk while the event loop goes on; raises what that raises."""
-
-    async def __call__(self, flush: Flush) -> None:
-        """Return when ``flush`` has returned."""
-        ...
+InBackground = Callable[[Flush], Coroutine[Any, Any, None]]
+"""Runs what waits for the disk while the event loop goes on; raises what that raises."""
 
 
 def run(flushes: Flushes) -> None:

@@ -142,10 +142,8 @@ class Segment:
     def begin_tail(self) -> None:
         """Go back to what the indexes know; `note` must follow for the batches behind them."""
         last_time = self.time_index.last()
-        self.max_timestamp, self.max_timestamp_offset = last_time or (
-            NO_TIMESTAMP,
-            self.base_offset,
-        )
+        newest = last_time or (NO_TIMESTAMP, self.base_offset)
+        self.max_timestamp, self.max_timestamp_offset = newest
         self._bytes_since_entry = 0
         self._positions.clear()
         self._first_timestamp = None

@@ -9,6 +9,7 @@ from ballast.broker.housekeeping import (
     retain_periodically,
 )
 from ballast.model.ids import TopicPartition
+from ballast.protocol.records import build_batch
 from ballast.storage.errors import LogFailed
 from tests.simulation.loop import SimulatedLoop, run
 from tests.unit.broker.cluster import P0, Cluster, batch, simulate
@@ -84,6 +85,48 @@ def test_a_replica_that_is_deleted_amid_a_flush_is_no_failure() -> None:
         assert broker.failure is None
 
     simulate(main)
+
+
+FLUSHES_PER_TURN = 4
+"""Of 5 ms each they are a turn of 20 ms: others wait for no longer."""
+
+
+def test_no_turn_of_the_loop_waits_for_many_flushes() -> None:
+    names = [TopicPartition(P0.topic, number) for number in range(40)]
+    most = [0]
+
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        for name in names:
+            await cluster.lead(name, 1, [1])
+        disk = cluster.disks[1]
+
+        def look() -> None:
+            most[0] = max(most[0], disk.flushes_in_turn)
+            disk.flushes_in_turn = 0
+
+        disk.flushes_in_turn = 0
+        cluster.loop.after_step = look
+        for _ in range(8):
+            for name in names:
+                await cluster.produce(1, name, build_batch([(b"key", b"value", 1000)]))
+            await asyncio.sleep(1)
+        log_dirs = cluster.brokers[1].replicas.log_dirs
+        await asyncio.sleep(2)
+        logs = list(log_dirs.logs.values())
+        assert [log.recovery_point for log in logs] == [8] * len(names)
+        assert all(log_dirs.cleaner_offset(name) for name in names), "all are compacted"
+
+    simulate(
+        main,
+        log_flush_offset_checkpoint_interval_ms="500",
+        replica_high_watermark_checkpoint_interval_ms="300",
+        log_cleanup_policy="compact",
+        log_cleaner_backoff_ms="100",
+        log_cleaner_min_cleanable_ratio="0.01",
+        log_segment_bytes="300",
+    )
+    assert 0 < most[0] <= FLUSHES_PER_TURN
 
 
 SMALL_SEGMENTS = {"log_segment_bytes": "100", "log_retention_check_interval_ms": "1000"}

@@ -1,3 +1,5 @@
+from collections.abc import Generator
+
 import pytest
 
 from ballast.protocol.compression import compress
@@ -37,7 +39,10 @@ def header_of(data: bytes) -> BatchHeader:
 
 
 def cleaned(data: bytes, keeps: KeepsRecord, *, keep_empty: bool = False) -> bytes | None:
-    steps = clean_batch(data, header_of(data), keeps, keep_empty=keep_empty)
+    return result_of(clean_batch(data, header_of(data), keeps, keep_empty=keep_empty))
+
+
+def result_of(steps: Generator[int, None, bytes | None]) -> bytes | None:
     try:
         while True:
             assert next(steps) == 0
@@ -106,4 +111,6 @@ def test_damage_is_not_written_anew() -> None:
     header = header_of(bytes(data))
     data[-2] ^= 1
     with pytest.raises(CorruptRecords):
-        cleaned(bytes(data), lambda offset, *_: offset == 7)
+        result_of(
+            clean_batch(bytes(data), header, lambda offset, *_: offset == 7, keep_empty=False)
+        )
