@@ -16,75 +16,7 @@ from random import Random
 
 from ballast.storage.descriptors import Buffer
 from ballast.storage.errors import DiskError, UnsafePath
-
-
-class _Content:
-    """A file's bytes, and the unflushed changes that made them: (position, replaced, old size)."""
-
-    __slots__ = ("changes", "data", "flushed", "modified_ms", "parted")
-
-    def __init__(self) -> None:
-        self.data = bytearray()
-        self.modified_ms = 0
-        self.changes: list[tuple[int, bytes, int]] = []
-        self.flushed = 0
-        """How many changes were made durable before those in `changes`."""
-        self.parted = False
-        """Whether a flush has begun since the last change: an append is a change of its own."""
-
-    def write(self, buffer: Buffer, position: int) -> None:
-        data = self.data
-        size = len(data)
-        if position < size:
-            self.changes.append((position, bytes(data[position : position + len(buffer)]), size))
-        elif self.parted or not self.changes or not _is_append(self.changes[-1]):
-            # Appends in a row are one change, which a crash may cut at any byte.
-            self.changes.append((size, b"", size))
-        self.parted = False
-        if position > size:
-            data += bytes(position - size)
-        data[position : position + len(buffer)] = buffer
-
-    def truncate(self, size: int) -> None:
-        old_size = len(self.data)
-        if size < old_size:
-            self.changes.append((size, bytes(self.data[size:]), old_size))
-            del self.data[size:]
-        elif size > old_size:
-            self.write(bytes(size - old_size), old_size)
-
-    def begin_flush(self) -> int:
-        """Return what `end_flush` takes, to make durable what was changed until now."""
-        self.parted = True
-        return self.flushed + len(self.changes)
-
-    def end_flush(self, until: int) -> None:
-        count = max(0, until - self.flushed)
-        del self.changes[:count]
-        self.flushed += count
-
-    def crash(self, random: Random) -> None:
-        """Undo a random number of the newest changes; the oldest of them may be half done."""
-        data = self.data
-        lost = random.randint(0, len(self.changes))
-        for remaining in range(lost, 0, -1):
-            change = self.changes.pop()
-            position, replaced, old_size = change
-            if remaining == 1 and _is_append(change):
-                cut = random.randint(old_size, len(data))
-                if random.random() < 0.2:
-                    # The size reached the disk, the blocks did not: zeros.
-                    data[cut:] = bytes(len(data) - cut)
-                else:
-                    del data[cut:]
-            else:
-                data[position : position + len(replaced)] = replaced
-                del data[old_size:]
-        self.end_flush(self.begin_flush())
-
-
-def _is_append(change: tuple[int, bytes, int]) -> bool:
-    return change[0] == change[2]
+from tests.fakes.disk_content import Content
 
 
 class FakeFile:
@@ -92,7 +24,7 @@ class FakeFile:
 
     __slots__ = ("_content", "_disk", "_generation", "_path")
 
-    def __init__(self, disk: "FakeDisk", path: str, content: _Content) -> None:
+    def __init__(self, disk: "FakeDisk", path: str, content: Content) -> None:
         self._disk = disk
         self._path = path
         self._content = content
@@ -149,7 +81,7 @@ class FakeFlush:
 
     __slots__ = ("_content", "_disk", "_generation", "_newest_name", "_path", "_until")
 
-    def __init__(self, disk: "FakeDisk", path: str, content: _Content | None = None) -> None:
+    def __init__(self, disk: "FakeDisk", path: str, content: Content | None = None) -> None:
         self._disk = disk
         self._path = path
         self._generation = disk.generation
@@ -202,9 +134,9 @@ class FakeDisk:
         self.wall_clock_ms: Callable[[], int] = lambda: 0
         """What files that change are stamped with."""
         self._random = random
-        self._files: dict[str, _Content] = {}
-        self._directories: dict[str, dict[str, _Content]] = {}
-        self.journal: list[tuple[bool, str, _Content]] = []
+        self._files: dict[str, Content] = {}
+        self._directories: dict[str, dict[str, Content]] = {}
+        self.journal: list[tuple[bool, str, Content]] = []
         """Unflushed creations (True) and removals of names, oldest first."""
         self._locks: dict[str, FakeDisk] = {}
         """Path -> the process that holds the lock."""
@@ -287,7 +219,7 @@ class FakeDisk:
             directory, _, name = path.rpartition("/")
             if directory not in self._directories:
                 raise _missing("open", path)
-            content = self._files[path] = self._directories[directory][name] = _Content()
+            content = self._files[path] = self._directories[directory][name] = Content()
             self.journal.append((True, path, content))
         return FakeFile(self, path, content)
 
@@ -382,7 +314,7 @@ class FakeDisk:
         directory, _, name = path.rpartition("/")
         if directory not in self._directories:
             raise _missing("write", path)
-        content = _Content()
+        content = Content()
         content.data += data
         self.flushes_in_turn += 2
         self.journal.clear()
@@ -394,7 +326,7 @@ class FakeDisk:
         if path not in self._files:
             if directory not in self._directories:
                 raise _missing("lock", path)
-            content = self._files[path] = self._directories[directory][name] = _Content()
+            content = self._files[path] = self._directories[directory][name] = Content()
             self.journal.append((True, path, content))
         if path in self._locks:
             return False
@@ -409,14 +341,14 @@ class FakeDisk:
         """Whether this process holds the lock of a file, for tests."""
         return self._locks.get(path) is self
 
-    def _undo(self, created: bool, path: str, content: _Content) -> None:
+    def _undo(self, created: bool, path: str, content: Content) -> None:
         directory, _, name = path.rpartition("/")
         if created and self._files.get(path) is content:
             self._forget(path)
         elif not created and directory in self._directories and path not in self._files:
             self._files[path] = self._directories[directory][name] = content
 
-    def _forget(self, path: str) -> _Content:
+    def _forget(self, path: str) -> Content:
         directory, _, name = path.rpartition("/")
         del self._directories[directory][name]
         return self._files.pop(path)

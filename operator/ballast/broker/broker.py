@@ -41,7 +41,7 @@ from ballast.broker.registration import Registration
 from ballast.broker.replica_manager import ReplicaManager
 from ballast.broker.server_limits import limits_of
 from ballast.broker.session import Session
-from ballast.broker.throttles import Throttles
+from ballast.broker.throttles import throttles_of
 from ballast.broker.timed_flushes import TimedFlushes
 from ballast.broker.waits import Waits
 from ballast.model.brokers import Broker as RegisteredBroker
@@ -52,7 +52,6 @@ from ballast.net.channel import BrokerChannel, ChannelOptions
 from ballast.net.http import Health, HttpServer
 from ballast.net.server import Server
 from ballast.protocol.messages.create_topics import CreatableTopic
-from ballast.replication.quota import Window
 from ballast.storage.errors import NoUsableLogDir, WrongLogDir
 from ballast.storage.files import Files
 from ballast.storage.log_dirs import LogDirs
@@ -110,7 +109,7 @@ class Broker:
         identity, session = Identity(config.broker_id), Session()
         metrics, metadata = BrokerMetrics(), MetadataCache()
         configs = DynamicConfigs(config)
-        throttles = self._throttles(loop.time)
+        throttles = throttles_of(config, loop.time)
         controller = ControllerLink(session, f"broker-{config.broker_id}")
         self.registration = Registration(
             client_factory=self._client_factory,
@@ -195,21 +194,6 @@ class Broker:
             OFFSETS_TOPIC: creatable_offsets_topic(self.config),
             LOAD_TOPIC: creatable_load_topic(self.config),
         }
-
-    def _throttles(self, clock: Callable[[], float]) -> Throttles:
-        config = self.config
-        throttles = Throttles(
-            config.broker_id,
-            clock,
-            window=Window(config.quota_window_num, config.quota_window_size_seconds),
-            log_dirs_window=Window(
-                config.log_dirs_quota_window_num, config.log_dirs_quota_window_size_seconds
-            ),
-        )
-        throttles.leader.set_rate(config.leader_throttled_rate)
-        throttles.follower.set_rate(config.follower_throttled_rate)
-        throttles.log_dirs.set_rate(config.log_dirs_throttled_rate)
-        return throttles
 
     def _log_dirs(
         self, configs: DynamicConfigs, metrics: BrokerMetrics, clock: Callable[[], float]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ballast.broker.config import BrokerConfig
 from ballast.broker.settings import UNLIMITED
 from ballast.model.ids import TopicPartition
 from ballast.replication.quota import (
@@ -112,3 +113,19 @@ class Throttles:
         """Count what was fetched, if the replica is throttled."""
         if size_bytes and self.follower.covers(partition):
             self.follower.record(size_bytes, self.clock())
+
+
+def throttles_of(config: BrokerConfig, clock: Clock) -> Throttles:
+    """Return a broker's throttles with the rates of its properties."""
+    throttles = Throttles(
+        config.broker_id,
+        clock,
+        window=Window(config.quota_window_num, config.quota_window_size_seconds),
+        log_dirs_window=Window(
+            config.log_dirs_quota_window_num, config.log_dirs_quota_window_size_seconds
+        ),
+    )
+    throttles.leader.set_rate(config.leader_throttled_rate)
+    throttles.follower.set_rate(config.follower_throttled_rate)
+    throttles.log_dirs.set_rate(config.log_dirs_throttled_rate)
+    return throttles
