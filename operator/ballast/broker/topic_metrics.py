@@ -10,16 +10,19 @@ from typing import Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from ballast.broker.load_counts import LoadCounts
 from ballast.broker.partition import Partition
 
-TRAFFIC: Final = {
-    "bytes_in": "Bytes of records appended from producers.",
-    "bytes_out": "Bytes of records sent to consumers.",
-    "messages_in": "Records appended from producers.",
-    "produce_requests": "Appends of producers' records.",
-    "fetch_requests": "Reads for consumers.",
-}
-"""Attributes of `LoadCounts` that are shown per topic (Kafka's ``BrokerTopicMetrics``)."""
+_Traffic = tuple[str, str, Callable[[LoadCounts], int]]
+
+TRAFFIC: Final[tuple[_Traffic, ...]] = (
+    ("bytes_in", "Bytes of records appended from producers.", lambda load: load.bytes_in),
+    ("bytes_out", "Bytes of records sent to consumers.", lambda load: load.bytes_out),
+    ("messages_in", "Records appended from producers.", lambda load: load.messages_in),
+    ("produce_requests", "Appends of producers' records.", lambda load: load.produce_requests),
+    ("fetch_requests", "Reads for consumers.", lambda load: load.fetch_requests),
+)
+"""What is shown per topic (Kafka's ``BrokerTopicMetrics``)."""
 
 
 class TopicMetrics(Collector):
@@ -28,7 +31,8 @@ class TopicMetrics(Collector):
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         self._partitions: Callable[[], Iterable[Partition]] = tuple
-        self._gone: dict[str, dict[str, int]] = {}
+        self._gone: dict[str, list[int]] = {}
+        """Of each topic, what replicas counted that are not here any more, as in `TRAFFIC`."""
 
     def show(self, partitions: Callable[[], Iterable[Partition]]) -> None:
         """Have the replicas shown that ``partitions`` returns."""
@@ -36,9 +40,7 @@ class TopicMetrics(Collector):
 
     def replica_left(self, partition: Partition) -> None:
         """Keep what was counted, so that a topic's total does not fall."""
-        totals = self._gone.setdefault(partition.name.topic, dict.fromkeys(TRAFFIC, 0))
-        for name in TRAFFIC:
-            totals[name] += getattr(partition.load, name)
+        _add(self._gone.setdefault(partition.name.topic, [0] * len(TRAFFIC)), partition)
 
     def topic_left(self, topic: str) -> None:
         """Forget a topic of which no replica is here any more."""
@@ -62,18 +64,21 @@ class TopicMetrics(Collector):
             yield gauge
 
     def _traffic(self, partitions: Iterable[Partition]) -> Iterator[Metric]:
-        totals = {topic: dict(gone) for topic, gone in self._gone.items()}
+        totals = {topic: list(gone) for topic, gone in self._gone.items()}
         for partition in partitions:
-            of_topic = totals.setdefault(partition.name.topic, dict.fromkeys(TRAFFIC, 0))
-            for name in TRAFFIC:
-                of_topic[name] += getattr(partition.load, name)
-        for name, documentation in TRAFFIC.items():
+            _add(totals.setdefault(partition.name.topic, [0] * len(TRAFFIC)), partition)
+        for number, (name, documentation, _) in enumerate(TRAFFIC):
             counter = CounterMetricFamily(
                 f"{self._prefix}topic_{name}", documentation, labels=("topic",)
             )
             for topic in sorted(totals):
-                counter.add_metric((topic,), totals[topic][name])
+                counter.add_metric((topic,), totals[topic][number])
             yield counter
+
+
+def _add(totals: list[int], partition: Partition) -> None:
+    for number, (_, _, read) in enumerate(TRAFFIC):
+        totals[number] += read(partition.load)
 
 
 _LOG_GAUGES: Final[tuple[tuple[str, str, Callable[[Partition], float]], ...]] = (
