@@ -16,6 +16,7 @@ from ballast.reassign.kafka_json import (
     format_reassignment_json,
 )
 from ballast.reassign.ports import BrokerUnavailable, Clock, ClusterAdmin, ClusterView, RequestError
+from ballast.reassign.throttle_lists import MAX_VALUE_BYTES
 from ballast.reassign.throttles import (
     BROKER_THROTTLES,
     LOG_DIRS_RATE,
@@ -185,7 +186,16 @@ async def _set_throttle(
         if tp not in pending and tp not in current:
             raise CommandFailed(f"Trying to reassign a topic partition {tp} with 0 replicas")
     moves = move_map(pending, targets, current)
-    refused = await admin.alter_topic_configs(topic_lists(moves))
+    lists = topic_lists(moves)
+    for topic, values in lists.items():
+        longest = max(map(len, values.values()))
+        if longest > MAX_VALUE_BYTES:
+            raise CommandFailed(
+                f"The list of throttled replicas of topic {topic} would have {longest} bytes, and "
+                f"a value of a topic's configuration has at most {MAX_VALUE_BYTES}: reassign fewer "
+                "partitions at once, or use `ballast run`, which names them in pieces"
+            )
+    refused = await admin.alter_topic_configs(lists)
     for topic, error in refused.items():
         raise CommandFailed(f"{topic}: {error.message}")
     for broker in moving_brokers(moves):

@@ -44,8 +44,10 @@ from ballast.reassign.steps import (
     Wait,
 )
 from ballast.reassign.survey import Survey, foreign_moves, survey
+from ballast.reassign.throttle_lists import named_moves
 from ballast.reassign.throttling import (
     Throttling,
+    own_entries,
     remembered,
     wanted_change,
 )
@@ -118,7 +120,12 @@ def throttling_of(world: World, memory: Memory, seen: Survey) -> Throttling:
     """Return the throttle that should be in force now."""
     starts = memory.intent.submits_moves and not memory.lets_others_begin
     moves = seen.unfinished if starts else ()
-    return Throttling.of(world.spec.settings.execution.throttle_bytes_per_second, moves)
+    rate = world.spec.settings.execution.throttle_bytes_per_second
+    if rate is None or not moves:
+        return Throttling.of(None, ())
+    under_way = {move.topic_partition for move in seen.within(MoveState.IN_PROGRESS)}
+    lists = world.observed.topic_configs
+    return Throttling.of(rate, moves, named_moves(moves, under_way, lists, own_entries(memory)))
 
 
 def _before_start(world: World, memory: Memory | None) -> Step:  # noqa: PLR0911  (a list of rules)

@@ -29,6 +29,7 @@ def next_batch_of(
         move.topic_partition: move
         for move in seen.within(MoveState.PENDING)
         if not held_back & {*move.origin, *move.target}
+        and move.topic_partition not in throttling.unnamed
     }
     batch = next_batch(
         (_candidate(move, world.observed) for move in pending.values()),

@@ -5,12 +5,13 @@ difference. A broker that does not answer is a *debt*: it is tried again at each
 nothing else, and is named until it is paid.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ballast.model.ids import TopicPartition
 from ballast.reassign.memory import Memory
 from ballast.reassign.plan import PlannedMove
+from ballast.reassign.throttle_lists import is_good_enough
 from ballast.reassign.throttles import (
     BROKER_RATES,
     LOG_DIRS_RATE,
@@ -35,12 +36,20 @@ class Throttling:
     """None = none."""
     movement: Mapping[TopicPartition, Movement]
     """The moves that copy bytes and are not complete; empty without a throttle."""
+    unnamed: frozenset[TopicPartition] = frozenset()
+    """Of those moves the ones that do not fit into the list of their topic yet: none of them is
+    under way, and none may start."""
     copying_within: frozenset[int] = frozenset()
     """Brokers that copy replicas from one of their log directories to another."""
 
     @classmethod
-    def of(cls, bytes_per_second: int | None, moves: Iterable[PlannedMove]) -> "Throttling":
-        """Return the throttle for the moves still to be completed."""
+    def of(
+        cls,
+        bytes_per_second: int | None,
+        moves: Iterable[PlannedMove],
+        named: Container[TopicPartition] | None = None,
+    ) -> "Throttling":
+        """Return the throttle for the moves still to be completed; ``named`` are all by default."""
         if bytes_per_second is None:
             return cls(bytes_per_second=None, movement={})
         known = tuple(moves)
@@ -49,8 +58,14 @@ class Throttling:
         return cls(
             bytes_per_second=bytes_per_second if movement or within else None,
             movement=movement,
+            unnamed=frozenset(() if named is None else (tp for tp in movement if tp not in named)),
             copying_within=within,
         )
+
+    @property
+    def named(self) -> dict[TopicPartition, Movement]:
+        """The moves that the lists of their topics are to name."""
+        return {tp: move for tp, move in self.movement.items() if tp not in self.unnamed}
 
     @property
     def brokers(self) -> tuple[int, ...]:
@@ -121,19 +136,26 @@ def wanted_change(
     ``all_values`` names also those that seem to be right: a broker shows a change some time after
     it has acknowledged it, and a throttle that is not shown yet must not be left behind.
     """
-    active = topic_entries(throttling.movement)
-    universe = _own_entries(memory)
+    active = topic_entries(throttling.named)
+    universe = own_entries(memory)
     topics: dict[str, Values] = {}
     for topic, before in sorted(memory.topic_throttles.items()):
         now = observed.topic_configs.get(topic)
         if now is None:
             continue
+        needed = active.get(topic, {})
+        ours = universe.get(topic, frozenset())
+        if needed and all(
+            is_good_enough(now.get(name), before.get(name), needed[name], ours)
+            for name in TOPIC_THROTTLES
+        ):
+            continue
         wanted = {
             name: wanted_list(
                 now=now.get(name),
                 before=before.get(name),
-                active=active.get(topic, {}).get(name, frozenset()),
-                ours=universe.get(topic, frozenset()),
+                active=needed.get(name, frozenset()),
+                ours=ours,
             )
             for name in TOPIC_THROTTLES
         }
@@ -209,7 +231,8 @@ def unthrottled_brokers(
     )
 
 
-def _own_entries(memory: Memory) -> dict[str, frozenset[str]]:
+def own_entries(memory: Memory) -> dict[str, frozenset[str]]:
+    """Return by topic all entries of lists that we may have added."""
     entries: dict[str, set[str]] = {}
     for move in memory.plan.moves:
         tp = move.topic_partition

@@ -45,6 +45,15 @@ def test_what_is_not_throttled_yet_waits() -> None:
     assert submit(world(seen), throttling=Throttling.of(5, plan.moves)) == []
 
 
+def test_what_does_not_fit_into_the_list_of_throttled_replicas_waits() -> None:
+    throttling = Throttling.of(5, memory().plan.moves, {T1})
+    known = replace(memory(), broker_throttles={b: {} for b in (1, 2, 3, 4)})
+    of = world()
+    seen = survey(known, of.observed, of.hints)
+    batch = next_batch_of(of, known, seen, throttling, slow=False)
+    assert batch == SubmitBatch(targets={T1: TARGETS[T1]})
+
+
 def test_partitions_under_min_isr() -> None:
     thin = observed(partition(T0, 1, 2, isr=(1,)), partition(T1, 3, 2), min_isr=2)
     assert under_min_isr(survey(memory(), thin, Hints()), thin) == (T0,)
