@@ -27,6 +27,7 @@ from ballast.reassign.throttles import (
     WILDCARD,
     split_list,
 )
+from tests.fakes.cluster_configs import FakeConfigs
 from tests.fakes.fuse import Fuse
 from tests.fakes.load_samples import FakeLoadHistory
 from tests.fakes.replica_log_dirs import FakeLogDirs
@@ -193,7 +194,7 @@ class FakeCluster:
         self._complete(partition)
 
 
-class FakeAdmin(FakeLogDirs, FakeLoadHistory):
+class FakeAdmin(FakeConfigs, FakeLogDirs, FakeLoadHistory):
     """Kafka's admin API on a `FakeCluster`, with faults."""
 
     def __init__(self, cluster: FakeCluster, fuse: Fuse | None = None) -> None:
@@ -218,17 +219,17 @@ class FakeAdmin(FakeLogDirs, FakeLoadHistory):
     async def close(self) -> None:
         self.is_closed = True
 
-    def _check(self) -> None:
+    def check(self) -> None:
         if not self.is_available:
             raise ClusterUnavailable("no broker answers")
 
     def check_broker(self, broker_id: int) -> None:
-        self._check()
+        self.check()
         if not self.cluster.brokers.get(broker_id, False) or broker_id in self.unreachable:
             raise BrokerUnavailable(f"broker {broker_id} does not answer")
 
     async def describe_cluster(self, topics: Collection[str] | None = None) -> ClusterView:
-        self._check()
+        self.check()
         return ClusterView(
             cluster_id="model",
             controller_id=min(b for b, up in self.cluster.brokers.items() if up),
@@ -257,7 +258,7 @@ class FakeAdmin(FakeLogDirs, FakeLoadHistory):
         return tp in self.cluster.partitions and broker_id in self.cluster.partitions[tp].sizes
 
     async def list_reassignments(self) -> Mapping[TopicPartition, ReplicaAssignment]:
-        self._check()
+        self.check()
         return {
             tp: partition.assignment
             for tp, partition in sorted(self.cluster.partitions.items())
@@ -267,7 +268,7 @@ class FakeAdmin(FakeLogDirs, FakeLoadHistory):
     async def alter_reassignments(
         self, targets: Mapping[TopicPartition, tuple[int, ...] | None]
     ) -> Mapping[TopicPartition, RequestError]:
-        self._check()
+        self.check()
         self.fuse.before_effect("cancel" if None in targets.values() else "submit")
         refused: dict[TopicPartition, RequestError] = {}
         for tp, target in targets.items():
@@ -302,74 +303,6 @@ class FakeAdmin(FakeLogDirs, FakeLoadHistory):
         self.cluster.reassign(tp, target)
         return None
 
-    async def topic_configs(
-        self, topics: Collection[str], names: Collection[str]
-    ) -> Mapping[str, Mapping[str, str]]:
-        self._check()
-        return {
-            topic: {n: v for n, v in self.cluster.topic_configs[topic].items() if n in names}
-            for topic in topics
-            if topic in self.cluster.topic_configs
-        }
-
-    async def effective_topic_configs(
-        self, topics: Collection[str], names: Collection[str]
-    ) -> Mapping[str, Mapping[str, str]]:
-        self._check()
-        inherited = {**self.cluster.static_configs, **self.cluster.default_configs}
-        return {
-            topic: {
-                n: v
-                for n, v in {**inherited, **self.cluster.topic_configs[topic]}.items()
-                if n in names
-            }
-            for topic in topics
-            if topic in self.cluster.topic_configs
-        }
-
-    async def broker_configs(self, broker_id: int, names: Collection[str]) -> Mapping[str, str]:
-        self.check_broker(broker_id)
-        configs = self.cluster.broker_configs[broker_id]
-        return {name: value for name, value in configs.items() if name in names}
-
-    async def default_broker_configs(self, names: Collection[str]) -> Mapping[str, str]:
-        self._check()
-        return {n: v for n, v in self.cluster.default_configs.items() if n in names}
-
-    async def alter_default_broker_configs(
-        self, changes: Mapping[str, str | None]
-    ) -> RequestError | None:
-        self._check()
-        self.fuse.before_effect("default configs")
-        _alter_values(self.cluster.default_configs, changes)
-        self.fuse.after_effect()
-        return None
-
-    async def alter_topic_configs(
-        self, changes: Mapping[str, Mapping[str, str | None]]
-    ) -> Mapping[str, RequestError]:
-        self._check()
-        self.fuse.before_effect("topic configs")
-        errors: dict[str, RequestError] = {}
-        for topic, values in changes.items():
-            if topic not in self.cluster.topic_configs:
-                errors[topic] = RequestError(
-                    error="UNKNOWN_TOPIC_OR_PARTITION", message="The topic does not exist."
-                )
-                continue
-            _alter_values(self.cluster.topic_configs[topic], values)
-        self.fuse.after_effect()
-        return errors
-
-    async def alter_broker_configs(
-        self, broker_id: int, changes: Mapping[str, str | None]
-    ) -> RequestError | None:
-        self.check_broker(broker_id)
-        self.fuse.before_effect(f"broker {broker_id} configs")
-        _alter_values(self.cluster.broker_configs[broker_id], changes)
-        self.fuse.after_effect()
-        return None
-
     async def replica_sizes(
         self, broker_id: int, topics: Mapping[str, Collection[int]]
     ) -> Mapping[TopicPartition, ReplicaSize]:
@@ -386,7 +319,7 @@ class FakeAdmin(FakeLogDirs, FakeLoadHistory):
     async def elect_preferred_leaders(
         self, partitions: Collection[TopicPartition]
     ) -> Mapping[TopicPartition, RequestError]:
-        self._check()
+        self.check()
         self.fuse.before_effect("elect")
         refused: dict[TopicPartition, RequestError] = {}
         self.elections += 1
@@ -404,11 +337,3 @@ class FakeAdmin(FakeLogDirs, FakeLoadHistory):
                 )
         self.fuse.after_effect()
         return refused
-
-
-def _alter_values(configs: dict[str, str], changes: Mapping[str, str | None]) -> None:
-    for name, value in changes.items():
-        if value is None:
-            configs.pop(name, None)
-        else:
-            configs[name] = value

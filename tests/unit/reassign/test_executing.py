@@ -1,0 +1,31 @@
+"""What is done about moves that do not come on."""
+
+from ballast.reassign.decide import decide
+from ballast.reassign.spec import DesiredState
+from ballast.reassign.steps import (
+    CancelActive,
+    Wait,
+)
+from ballast.reassign.world import Hints
+from tests.unit.reassign.test_decide import FORWARD
+from tests.unit.reassign.worlds import T0, memory, observed, partition, world
+
+PAUSED, CANCELLED = DesiredState.PAUSED, DesiredState.CANCELLED
+ROLLED_BACK = DesiredState.ROLLED_BACK
+
+
+class TestMovesToADeadBroker:
+    def test_what_is_under_way_keeps_the_turn(self) -> None:
+        going = observed(partition(T0, 4, 1, 2), pending={T0: FORWARD}, live=(1, 2, 3))
+        step = decide(world(going, remembered=memory(), hints=Hints(idle=True)))
+        assert isinstance(step, Wait)
+        assert step.reason == "Moving"
+
+    def test_after_the_deadline_moves_to_a_dead_broker_are_taken_back(self) -> None:
+        going = observed(partition(T0, 4, 1, 2), pending={T0: FORWARD}, live=(1, 2, 3))
+        step = decide(world(going, remembered=memory(), hints=Hints(stalled=True)))
+        assert step == CancelActive(partitions=(T0,))
+        alive = observed(partition(T0, 4, 1, 2), pending={T0: FORWARD})
+        waits = decide(world(alive, remembered=memory(), hints=Hints(stalled=True)))
+        assert isinstance(waits, Wait)
+        assert waits.reason == "ProgressDeadlineExceeded"
