@@ -9,6 +9,9 @@ from ballast.brokersets.resources import owner_reference
 from ballast.brokersets.spec import BrokerSetSpec
 from ballast.brokersets.steps import CreateReassignment
 
+DEFAULT_RATE: Final = "50Mi"
+"""Bytes per second into each broker, and out of each, where the set names no limit: a scale-in by
+an autoscaler must not take the network and the disks from producers."""
 _KEPT_SECONDS: Final = 3600
 """How long a finished drain stays to be looked at."""
 
@@ -27,8 +30,7 @@ def reassignment_document(
         "approval": {"policy": "Automatic" if is_drain else "Manual"},
         "deletionPolicy": "Cancel",
     }
-    if spec.scale_down.execution:
-        fields["execution"] = dict(spec.scale_down.execution)
+    fields["execution"] = {"throttle": {"rate": DEFAULT_RATE}, **spec.scale_down.execution}
     if is_drain:
         fields["ttlSecondsAfterFinished"] = _KEPT_SECONDS
     return {

@@ -15,14 +15,22 @@ from ballast.brokersets import names
 from ballast.brokersets.children import reassignment_document
 from ballast.brokersets.observed import Purpose
 from ballast.brokersets.resources import owner_reference
+from ballast.brokersets.room import capacities, what_lacks_room
 from ballast.brokersets.spec import BrokerSetSpec
 from ballast.brokersets.steps import CreateReassignment
 from ballast.kube.broker_set_reader import BrokerSetReader
+from ballast.kube.broker_set_views import volume_views
 from ballast.kube.context import ClosableAdmin, OperatorContext
 from ballast.kube.errors import AlreadyExists, KubernetesError
 from ballast.kube.ports import KubernetesApi
 from ballast.kube.reassignment_object import ReassignmentObject
-from ballast.kube.resources import CONFIG_MAPS, PARTITION_REASSIGNMENTS, Document
+from ballast.kube.replica_room import ReplicaRoom, read_room
+from ballast.kube.resources import (
+    CONFIG_MAPS,
+    PARTITION_REASSIGNMENTS,
+    PERSISTENT_VOLUME_CLAIMS,
+    Document,
+)
 from ballast.model.ids import TopicPartition
 from ballast.planner.collector import SnapshotCollector
 from ballast.planner.columns import ClusterColumns
@@ -64,7 +72,7 @@ async def create_reassignment(
         return
     if reader.admin is None:
         raise PlanInfeasible("no broker answers")
-    plan = await _plan(reader.admin, step)
+    plan = await _plan(operator.api, reader.admin, spec, step)
     if len(plan.moves) <= MAX_INLINE:
         document = reassignment_document(spec, step, {"assignments": _inline(plan)})
         await _create(operator.api, spec, document)
@@ -82,8 +90,10 @@ async def create_reassignment(
         await _hand_over(operator.api, spec, chunked, ReassignmentObject(document=created))
 
 
-async def _plan(admin: ClosableAdmin, step: CreateReassignment) -> Plan:
-    """Return the moves, from the cluster as it is now.
+async def _plan(
+    api: KubernetesApi, admin: ClosableAdmin, spec: BrokerSetSpec, step: CreateReassignment
+) -> Plan:
+    """Return the moves, from the cluster as it is now: bytes count, and room on volumes.
 
     What is being reassigned is left for the next time: where it will be is not settled.
     """
@@ -91,23 +101,49 @@ async def _plan(admin: ClosableAdmin, step: CreateReassignment) -> Plan:
     view = await admin.describe_cluster()
     # Once more: what began between the two is seen with all its replicas, old and new.
     pending |= await admin.list_reassignments()
+    room = await read_room(admin, view, pending)
     current = {tp: seen.replicas for tp, seen in view.partitions.items()}
     wanted = frozenset(step.broker_ids)
     try:
         moved = {tp: assignment.target_replicas for tp, assignment in pending.items()}
-        snapshot = snapshot_of(view, wanted | step.excluded, moved)
+        snapshot = snapshot_of(view, wanted | step.excluded, moved, room.bytes_of)
         targets = await asyncio.to_thread(drain_targets, snapshot, wanted)
     except PlannerError as error:
         raise PlanInfeasible(str(error)) from error
     chosen = [tp for tp in sorted(targets) if tp not in pending and targets[tp] != current[tp]]
     if not chosen:
         raise PlanInfeasible("all that is to move is being reassigned: waiting for its end")
-    return Plan.of({tp: targets[tp] for tp in chosen[:MAX_PARTITIONS]}, current)
+    plan = Plan.of({tp: targets[tp] for tp in chosen[:MAX_PARTITIONS]}, current)
+    lacking = what_lacks_room(room.held, _coming(plan, room), await _capacities(api, spec))
+    if lacking:
+        raise PlanInfeasible(lacking)
+    return plan
 
 
-def snapshot_of(view: ClusterView, cordoned: frozenset[int], moved: Targets) -> ClusterColumns:
+def _coming(plan: Plan, room: ReplicaRoom) -> dict[int, int]:
+    """Return the bytes that each broker gets."""
+    coming: dict[int, int] = {}
+    for move in plan.moves:
+        for broker in move.adding:
+            coming[broker] = coming.get(broker, 0) + room.size(move.topic_partition)
+    return coming
+
+
+async def _capacities(api: KubernetesApi, spec: BrokerSetSpec) -> dict[int, int]:
+    labels = f"{names.SET_LABEL}={spec.identity.name}"
+    claims = await api.list(PERSISTENT_VOLUME_CLAIMS, spec.identity.namespace, labels=labels)
+    return capacities(spec, volume_views(spec.identity.name, claims))
+
+
+def snapshot_of(
+    view: ClusterView,
+    cordoned: frozenset[int],
+    moved: Targets,
+    bytes_of: Mapping[TopicPartition, int] | None = None,
+) -> ClusterColumns:
     """Return the cluster as it will be when what is ``moved`` now has arrived.
 
+    ``bytes_of`` are the sizes of a replica of each partition, where they are known.
     Brokers that are not alive are cordoned too. A topic that is not shown whole is left out: it is
     just being made, or deleted.
     """
@@ -129,8 +165,10 @@ def snapshot_of(view: ClusterView, cordoned: frozenset[int], moved: Targets) -> 
         topics.setdefault(tp.topic, {})[tp.partition] = replicas
     for topic, partitions in topics.items():
         if max(partitions) == len(partitions) - 1:
-            replicas_by_partition = [list(replicas) for replicas in partitions.values()]
-            collector.add(TopicEntry(topic=topic, replicas=replicas_by_partition), topic)
+            entry = TopicEntry(topic=topic, replicas=[list(ids) for ids in partitions.values()])
+            if bytes_of:
+                entry.bytes = [bytes_of.get(TopicPartition(topic, n), 0) for n in partitions]
+            collector.add(entry, topic)
     return collector.columns()
 
 

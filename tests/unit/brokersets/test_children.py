@@ -17,7 +17,7 @@ def made(purpose: Purpose, **fields: Any) -> dict[str, Any]:
 
 
 def test_a_drain_runs_by_itself() -> None:
-    execution = {"throttle": {"rate": "50Mi"}}
+    execution = {"throttle": {"rate": "10Mi"}}
     document = made(Purpose.DRAIN, scaleDown={"reassignment": {"execution": execution}})
     assert document["spec"] == {
         "brokerSetRef": {"name": "prod"},
@@ -29,10 +29,17 @@ def test_a_drain_runs_by_itself() -> None:
     }
 
 
+def test_its_own_moves_are_throttled_where_the_set_names_no_limit() -> None:
+    for purpose in Purpose:
+        assert made(purpose)["spec"]["execution"] == {"throttle": {"rate": "50Mi"}}
+    batches = {"batchSize": 7}
+    some = made(Purpose.DRAIN, scaleDown={"reassignment": {"execution": batches}})["spec"]
+    assert some["execution"] == {"batchSize": 7, "throttle": {"rate": "50Mi"}}
+
+
 def test_a_rebalance_waits_for_approval() -> None:
     spec = made(Purpose.REBALANCE)["spec"]
     assert spec["approval"] == {"policy": "Manual"}
-    assert "execution" not in spec
     assert "ttlSecondsAfterFinished" not in spec
 
 

@@ -10,13 +10,13 @@ from ballast.kube.broker_set_reader import BrokerSetReader
 from ballast.kube.context import OperatorContext
 from ballast.kube.plan_source import load_plan
 from ballast.kube.reassignment_object import ReassignmentObject
-from ballast.kube.resources import CONFIG_MAPS
+from ballast.kube.resources import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS
 from ballast.model.ids import TopicPartition
 from ballast.reassign.generate_manifest import PlanToGenerate
 from ballast.reassign.manifest import parse_manifest
 from ballast.reassign.plan_manifest import PlanConfigMap
 from ballast.reassign.spec import ApprovalPolicy
-from tests.unit.kube.broker_set_house import KEY, NAMESPACE, House
+from tests.unit.kube.broker_set_house import KEY, LABELS, NAMESPACE, House
 
 DRAIN = CreateReassignment(
     name="prod-drain-3",
@@ -60,6 +60,38 @@ async def test_a_plan_stands_in_its_object() -> None:
     assert made["metadata"]["annotations"] == {"ballast.dev/broker-ids": "3"}
     manifest = parse_manifest(ReassignmentObject(document=made).manifest_document())
     assert manifest.broker_set == "prod"
+    await create(house)
+    assert len(house.reassignments()) == 1
+
+
+def give_volumes(house: House, size: str) -> None:
+    for ordinal in range(4):
+        name = f"data-prod-broker-{ordinal}"
+        claim = {
+            "metadata": {"name": name, "namespace": NAMESPACE, "labels": LABELS},
+            "spec": {"resources": {"requests": {"storage": size}}},
+        }
+        house.api.put(PERSISTENT_VOLUME_CLAIMS, claim)
+
+
+async def test_bytes_are_levelled_and_not_numbers_of_replicas() -> None:
+    """One broker must get two replicas: not the one that gets the largest."""
+    house = await house_of_four(0)
+    for number, size in enumerate((1000, 400, 400, 400)):
+        house.cluster.add("orders", number, 3, size=size)
+    await create(house)
+    made = targets(house.reassignments()[0])
+    (large,) = made[P[0]]
+    assert all(made[tp] != (large,) for tp in P[1:])
+
+
+async def test_no_volume_is_filled_by_a_drain() -> None:
+    house = await house_of_four()
+    give_volumes(house, "4Ki")
+    with pytest.raises(PlanInfeasible, match=r"NotEnoughDisk: broker 0 would hold 3.9Ki of 4.0Ki"):
+        await create(house)
+    assert house.reassignments() == []
+    give_volumes(house, "5Ki")
     await create(house)
     assert len(house.reassignments()) == 1
 
