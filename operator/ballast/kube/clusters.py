@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
+from ballast.brokersets import names
 from ballast.kube.errors import NotFound
 from ballast.kube.ports import KubernetesApi
 from ballast.kube.resources import BROKER_SETS, Document
-
-CLIENT_PORT: Final = 9092
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +37,16 @@ def cluster_address(document: Document, cluster_domain: str) -> ClusterAddress:
     spec: Mapping[str, Any] = document.get("spec") or {}
     controller = (document.get("status") or {}).get("controller") or {}
     epoch = controller.get("epoch")
-    host = f"{metadata['name']}-bootstrap.{metadata['namespace']}.svc.{cluster_domain}"
+    # The headless Service first: the one for clients has ready pods only, and a move must go on,
+    # and give its throttle back, while every gate is shut.
+    name = metadata["name"]
+    services = (names.brokers_service(name), names.bootstrap_service(name))
+    managed = ",".join(
+        f"{service}.{metadata['namespace']}.svc.{cluster_domain}:{names.CLIENT_PORT}"
+        for service in services
+    )
     return ClusterAddress(
-        bootstrap=str(spec.get("bootstrapServers") or f"{host}:{CLIENT_PORT}"),
+        bootstrap=str(spec.get("bootstrapServers") or managed),
         epoch=epoch if isinstance(epoch, int) else None,
         is_deleted="deletionTimestamp" in metadata,
     )

@@ -24,6 +24,7 @@ from ballast.kube.snapshot_chunks import (
     write_snapshot_chunks,
 )
 from ballast.kube.spark_applications import KubeflowSpark, SparkEngine
+from ballast.model.topics import LOAD_TOPIC
 from ballast.net.cluster_snapshot import ClusterSnapshot, take_snapshot
 from ballast.net.load_rates import (
     LoadWindow,
@@ -56,6 +57,12 @@ SNAPSHOT_MISSING: Final = "SnapshotMissing"
 CLUSTER_UNAVAILABLE: Final = "ControllerUnavailable"
 REASSIGNMENTS_PENDING: Final = "ReassignmentsPending"
 LOAD_HISTORY_MISSING: Final = "LoadHistoryMissing"
+TOPIC_PATIENCE_S: Final = 600.0
+"""Within this time brokers of a new cluster have made the topic of their loads, if they ever do."""
+_NO_TOPIC: Final = (
+    f"there is no topic {LOAD_TOPIC}: only Ballast's brokers write it, so of an existing Kafka no "
+    "load is known; plan by objective Bytes"
+)
 LOAD_HISTORY_TOO_LARGE: Final = "LoadHistoryTooLarge"
 _STORED: Final = "the plan is stored"
 _NO_SPARK: Final = (
@@ -99,6 +106,14 @@ class PlanEngines:
             return None
         return await asyncio.to_thread(layout_digest, taken.brokers, taken.topics())
 
+    async def _without_history(self, planning: Planning, asked: LoadAsked, now_ms: int) -> Pending:
+        """Wait for samples; for a topic of them, which Apache Kafka never has, not for ever."""
+        if await history_partitions(self._work.admin):
+            return _put_off(planning, LOAD_HISTORY_MISSING, _no_history(asked))
+        if now_ms - planning.begin_ms > TOPIC_PATIENCE_S * 1000:
+            raise AttemptFailed(LOAD_HISTORY_MISSING, _NO_TOPIC)
+        return _put_off(planning, LOAD_HISTORY_MISSING, _NO_TOPIC)
+
     # -- the snapshot --------------------------------------------------------------------------
 
     async def _snapshot(self, case: GenerationCase, planning: Planning) -> Pending:
@@ -111,7 +126,7 @@ class PlanEngines:
                 return _put_off(planning, REASSIGNMENTS_PENDING, why)
             asked, now_ms = case.generate.load, self._operator.clock.wall_ms()
             if asked is not None and not await has_samples(admin, _window(asked), now_ms):
-                return _put_off(planning, LOAD_HISTORY_MISSING, _no_history(asked))
+                return await self._without_history(planning, asked, now_ms)
             taken = await self._taken(case)
             engine = await self._engine(case, taken.partitions)
             rates = None

@@ -14,7 +14,10 @@ def broker_set(spec: dict[str, Any], **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("spec", "bootstrap"),
     [
-        ({"replicas": 3}, "prod-bootstrap.ns.svc.example.org:9092"),
+        (
+            {"replicas": 3},
+            "prod-brokers.ns.svc.example.org:9092,prod-bootstrap.ns.svc.example.org:9092",
+        ),
         ({"bootstrapServers": "a:1,b:2"}, "a:1,b:2"),
     ],
 )

@@ -23,6 +23,8 @@ from tests.unit.kube.test_plan_generation import ADD, awaits, house_of_four, sto
 
 SPARK: dict[str, Any] = {"plan": {"generate": {**ADD["plan"]["generate"], "engine": "Spark"}}}
 
+BOOTSTRAP = "prod-brokers.ns.svc.cluster.local:9092,prod-bootstrap.ns.svc.cluster.local:9092"
+
 
 def house_with_spark(**job: Any) -> House:
     house = house_of_four()
@@ -120,7 +122,7 @@ async def test_a_job_reads_the_history_of_load_by_itself() -> None:
     assert snapshot.rates is None
     words = jobs(house)[0]["spec"]["arguments"]
     told = JobLoad.decode(words[words.index("--load") + 1])
-    assert told.bootstrap_servers == "prod-bootstrap.ns.svc.cluster.local:9092"
+    assert told.bootstrap_servers == BOOTSTRAP
     assert told.partitions == 1
     assert told.features == LoadFeatures(percentile=95, by_hour_of_day=True, growth_seconds=60)
     assert told.until_ms - told.since_ms == 600_000

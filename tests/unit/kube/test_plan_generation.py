@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ballast.kube.plan_engines import TOPIC_PATIENCE_S
 from ballast.kube.plan_worker import WorkerFailed
 from ballast.kube.resources import CONFIG_MAPS, PARTITION_REASSIGNMENTS, Document
 from ballast.model.ids import TopicPartition
@@ -191,6 +192,10 @@ async def test_a_plan_by_load_waits_for_a_history_and_goes_by_it() -> None:
     tender = house.tender("grow")
     await house.looks(tender, 3)
     assert house.reason("Planned", "grow") == "Unknown LoadHistoryMissing"
+    assert "there is no topic __ballast_load" in house.message("Planned", "grow")
+    house.cluster.add("__ballast_load", 0, 1)
+    await house.looks(tender, 200)
+    assert house.reason("Planned", "grow") == "Unknown LoadHistoryMissing"
     assert "no samples of the last 3600 s" in house.message("Planned", "grow")
     assert stored(house, "snapshot") == []
     partitions = len(P)
@@ -203,8 +208,20 @@ async def test_a_plan_by_load_waits_for_a_history_and_goes_by_it() -> None:
     )
     columns = read_snapshot([text])
     assert columns.rates is not None
-    assert columns.rates.tolist() == [1000 * (number + 1) for number in range(partitions)]
+    # The history itself is a topic without a rate.
+    assert columns.rates.tolist() == [0, *(1000 * (number + 1) for number in range(partitions))]
     assert "bytesInPerSecond" in house.seen("grow").status["plan"]["summary"]["spread"]
+
+
+async def test_a_cluster_that_never_writes_loads_is_not_waited_for_for_ever() -> None:
+    house = house_of_four()
+    by_load = {"strategy": "Rebalance", "objective": "BytesInPerSecond"}
+    house.put("grow", plan={"generate": by_load})
+    tender = house.tender("grow")
+    await house.until(lambda h: h.reason("Planned", "grow").startswith("False"), tender)
+    assert house.reason("Planned", "grow") == "False LoadHistoryMissing"
+    assert "plan by objective Bytes" in house.message("Planned", "grow")
+    assert house.clock.seconds - 100 >= TOPIC_PATIENCE_S
 
 
 async def test_a_history_that_is_too_large_is_told() -> None:

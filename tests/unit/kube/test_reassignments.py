@@ -19,6 +19,7 @@ from tests.unit.kube.reassignment_house import NAMESPACE, House, has_ended
 from tests.unit.reassign.house import T0, TARGETS
 
 KEY = ObjectKey("partitionreassignments", NAMESPACE, "move")
+BOOTSTRAP = "prod-brokers.ns.svc.cluster.local:9092,prod-bootstrap.ns.svc.cluster.local:9092"
 
 
 async def test_a_plain_move_ends_in_the_plan() -> None:
@@ -29,7 +30,7 @@ async def test_a_plain_move_ends_in_the_plan() -> None:
     assert house.reason("Succeeded") == "True Completed"
     assert house.states[-2:] == ["Verifying", "Completed"]
     assert house.notes() == ["Accepted", "Started", "Completed"]
-    assert house.bootstraps == ["prod-bootstrap.ns.svc.cluster.local:9092"]
+    assert house.bootstraps == [BOOTSTRAP]
     status = house.seen().status
     assert status["controllerEpoch"] == 7
     assert status["progress"]["summary"] == "4/4 (100%)"
