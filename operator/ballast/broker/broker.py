@@ -21,6 +21,7 @@ from ballast.broker.dynamic_configs import DynamicConfigs
 from ballast.broker.errors import StartupRefused
 from ballast.broker.fetcher import Fetcher
 from ballast.broker.fetchers import Fetchers
+from ballast.broker.flush_by_age import FlushByAge
 from ballast.broker.gauges import add_gauges
 from ballast.broker.group_delays import GroupDelays
 from ballast.broker.groups import Groups
@@ -259,6 +260,7 @@ class Broker:
         self._spawn(parts.log_dir_moves.run())
         if config.http_listener is not None:
             self._spawn(parts.loop_lag.run())
+        self._spawn(FlushByAge(replicas, config.flush_scheduler_interval_ms).run())
         self._spawn(LoadReporter(replicas, parts.auto_creation, self._load_channel).run())
         if config.cleaner_enable:
             self._spawn(parts.log_cleaner.run())

@@ -7,7 +7,7 @@ A value in ZooKeeper that cannot be used counts as not set, whoever wrote it.
 import logging
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ballast.broker.config import PROPERTIES, BrokerConfig
 from ballast.broker.errors import ConfigError
@@ -48,6 +48,8 @@ class Setting(NamedTuple):
         return str(_in_ms(int(self.value), self.unit_ms))
 
 
+FLUSH_MS: Final = "flush.ms"
+
 _MINUTE_MS = 60_000
 _HOUR_MS = 60 * _MINUTE_MS
 
@@ -57,6 +59,8 @@ _COARSER: Mapping[str, tuple[tuple[str, int], ...]] = {
         ("log.retention.hours", _HOUR_MS),
     ),
     "log.roll.ms": (("log.roll.hours", _HOUR_MS),),
+    "log.roll.jitter.ms": (("log.roll.jitter.hours", _HOUR_MS),),
+    "log.flush.interval.ms": (("log.flush.scheduler.interval.ms", 1),),
 }
 """Properties that stand in for one that is not set, and their units in ms."""
 
@@ -74,6 +78,7 @@ class DynamicConfigs:
         self._default: dict[str, str] = {}
         self._topics: dict[str, dict[str, str]] = {}
         self._min_insync: dict[str, int] = {}
+        self._least_flush_ms: int | None = None
 
     # -- overrides as ZooKeeper has them --------------------------------------------------------
 
@@ -81,21 +86,25 @@ class DynamicConfigs:
         """Replace the overrides of this broker."""
         self._broker = _usable_broker_values(values)
         self._min_insync.clear()
+        self._least_flush_ms = None
 
     def set_default(self, values: Mapping[str, str]) -> None:
         """Replace the overrides of all brokers."""
         self._default = _usable_broker_values(values)
         self._min_insync.clear()
+        self._least_flush_ms = None
 
     def set_topic(self, topic: str, values: Mapping[str, str]) -> None:
         """Replace the overrides of a topic."""
         self._topics[topic] = usable_topic_values(topic, values)
         self._min_insync.pop(topic, None)
+        self._least_flush_ms = None
 
     def forget_topic(self, topic: str) -> None:
         """Drop a topic that is no longer hosted here."""
         self._topics.pop(topic, None)
         self._min_insync.pop(topic, None)
+        self._least_flush_ms = None
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -137,6 +146,16 @@ class DynamicConfigs:
         return LogConfig(
             segment_bytes=self.broker_value("log.segment.bytes"),
             segment_ms=self._time_ms("log.roll.ms"),
+            segment_jitter_ms=self._time_ms("log.roll.jitter.ms"),
+            segment_index_bytes=self.broker_value("log.index.size.max.bytes"),
+            preallocate=self.broker_value("log.preallocate"),
+            compression_type=self.broker_value("compression.type"),
+            timestamp_type=self.broker_value("log.message.timestamp.type"),
+            timestamp_difference_max_ms=self.broker_value(
+                "log.message.timestamp.difference.max.ms"
+            ),
+            flush_messages=self.broker_value("log.flush.interval.messages"),
+            flush_ms=self._time_ms("log.flush.interval.ms"),
             index_interval_bytes=self.broker_value("log.index.interval.bytes"),
             max_message_bytes=self.broker_value("message.max.bytes"),
             cleanup_policy=self.broker_value("log.cleanup.policy"),
@@ -149,6 +168,15 @@ class DynamicConfigs:
             file_delete_delay_ms=self.broker_value("log.segment.delete.delay.ms"),
             producer_id_expiration_ms=self._static.producer_id_expiration_ms,
         ).with_overrides(self._topics.get(topic, {}))
+
+    @property
+    def least_flush_ms(self) -> int:
+        """The shortest age at which records of any known topic are flushed."""
+        if self._least_flush_ms is None:
+            of_topics = (values.get(FLUSH_MS) for values in self._topics.values())
+            given = [int(text) for text in of_topics if text is not None]
+            self._least_flush_ms = min([self._time_ms("log.flush.interval.ms"), *given])
+        return self._least_flush_ms
 
     def throttled_replicas(self, topic: str, name: str) -> ThrottledReplicas:
         """Return the list ``name`` (leader's or follower's) of a topic."""
@@ -193,6 +221,11 @@ def usable_topic_values(topic: str, values: Mapping[str, str]) -> dict[str, str]
         else:
             log.warning("config %r of topic %s is ignored: %s", name, topic, reason)
     return usable
+
+
+def topic_values_in_force(values: Mapping[str, str]) -> dict[str, str]:
+    """Return those of a topic's overrides that brokers go by."""
+    return {name: text for name, text in values.items() if _topic_refusal(name, text) is None}
 
 
 def _topic_refusal(name: str, text: str) -> str | None:

@@ -63,6 +63,8 @@ class Produced:
     log_start_offset: int = -1
     required_offset: int = 0
     """Where the high watermark must be before acks=all is acknowledged."""
+    log_append_time_ms: int = -1
+    """When it was appended, for a topic whose records bear that time."""
     term: int = 0
     """The partition's term in which it was appended."""
 
@@ -133,6 +135,7 @@ def _append(
         base_offset=appended.first_offset,
         log_start_offset=appended.log_start_offset,
         required_offset=appended.last_offset + 1,
+        log_append_time_ms=appended.max_timestamp if partition.log.config.has_append_time else -1,
         term=partition.term,
     )
 

@@ -56,6 +56,12 @@ class UnsupportedMagic(RecordsError):
     error_code: ClassVar[ErrorCode] = ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT
 
 
+class InvalidTimestamp(RecordsError):
+    """A batch whose times, or whose type of time, the topic does not take."""
+
+    error_code: ClassVar[ErrorCode] = ErrorCode.INVALID_TIMESTAMP
+
+
 class InvalidRecords(RecordsError):
     """Whole and unharmed batches that say what a producer may not say."""
 

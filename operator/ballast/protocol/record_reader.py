@@ -14,6 +14,7 @@ from ballast.protocol.primitives import read_varint, read_varlong
 from ballast.protocol.records import (
     HEADER_SIZE,
     LEAST_RECORD_SIZE,
+    TIMESTAMP_TYPE_BIT,
     BatchHeader,
     Buffer,
     read_batch_header,
@@ -78,7 +79,9 @@ def _read_one(header: BatchHeader, payload: bytes) -> Record:
         raise DecodeError(f"{len(payload) - position} bytes follow a record's headers")
     return Record(
         offset=header.base_offset + offset_delta,
-        timestamp_ms=header.base_timestamp + timestamp_delta,
+        timestamp_ms=header.max_timestamp
+        if header.attributes & TIMESTAMP_TYPE_BIT
+        else header.base_timestamp + timestamp_delta,
         key=key,
         value=value,
         headers=tuple(headers),

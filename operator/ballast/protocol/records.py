@@ -22,6 +22,7 @@ from ballast.protocol.errors import (
     BatchTooLarge,
     CorruptRecords,
     InvalidRecords,
+    InvalidTimestamp,
     UnsupportedMagic,
 )
 from ballast.protocol.primitives import encode_varlong
@@ -35,6 +36,8 @@ CRC_OFFSET = 17
 CHECKED_OFFSET = 21
 """Where the bytes begin that the checksum covers."""
 
+MAX_TIMESTAMP_OFFSET = 35
+
 SIZE_PREFIX = 12
 """Bytes of a batch that its ``batch_length`` does not count."""
 
@@ -47,6 +50,8 @@ TIMESTAMP_TYPE_BIT = 0x08
 TRANSACTIONAL_BIT = 0x10
 CONTROL_BIT = 0x20
 
+_BROKERS_BITS = TIMESTAMP_TYPE_BIT | TRANSACTIONAL_BIT | CONTROL_BIT
+
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 """Codec names; their place is the codec's number in the attributes."""
 
@@ -55,7 +60,9 @@ LEAST_RECORD_SIZE = 7
 
 _HEADER = Struct(">qiibIhiqqqhii")
 _OFFSET = Struct(">q")
+_INT16 = Struct(">h")
 _INT32 = Struct(">i")
+_UINT32 = Struct(">I")
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
@@ -211,10 +218,14 @@ def check_client_attributes(header: BatchHeader, *, transactions: bool = False) 
 
     Control batches come from brokers only; transactional ones are refused unless ``transactions``.
     """
+    if not header.attributes & _BROKERS_BITS:
+        return
     if header.is_control:
         raise InvalidRecords("clients may not write control records")
     if header.is_transactional and not transactions:
         raise InvalidRecords("transactional records are not served")
+    if header.attributes & TIMESTAMP_TYPE_BIT:
+        raise InvalidTimestamp("Producer should not set timestamp type to LogAppendTime.")
 
 
 def iter_batches(buffer: Buffer, position: int = 0) -> Iterator[tuple[int, BatchHeader]]:
@@ -238,6 +249,23 @@ def assign_offset(
     """Set offset and leader epoch of the batch at ``position``; its checksum stays right."""
     _OFFSET.pack_into(buffer, position, base_offset)
     _INT32.pack_into(buffer, position + LEADER_EPOCH_OFFSET, leader_epoch)
+
+
+def set_append_time(
+    buffer: bytearray | memoryview, position: int, header: BatchHeader, time_ms: int
+) -> BatchHeader:
+    """Have all records of the batch at ``position`` bear one time; return its new header.
+
+    Kafka's ``DefaultRecordBatch.setMaxTimestamp`` with LogAppendTime: single records stay as they
+    are. ``time_ms`` is in ms since the epoch.
+    """
+    attributes = header.attributes | TIMESTAMP_TYPE_BIT
+    _INT16.pack_into(buffer, position + CHECKED_OFFSET, attributes)
+    _OFFSET.pack_into(buffer, position + MAX_TIMESTAMP_OFFSET, time_ms)
+    view = memoryview(buffer)[position + CHECKED_OFFSET : position + header.size]
+    crc = crc32c.crc32c(view)
+    _UINT32.pack_into(buffer, position + CRC_OFFSET, crc)
+    return header._replace(attributes=attributes, max_timestamp=time_ms, crc=crc)
 
 
 def pack_batch(header: BatchHeader, payload: bytes) -> bytes:

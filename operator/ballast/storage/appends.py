@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from typing import NamedTuple
+from zlib import crc32
 
 from ballast.model.settings.values import INT_MAX
-from ballast.protocol.compression import decompress
 from ballast.protocol.errors import InvalidRecords
-from ballast.protocol.record_slices import slice_records
 from ballast.protocol.records import (
-    HEADER_SIZE,
     BatchHeader,
     check_batches,
     check_client_attributes,
@@ -17,6 +15,7 @@ from ballast.replication.leader_epochs import LeaderEpochCache
 from ballast.replication.producer_state import Duplicate, ProducerStates
 from ballast.storage.config import LogConfig
 from ballast.storage.errors import StaleLeaderEpoch, UnexpectedOffset
+from ballast.storage.index import OFFSET_ENTRY_BYTES, TIME_ENTRY_BYTES
 from ballast.storage.segment import BatchMark, Segment
 
 PositionedHeader = tuple[int, BatchHeader]
@@ -53,16 +52,6 @@ def find_duplicate(
             if isinstance(verdict, Duplicate):
                 return verdict
     return None
-
-
-def check_keys(records: memoryview, batches: Sequence[PositionedHeader]) -> None:
-    """Raise `InvalidRecords` for a record without key: a compacted log could never drop it."""
-    for position, header in batches:
-        data = bytes(records[position + HEADER_SIZE : position + header.size])
-        payload = decompress(header.compression, data)
-        for record in slice_records(payload, header.record_count):
-            if record.key is None:
-                raise InvalidRecords("Compacted topic cannot accept message without key")
 
 
 def check_fetched(records: memoryview) -> list[PositionedHeader]:
@@ -115,5 +104,26 @@ def must_roll(
         return True
     if marks[-1].last_offset - segment.base_offset > INT_MAX:
         return True
+    if _index_bytes(segment) >= config.segment_index_bytes:
+        return True
     waited_ms = segment.waited_ms(marks[-1].max_timestamp, now_ms)
+    if config.segment_jitter_ms:
+        waited_ms += _jitter_ms(segment, config)
     return waited_ms > config.max_segment_ms
+
+
+def _index_bytes(segment: Segment) -> int:
+    """Return the size of the larger index, with the entry that the time index gets at a roll."""
+    return max(
+        OFFSET_ENTRY_BYTES * segment.offset_index.file.count,
+        TIME_ENTRY_BYTES * (segment.time_index.file.count + 1),
+    )
+
+
+def _jitter_ms(segment: Segment, config: LogConfig) -> int:
+    """Return by how much a segment rolls earlier, so that not all do at once.
+
+    It is a number of the segment's own, the same after a restart (Kafka draws one at random for
+    each segment that it opens; LogConfig.randomSegmentJitter).
+    """
+    return crc32(segment.path.encode()) % min(config.segment_jitter_ms, config.max_segment_ms)

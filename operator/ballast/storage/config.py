@@ -9,6 +9,15 @@ from ballast.model.settings.table import TOPIC_SETTINGS
 from ballast.model.settings.values import LONG_MAX
 from ballast.storage.errors import InvalidLogConfig
 
+PRODUCER = "producer"
+"""The ``compression.type`` under which each batch keeps its producer's codec."""
+
+UNCOMPRESSED = "uncompressed"
+
+CREATE_TIME = "CreateTime"
+LOG_APPEND_TIME = "LogAppendTime"
+"""Values of ``message.timestamp.type``."""
+
 DELETE = "delete"
 """The ``cleanup.policy`` under which old segments go."""
 
@@ -18,16 +27,32 @@ COMPACT = "compact"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogConfig:
-    """Settings of one log (Kafka's LogConfig). ``message.timestamp.type`` is always CreateTime."""
+    """Settings of one log (Kafka's LogConfig)."""
 
     segment_bytes: int = 1 << 30
     """``segment.bytes``: a segment that would grow beyond it is rolled."""
     segment_ms: int = 7 * 24 * 3_600_000
     """``segment.ms``: a segment rolls when a batch's timestamp is that far beyond its first."""
+    segment_jitter_ms: int = 0
+    """``segment.jitter.ms``: by how much, at most, a segment rolls before `segment_ms`."""
+    segment_index_bytes: int = 10 * 1024 * 1024
+    """``segment.index.bytes``: a segment whose index has grown to it is rolled."""
+    preallocate: bool = False
+    """``preallocate``: a new segment's file is `segment_bytes` long from the beginning."""
     index_interval_bytes: int = 4096
     """``index.interval.bytes``: bytes of records between two index entries."""
     max_message_bytes: int = 1_048_588
     """``max.message.bytes``: the largest batch a producer may append."""
+    compression_type: str = PRODUCER
+    """``compression.type``: the codec of stored batches; ``producer`` keeps each as it came."""
+    timestamp_type: str = CREATE_TIME
+    """``message.timestamp.type``: whose times the records bear."""
+    timestamp_difference_max_ms: int = LONG_MAX
+    """``message.timestamp.difference.max.ms``: between a producer's time and the broker's."""
+    flush_messages: int = LONG_MAX
+    """``flush.messages``: so many records are not appended without a flush."""
+    flush_ms: int = LONG_MAX
+    """``flush.ms``: records are flushed when they are that old."""
     cleanup_policy: tuple[str, ...] = (DELETE,)
     """``cleanup.policy``: what becomes of old segments."""
     retention_bytes: int = -1
@@ -46,6 +71,21 @@ class LogConfig:
     """``file.delete.delay.ms``: how long the files of a dropped segment stay on disk."""
     producer_id_expiration_ms: int = 7 * 24 * 3_600_000
     """``producer.id.expiration.ms``; Kafka 2.8 takes ``transactional.id.expiration.ms``."""
+
+    @property
+    def has_append_time(self) -> bool:
+        """Whether records bear the time of their append."""
+        return self.timestamp_type == LOG_APPEND_TIME
+
+    @property
+    def limits_timestamps(self) -> bool:
+        """Whether producers' times may be refused."""
+        return self.timestamp_difference_max_ms < LONG_MAX
+
+    @property
+    def preallocated_bytes(self) -> int:
+        """How long the file of a new segment is."""
+        return self.segment_bytes if self.preallocate else 0
 
     @property
     def is_deleted(self) -> bool:
@@ -83,6 +123,14 @@ class LogConfig:
 _FIELDS: Mapping[str, str] = {
     "segment.bytes": "segment_bytes",
     "segment.ms": "segment_ms",
+    "segment.jitter.ms": "segment_jitter_ms",
+    "segment.index.bytes": "segment_index_bytes",
+    "preallocate": "preallocate",
+    "compression.type": "compression_type",
+    "message.timestamp.type": "timestamp_type",
+    "message.timestamp.difference.max.ms": "timestamp_difference_max_ms",
+    "flush.messages": "flush_messages",
+    "flush.ms": "flush_ms",
     "index.interval.bytes": "index_interval_bytes",
     "max.message.bytes": "max_message_bytes",
     "cleanup.policy": "cleanup_policy",

@@ -16,6 +16,12 @@ from ballast.storage.files import File, Files, Flush
 
 NO_TIMESTAMP = -1
 
+_OFFSET_ROW = struct.Struct(">ii")
+_TIME_ROW = struct.Struct(">qi")
+
+OFFSET_ENTRY_BYTES = _OFFSET_ROW.size
+TIME_ENTRY_BYTES = _TIME_ROW.size
+
 
 class OffsetEntry(NamedTuple):
     """A batch: the offset of its last record, and its position in the segment."""
@@ -185,7 +191,7 @@ class OffsetIndex:
     __slots__ = ("_base_offset", "file")
 
     def __init__(self, files: Files, path: str, base_offset: int) -> None:
-        self.file = _IndexFile(files, path, struct.Struct(">ii"))
+        self.file = _IndexFile(files, path, _OFFSET_ROW)
         self._base_offset = base_offset
 
     def entry(self, number: int) -> OffsetEntry:
@@ -227,7 +233,7 @@ class TimeIndex:
     __slots__ = ("_base_offset", "file")
 
     def __init__(self, files: Files, path: str, base_offset: int) -> None:
-        self.file = _IndexFile(files, path, struct.Struct(">qi"))
+        self.file = _IndexFile(files, path, _TIME_ROW)
         self._base_offset = base_offset
 
     def last(self) -> TimeEntry | None:

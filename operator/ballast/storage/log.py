@@ -18,7 +18,6 @@ from ballast.replication.leader_epochs import EpochEntry
 from ballast.storage.appends import (
     AppendInfo,
     check_fetched,
-    check_keys,
     epochs_begun,
     find_duplicate,
     must_roll,
@@ -38,6 +37,7 @@ from ballast.storage.files import Files
 from ballast.storage.layout import PARTITION_METADATA
 from ballast.storage.log_fence import LogFence
 from ballast.storage.log_state import LogState
+from ballast.storage.preparation import changes_batches, prepare
 from ballast.storage.segment import BatchMark, Segment, mark_of
 from ballast.storage.segment_swap import swap_in
 from ballast.storage.segments import LogPosition
@@ -74,6 +74,7 @@ class Log(LogFence):
         self._snapshots = state.snapshots
         self._epoch_file = EpochFile(files, state.epochs, is_saved=state.epochs_saved)
         self._config = config
+        self._prepares = changes_batches(config)
 
     @property
     def config(self) -> LogConfig:
@@ -83,6 +84,7 @@ class Log(LogFence):
     @config.setter
     def config(self, config: LogConfig) -> None:
         self._config = config
+        self._prepares = changes_batches(config)
         self.segments.active.index_interval_bytes = config.index_interval_bytes
 
     @property
@@ -109,17 +111,14 @@ class Log(LogFence):
             raise StaleLeaderEpoch(
                 f"epoch {leader_epoch} is older than {self.leader_epochs.latest_epoch}"
             )
-        if len(records) > self._config.segment_bytes:
-            raise AppendTooLarge(f"{len(records)} bytes exceed segment.bytes")
         batches = check_batches(records, self._config.max_message_bytes)
-        if self._config.is_compacted:
-            check_keys(records, batches)
         duplicate = find_duplicate(batches, self.producers, now_ms)
         if duplicate is not None:
-            first_offset, last_offset, timestamp_ms = duplicate
-            return AppendInfo(
-                first_offset, last_offset, timestamp_ms, self.log_start_offset, True, 0, 0
-            )
+            return AppendInfo(*duplicate, self.log_start_offset, True, 0, 0)
+        if self._prepares:
+            records, batches = prepare(records, batches, self._config, now_ms)
+        if len(records) > self._config.segment_bytes:
+            raise AppendTooLarge(f"{len(records)} bytes exceed segment.bytes")
         if leader_epoch > self.leader_epochs.latest_epoch:
             self.begin_leader_epoch(leader_epoch)
         if records.readonly:
@@ -294,7 +293,7 @@ class Log(LogFence):
                 self._roll()
 
     def _roll(self) -> None:
-        self.segments.roll(self.log_end_offset)
+        self.segments.roll(self.log_end_offset, self._config.preallocated_bytes)
         self._take_snapshot()
 
     def reload_producers(self) -> None:
@@ -345,6 +344,7 @@ class Log(LogFence):
             return
         try:
             if clean and self.failure is None:
+                self.segments.trim()
                 if self.log_end_offset:
                     # An empty log has no producers to remember, and there may be thousands.
                     self._take_snapshot()
@@ -366,6 +366,8 @@ class Log(LogFence):
             raise self._failed("append", error) from error
         last_offset = marks[-1].last_offset
         self.log_end_offset = last_offset + 1
+        if self.log_end_offset - self.recovery_point >= self._config.flush_messages:
+            self.flush()
         return AppendInfo(
             first_offset,
             last_offset,

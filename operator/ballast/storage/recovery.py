@@ -37,6 +37,7 @@ from ballast.storage.layout import (
 )
 from ballast.storage.log import Log
 from ballast.storage.log_state import LogState
+from ballast.storage.preallocation import reserve
 from ballast.storage.producer_snapshots import SnapshotFiles
 from ballast.storage.segment import Segment, mark_of
 from ballast.storage.segment_swap import finish_swaps
@@ -130,6 +131,8 @@ def _open_segments(
     if not found:
         segment = Segment(files, directory, log_start_offset, config.index_interval_bytes)
         segment.create()
+        if config.preallocate:
+            reserve(files, segment, config.segment_bytes)
         segments = Segments(files, directory, [segment])
         segments.names_changed = True
         return segments, log_start_offset

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ballast.protocol.records import BatchHeader
 from ballast.storage.durability import Flushes, run
 from ballast.storage.files import Files
+from ballast.storage.preallocation import reserve, trim
 from ballast.storage.segment import Segment
 
 SEALED_OPEN_MAX = 4
@@ -103,18 +104,25 @@ class Segments:
             for _, header in segment.scan(segment.position_of(offset)):
                 yield header
 
-    def roll(self, base_offset: int) -> Segment:
-        """Seal the last segment and begin a new one."""
+    def roll(self, base_offset: int, preallocated_bytes: int = 0) -> Segment:
+        """Seal the last segment and begin a new one, with a file of ``preallocated_bytes``."""
         segment = Segment(
             self._files, self.directory, base_offset, self.active.index_interval_bytes
         )
         segment.create()
+        if preallocated_bytes:
+            reserve(self._files, segment, preallocated_bytes)
         sealed = self.active
+        trim(self._files, sealed, durable=False)
         sealed.seal(base_offset)
         self._list.append(segment)
         self.opened(sealed)
         self.names_changed = True
         return segment
+
+    def trim(self) -> None:
+        """Cut what was reserved for the last segment and is not used, durably."""
+        trim(self._files, self.active, durable=True)
 
     def truncate(self, offset: int) -> int:
         """Cut all batches that end at or above ``offset``, durably; return the next offset."""

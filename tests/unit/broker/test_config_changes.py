@@ -46,7 +46,7 @@ def test_append_begins_with_the_default() -> None:
         (change(THROTTLED, Operation.SET, "0:1,x"), ErrorCode.INVALID_CONFIG),
         (change(THROTTLED, 7, "0:1"), ErrorCode.INVALID_REQUEST),
         (
-            change("message.timestamp.type", Operation.SET, "LogAppendTime"),
+            change("message.format.version", Operation.SET, "0.10.2"),
             ErrorCode.INVALID_CONFIG,
         ),
     ],

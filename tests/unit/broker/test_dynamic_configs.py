@@ -42,7 +42,7 @@ def test_hostile_values_count_as_not_set() -> None:
             "min.insync.replicas": "-3",
             "nonsense": "1",
             "segment.bytes": "x",
-            "message.timestamp.type": "LogAppendTime",
+            "message.timestamp.type": "BrokerTime",
         },
     )
     known.set_broker({RATE: "0", "broker.id": "7", "nonsense": "1"})

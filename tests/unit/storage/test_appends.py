@@ -3,12 +3,11 @@
 import pytest
 
 from ballast.model.settings.values import INT_MAX
-from ballast.protocol.compression import compress
-from ballast.protocol.errors import InvalidRecords
-from ballast.protocol.records import build_batch, check_batches, encode_records
+from ballast.protocol.errors import InvalidRecords, InvalidTimestamp
+from ballast.protocol.records import build_batch, check_batches
 from ballast.replication.leader_epochs import EpochEntry, LeaderEpochCache
 from ballast.replication.producer_state import Duplicate, ProducerStates
-from ballast.storage.appends import check_keys, epochs_begun, find_duplicate, must_roll
+from ballast.storage.appends import epochs_begun, find_duplicate, must_roll
 from ballast.storage.config import LogConfig
 from ballast.storage.segment import BatchMark, Segment
 from tests.unit.storage.samples import DIRECTORY, batch, joined, new_disk
@@ -18,6 +17,12 @@ from tests.unit.storage.samples import DIRECTORY, batch, joined, new_disk
 def test_transactional_and_control_batches_are_refused(attributes: int) -> None:
     records = build_batch([(None, b"", 0)], attributes=attributes)
     with pytest.raises(InvalidRecords):
+        find_duplicate(check_batches(records, 1000), ProducerStates(1000), 0)
+
+
+def test_producers_do_not_say_when_batches_are_appended() -> None:
+    records = build_batch([(None, b"", 0)], attributes=0x08)
+    with pytest.raises(InvalidTimestamp):
         find_duplicate(check_batches(records, 1000), ProducerStates(1000), 0)
 
 
@@ -50,6 +55,8 @@ def test_epochs_that_batches_begin() -> None:
         pytest.param(100, 101, 1101, LogConfig(segment_ms=100), True, id="age"),
         pytest.param(100, 100 + INT_MAX, 1000, LogConfig(), False, id="last relative offset"),
         pytest.param(100, 101 + INT_MAX, 1000, LogConfig(), True, id="relative offset too large"),
+        pytest.param(100, 101, 1000, LogConfig(segment_index_bytes=13), False, id="index"),
+        pytest.param(100, 101, 1000, LogConfig(segment_index_bytes=12), True, id="index is full"),
     ],
 )
 def test_rolling(
@@ -87,13 +94,21 @@ def test_a_compacted_log_rolls_in_time_to_be_compacted() -> None:
         assert must_roll(segment, 10, [mark], config, 0) == rolls
 
 
-@pytest.mark.parametrize("codec", [0, 4])
-def test_records_without_key_do_not_go_into_a_compacted_log(codec: int) -> None:
-    def checked(*rows: tuple[bytes | None, bytes | None, int]) -> None:
-        body = compress(codec, encode_records(rows))
-        records = memoryview(build_batch(rows, attributes=codec, compressed=body))
-        check_keys(records, check_batches(records, 1000))
-
-    checked((b"a", None, 0), (b"", b"2", 0))
-    with pytest.raises(InvalidRecords):
-        checked((b"a", b"1", 0), (None, b"2", 0))
+def test_segments_roll_at_different_times_with_jitter() -> None:
+    config = LogConfig(segment_ms=1000, segment_jitter_ms=900)
+    ages = []
+    for base_offset in (0, 100, 200):
+        segment = Segment(new_disk(), DIRECTORY, base_offset, 4096)
+        segment.create()
+        records = batch(base_offset=base_offset, timestamp=1000)
+        segment.append(records, [BatchMark(0, len(records), base_offset, 1000)])
+        rolls = (
+            age_ms
+            for age_ms in range(1002)
+            if must_roll(
+                segment, 10, [BatchMark(0, 10, base_offset + 1, 1000 + age_ms)], config, None
+            )
+        )
+        ages.append(next(rolls))
+    assert len(set(ages)) == 3, "each segment has its own"
+    assert all(100 < age_ms <= 1001 for age_ms in ages)

@@ -77,5 +77,5 @@ def test_a_lying_batch_does_no_harm(compression: int) -> None:
 def test_log_append_time_counts_for_the_whole_batch() -> None:
     records = [(None, b"v", 100), (None, b"v", 300)]
     log = reopened(new_disk())
-    append(log, memoryview(bytearray(build_batch(records, attributes=8))))
+    log.append_as_follower(memoryview(build_batch(records, attributes=8)))
     assert log.offset_for_timestamp(200) == (300, 0)

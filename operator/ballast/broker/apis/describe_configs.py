@@ -2,7 +2,8 @@
 
 Behaviour:
 * Topic resources (2): every config that a topic may override, read from ZooKeeper at the time of
-  asking. A topic that does not exist is UNKNOWN_TOPIC_OR_PARTITION.
+  asking. Overrides there that brokers do not go by are left out: what is in force is shown. A topic
+  that does not exist is UNKNOWN_TOPIC_OR_PARTITION.
 * Broker resources (4): answered by the broker itself, or by any for the empty name, which stands
   for the defaults of all brokers and lists only what is set there. Others are INVALID_REQUEST.
 * A value's source is the nearest place that sets it; synonyms list all places, nearest first.
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ballast.broker.config import PROPERTIES
-from ballast.broker.dynamic_configs import ConfigSource, Setting
+from ballast.broker.dynamic_configs import ConfigSource, Setting, topic_values_in_force
 from ballast.broker.errors import PartitionError
 from ballast.broker.parts import Call, Parts
 from ballast.model.settings.table import TOPIC_SETTINGS
@@ -122,7 +123,7 @@ async def _topic(
     async with asyncio.timeout(ZOOKEEPER_TIMEOUT_S):
         store = await parts.session.wait()
         try:
-            values = (await store.topic_config(topic)).values
+            values = topic_values_in_force((await store.topic_config(topic)).values)
         except ZnodeError:
             values = {}
     return [

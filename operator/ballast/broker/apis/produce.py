@@ -121,6 +121,7 @@ def _partition(one: Produced) -> PartitionProduceResponse:
         index=one.name.partition,
         error_code=one.error,
         base_offset=-1 if failed else one.base_offset,
+        log_append_time_ms=-1 if failed else one.log_append_time_ms,
         log_start_offset=-1 if failed else one.log_start_offset,
         error_message=one.message if failed else None,
     )

@@ -43,7 +43,7 @@ def check_topic_config(name: str, text: str) -> None:
         raise InvalidTopicConfig(
             f"Invalid value {text} for configuration {name}: {error}"
         ) from None
-    if not is_in_force:
+    if not is_in_force and row.support is not Support.HARMLESS:
         raise InvalidTopicConfig(f"Invalid value {text} for configuration {name}: {row.doc}")
 
 

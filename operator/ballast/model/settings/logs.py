@@ -1,6 +1,5 @@
 """Settings of logs: where they roll, how they are flushed, how long they stay, what is appended."""
 
-from dataclasses import replace
 from typing import Final
 
 from ballast.model.settings.keys import (
@@ -9,8 +8,8 @@ from ballast.model.settings.keys import (
     LIST,
     LONG,
     STRING,
-    ConfigKey,
     Support,
+    harmless,
     honoured,
     without_effect,
 )
@@ -29,11 +28,12 @@ TIMESTAMP_TYPES: Final = ("CreateTime", "LogAppendTime")
 FIRST_WITH_MAGIC_2: Final = (0, 11, 0)
 """The release from which on batches have the one format that is served."""
 
+NO_CONVERSION: Final = "Batches are never converted: clients of an older format are refused."
+
+LEAST_INDEX_BYTES: Final = 12
+"""An entry of the time index: Kafka makes no log whose indexes hold none."""
+
 OLD_FORMATS: Final = "Only the format of 0.11.0 and later is written, to clients of every version."
-
-
-def _unserved(support: Support, row: ConfigKey) -> ConfigKey:
-    return replace(row, support=support, dynamic=False, doc="Only the default is served.")
 
 
 ROLLING: Final = (
@@ -60,27 +60,21 @@ ROLLING: Final = (
         "Age of a segment at which it is rolled, in hours.",
         parse=number(INT, 1),
     ),
-    _unserved(
-        Support.REPORTED,
-        honoured(
-            "log.roll.jitter.ms",
-            LONG,
-            None,
-            "By how much, at most and at random, a segment is rolled earlier than log.roll.ms; "
-            "log.roll.jitter.hours by default.",
-            parse=number(LONG, 0),
-            dynamic=True,
-        ),
+    honoured(
+        "log.roll.jitter.ms",
+        LONG,
+        None,
+        "By how much, at most and at random, a segment is rolled earlier than log.roll.ms; "
+        "log.roll.jitter.hours by default.",
+        parse=number(LONG, 0),
+        dynamic=True,
     ),
-    _unserved(
-        Support.REPORTED,
-        honoured(
-            "log.roll.jitter.hours",
-            INT,
-            0,
-            "By how much, at most and at random, a segment is rolled earlier, in hours.",
-            parse=number(INT, 0),
-        ),
+    honoured(
+        "log.roll.jitter.hours",
+        INT,
+        0,
+        "By how much, at most and at random, a segment is rolled earlier, in hours.",
+        parse=number(INT, 0),
     ),
     honoured(
         "log.index.interval.bytes",
@@ -90,26 +84,20 @@ ROLLING: Final = (
         parse=number(INT, 0),
         dynamic=True,
     ),
-    _unserved(
-        Support.REPORTED,
-        honoured(
-            "log.index.size.max.bytes",
-            INT,
-            10 * 1024 * 1024,
-            "Size of an index at which its segment is rolled.",
-            parse=number(INT, 4),
-            dynamic=True,
-        ),
+    honoured(
+        "log.index.size.max.bytes",
+        INT,
+        10 * 1024 * 1024,
+        "Size of an index at which its segment is rolled.",
+        parse=number(INT, LEAST_INDEX_BYTES),
+        dynamic=True,
     ),
-    _unserved(
-        Support.REPORTED,
-        honoured(
-            "log.preallocate",
-            BOOLEAN,
-            "false",
-            "Whether the file of a new segment is given its whole size at once.",
-            dynamic=True,
-        ),
+    honoured(
+        "log.preallocate",
+        BOOLEAN,
+        "false",
+        "Whether the file of a new segment is given its whole size at once.",
+        dynamic=True,
     ),
 )
 
@@ -122,38 +110,29 @@ APPENDING: Final = (
         parse=number(INT, 0),
         dynamic=True,
     ),
-    _unserved(
-        Support.REPORTED,
-        honoured(
-            "compression.type",
-            STRING,
-            "producer",
-            "The codec that batches are stored with; producer keeps each as it came.",
-            parse=one_of(*CODECS),
-            dynamic=True,
-        ),
+    honoured(
+        "compression.type",
+        STRING,
+        "producer",
+        "The codec that batches are stored with; producer keeps each as it came.",
+        parse=one_of(*CODECS),
+        dynamic=True,
     ),
-    _unserved(
-        Support.REFUSED,
-        honoured(
-            "log.message.timestamp.type",
-            STRING,
-            "CreateTime",
-            "Whether records keep their producers' times or get that of their append.",
-            parse=one_of(*TIMESTAMP_TYPES),
-            dynamic=True,
-        ),
+    honoured(
+        "log.message.timestamp.type",
+        STRING,
+        "CreateTime",
+        "Whether records keep their producers' times or get that of their append.",
+        parse=one_of(*TIMESTAMP_TYPES),
+        dynamic=True,
     ),
-    _unserved(
-        Support.REFUSED,
-        honoured(
-            "log.message.timestamp.difference.max.ms",
-            LONG,
-            LONG_MAX,
-            "How far a producer's times may be from the broker's; others are refused.",
-            parse=number(LONG, 0),
-            dynamic=True,
-        ),
+    honoured(
+        "log.message.timestamp.difference.max.ms",
+        LONG,
+        LONG_MAX,
+        "How far a producer's times may be from the broker's; others are refused.",
+        parse=number(LONG, 0),
+        dynamic=True,
     ),
     without_effect(
         Support.REFUSED,
@@ -173,48 +152,33 @@ APPENDING: Final = (
         parse=api_version,
         honours=lambda release: release == (2, 8),
     ),
-    honoured(
-        "log.message.downconversion.enable",
-        BOOLEAN,
-        "true",
-        "Batches are never converted: there are none of a format that a client could ask for.",
-        dynamic=True,
-    ),
+    harmless("log.message.downconversion.enable", BOOLEAN, "true", NO_CONVERSION),
 )
 
 FLUSHING: Final = (
-    _unserved(
-        Support.REFUSED,
-        honoured(
-            "log.flush.interval.messages",
-            LONG,
-            LONG_MAX,
-            "Records of a log after which it is flushed before more are acknowledged.",
-            parse=number(LONG, 1),
-            dynamic=True,
-        ),
+    honoured(
+        "log.flush.interval.messages",
+        LONG,
+        LONG_MAX,
+        "Records of a log after which it is flushed before more are acknowledged.",
+        parse=number(LONG, 1),
+        dynamic=True,
     ),
-    _unserved(
-        Support.REFUSED,
-        honoured(
-            "log.flush.interval.ms",
-            LONG,
-            None,
-            "Age of unflushed records at which a log is flushed; "
-            "log.flush.scheduler.interval.ms by default.",
-            parse=number(LONG, 0),
-            dynamic=True,
-        ),
+    honoured(
+        "log.flush.interval.ms",
+        LONG,
+        None,
+        "Age of unflushed records at which a log is flushed; "
+        "log.flush.scheduler.interval.ms by default.",
+        parse=number(LONG, 0),
+        dynamic=True,
     ),
-    _unserved(
-        Support.REFUSED,
-        honoured(
-            "log.flush.scheduler.interval.ms",
-            LONG,
-            LONG_MAX,
-            "How often logs are looked through for those that are due by log.flush.interval.ms.",
-            parse=number(LONG, 1),
-        ),
+    honoured(
+        "log.flush.scheduler.interval.ms",
+        LONG,
+        LONG_MAX,
+        "How often logs are looked through for those that are due by log.flush.interval.ms.",
+        parse=number(LONG, 1),
     ),
     honoured(
         "log.flush.offset.checkpoint.interval.ms",

@@ -22,6 +22,8 @@ from ballast.model.settings.keys import (
 from ballast.model.settings.logs import (
     CODECS,
     FIRST_WITH_MAGIC_2,
+    LEAST_INDEX_BYTES,
+    NO_CONVERSION,
     OLD_FORMATS,
     TIMESTAMP_TYPES,
 )
@@ -47,10 +49,6 @@ def _key(
     return replace(row, broker_name=broker_name)
 
 
-def _unserved(row: ConfigKey) -> ConfigKey:
-    return replace(row, support=Support.REFUSED, doc="Only the default is served.")
-
-
 def _int(name: str, default: int, lowest: int, broker_name: str) -> ConfigKey:
     return _key(name, INT, default, broker_name, number(INT, lowest))
 
@@ -65,18 +63,27 @@ def _flag(name: str, default: str, broker_name: str) -> ConfigKey:
 
 ROWS: Final = (
     _key("cleanup.policy", LIST, "delete", "log.cleanup.policy", cleanup_policies),
-    _unserved(_key("compression.type", STRING, "producer", "compression.type", one_of(*CODECS))),
+    _key("compression.type", STRING, "producer", "compression.type", one_of(*CODECS)),
     _long("delete.retention.ms", _DAY_MS, 0, "log.cleaner.delete.retention.ms"),
     _long("file.delete.delay.ms", 60_000, 0, "log.segment.delete.delay.ms"),
     # 0 is legal in Kafka 2.8's table and means "flush each message", as 1 does.
-    _unserved(_long("flush.messages", LONG_MAX, 0, "log.flush.interval.messages")),
-    _unserved(_long("flush.ms", LONG_MAX, 0, "log.flush.interval.ms")),
+    _long("flush.messages", LONG_MAX, 0, "log.flush.interval.messages"),
+    _long("flush.ms", LONG_MAX, 0, "log.flush.interval.ms"),
     _key("follower.replication.throttled.replicas", LIST, "", None, throttled_replicas),
     _int("index.interval.bytes", 4096, 0, "log.index.interval.bytes"),
     _key("leader.replication.throttled.replicas", LIST, "", None, throttled_replicas),
     _long("max.compaction.lag.ms", LONG_MAX, 1, "log.cleaner.max.compaction.lag.ms"),
     _int("max.message.bytes", 1024 * 1024 + 12, 0, "message.max.bytes"),
-    _flag("message.downconversion.enable", "true", "log.message.downconversion.enable"),
+    replace(
+        without_effect(
+            Support.HARMLESS,
+            "message.downconversion.enable",
+            BOOLEAN,
+            "true",
+            NO_CONVERSION,
+        ),
+        broker_name="log.message.downconversion.enable",
+    ),
     replace(
         without_effect(
             Support.REFUSED,
@@ -89,22 +96,18 @@ ROWS: Final = (
         ),
         broker_name="log.message.format.version",
     ),
-    _unserved(
-        _long(
-            "message.timestamp.difference.max.ms",
-            LONG_MAX,
-            0,
-            "log.message.timestamp.difference.max.ms",
-        )
+    _long(
+        "message.timestamp.difference.max.ms",
+        LONG_MAX,
+        0,
+        "log.message.timestamp.difference.max.ms",
     ),
-    _unserved(
-        _key(
-            "message.timestamp.type",
-            STRING,
-            "CreateTime",
-            "log.message.timestamp.type",
-            one_of(*TIMESTAMP_TYPES),
-        )
+    _key(
+        "message.timestamp.type",
+        STRING,
+        "CreateTime",
+        "log.message.timestamp.type",
+        one_of(*TIMESTAMP_TYPES),
     ),
     _key(
         "min.cleanable.dirty.ratio",
@@ -115,12 +118,12 @@ ROWS: Final = (
     ),
     _long("min.compaction.lag.ms", 0, 0, "log.cleaner.min.compaction.lag.ms"),
     _int("min.insync.replicas", 1, 1, "min.insync.replicas"),
-    _unserved(_flag("preallocate", "false", "log.preallocate")),
+    _flag("preallocate", "false", "log.preallocate"),
     _long("retention.bytes", -1, None, "log.retention.bytes"),
     _long("retention.ms", 7 * _DAY_MS, -1, "log.retention.ms"),
     _int("segment.bytes", 1024 * 1024 * 1024, 14, "log.segment.bytes"),
-    _unserved(_int("segment.index.bytes", 10 * 1024 * 1024, 0, "log.index.size.max.bytes")),
-    _unserved(_long("segment.jitter.ms", 0, 0, "log.roll.jitter.ms")),
+    _int("segment.index.bytes", 10 * 1024 * 1024, LEAST_INDEX_BYTES, "log.index.size.max.bytes"),
+    _long("segment.jitter.ms", 0, 0, "log.roll.jitter.ms"),
     _long("segment.ms", 7 * _DAY_MS, 1, "log.roll.ms"),
     _flag("unclean.leader.election.enable", "false", "unclean.leader.election.enable"),
 )
