@@ -47,8 +47,10 @@ def apply_to_topic(values: Mapping[str, str], changes: Iterable[Change]) -> dict
     return changed
 
 
-def apply_to_broker(values: Mapping[str, str], changes: Iterable[Change]) -> dict[str, str]:
-    """Return a broker's overrides after ``changes``; raises `PartitionError`."""
+def apply_to_broker(
+    values: Mapping[str, str], changes: Iterable[Change], *, all_brokers: bool = False
+) -> dict[str, str]:
+    """Return the overrides of a broker, or of all, after ``changes``; raises `PartitionError`."""
     lists = {name: row.default or "" for name, row in PROPERTIES.items() if _is_list(row)}
     changed = _apply(values, changes, lists)
     for name in sorted(changed.keys() - values.keys() | _altered(values, changed)):
@@ -56,6 +58,10 @@ def apply_to_broker(values: Mapping[str, str], changes: Iterable[Change]) -> dic
         if row is None or not row.dynamic:
             raise PartitionError(
                 ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: {name}"
+            )
+        if row.for_all_brokers and not all_brokers:
+            raise PartitionError(
+                ErrorCode.INVALID_REQUEST, f"{name} can be set for all brokers only"
             )
         try:
             parse_property(row, changed[name])

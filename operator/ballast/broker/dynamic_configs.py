@@ -84,7 +84,10 @@ class DynamicConfigs:
 
     def set_broker(self, values: Mapping[str, str]) -> None:
         """Replace the overrides of this broker."""
-        self._broker = _usable_broker_values(values)
+        own = {name: text for name, text in values.items() if not _is_for_all(name)}
+        self._broker = _usable_broker_values(own)
+        for name in values.keys() - own.keys():
+            log.warning("broker config %r is ignored: it can be set for all brokers only", name)
         self._min_insync.clear()
         self._least_flush_ms = None
 
@@ -245,6 +248,10 @@ def _usable_broker_values(values: Mapping[str, str]) -> dict[str, str]:
         else:
             log.warning("broker config %r is ignored: %s", name, reason)
     return usable
+
+
+def _is_for_all(name: str) -> bool:
+    return name in PROPERTIES and PROPERTIES[name].for_all_brokers
 
 
 def _broker_refusal(name: str, text: str) -> str | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ballast.brokersets.census import Census
+from ballast.brokersets.config_keys import without_effect
 from ballast.brokersets.observed import Observed, ZooKeeperState
 from ballast.brokersets.rolling import Roll
 from ballast.brokersets.scaling import Scaling
@@ -27,6 +28,7 @@ class ConditionType(StrEnum):
     PROGRESSING = "Progressing"
     SCALE_DOWN_BLOCKED = "ScaleDownBlocked"
     UPDATE_BLOCKED = "UpdateBlocked"
+    CONFIG_HONOURED = "ConfigHonoured"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,7 @@ def findings(facts: Facts) -> Findings:
         ConditionType.PROGRESSING: _progressing(facts),
         ConditionType.SCALE_DOWN_BLOCKED: _scale_down(facts),
         ConditionType.UPDATE_BLOCKED: _update(facts),
+        ConditionType.CONFIG_HONOURED: _config(facts),
     }
     return {ConditionType.READY: _ready(facts, found), **found}
 
@@ -157,6 +160,16 @@ def _update(facts: Facts) -> Finding:
     if hold is not None:
         return _true(hold.reason, hold.message)
     return _false("RollingUpdate" if facts.roll.old else "UpToDate")
+
+
+def _config(facts: Facts) -> Finding:
+    if facts.spec.is_external:
+        return _unknown("NotManaged", "an existing cluster's properties are not looked at")
+    ignored = without_effect(facts.spec.config)
+    if ignored:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in ignored.items())
+        return _false("PropertiesIgnored", reasons)
+    return _true("AllPropertiesHonoured")
 
 
 def _ready(facts: Facts, found: Findings) -> Finding:

@@ -78,3 +78,11 @@ def test_brokers_take_dynamic_names_only(name: str) -> None:
 def test_a_bad_rate_is_refused() -> None:
     with pytest.raises(PartitionError, match="throttled"):
         apply_to_broker({}, [change(RATE, Operation.SET, "-1")])
+
+
+def test_what_controllers_go_by_is_set_for_all_brokers_only() -> None:
+    name = "unclean.leader.election.enable"
+    changes = [change(name, Operation.SET, "true")]
+    assert apply_to_broker({}, changes, all_brokers=True) == {name: "true"}
+    with pytest.raises(PartitionError, match="all brokers only"):
+        apply_to_broker({}, changes)

@@ -110,3 +110,12 @@ def test_how_long_records_of_a_topic_stay() -> None:
     config = known.log_config("t")
     assert (config.retention_bytes, config.is_deleted) == (-1, False)
     assert config.file_delete_delay_ms == 1
+
+
+def test_what_controllers_go_by_is_not_taken_from_one_broker() -> None:
+    known = configs()
+    known.set_broker({"unclean.leader.election.enable": "true", "message.max.bytes": "7"})
+    assert known.broker_value("unclean.leader.election.enable") is False
+    assert known.broker_value("message.max.bytes") == 7
+    known.set_default({"unclean.leader.election.enable": "true"})
+    assert known.broker_value("unclean.leader.election.enable") is True

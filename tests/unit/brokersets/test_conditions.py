@@ -18,6 +18,7 @@ AT_REST = {
     "Progressing": "False/Stable",
     "ScaleDownBlocked": "False/NothingLeaves",
     "UpdateBlocked": "False/UpToDate",
+    "ConfigHonoured": "True/AllPropertiesHonoured",
 }
 EXTERNAL = {"bootstrapServers": "k:1", "replicas": None, "zookeeper": None, "storage": None}
 
@@ -169,3 +170,11 @@ def test_numbers_are_in_the_messages() -> None:
     assert found[ConditionType.IN_SYNC].message == (
         "1 partitions are under min.insync.replicas, 1 lack a replica"
     )
+
+
+def test_properties_without_effect_are_named_with_the_reason() -> None:
+    spec = {"config": {"metric.reporters": "a.B", "num.io.threads": "16", "num.partitions": "3"}}
+    found = findings(facts({}, spec))[ConditionType.CONFIG_HONOURED]
+    assert (found.status.value, found.reason) == ("False", "PropertiesIgnored")
+    assert found.message.startswith("metric.reporters: No classes are loaded")
+    assert "num." not in found.message

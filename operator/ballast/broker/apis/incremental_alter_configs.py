@@ -149,7 +149,7 @@ async def _alter_broker(parts: Parts, resource: Resource, *, validate_only: bool
     store = await parts.session.wait()
     broker_id = int(name) if name else None
     current = await store.broker_config(broker_id)
-    values = apply_to_broker(current.values, changes(current.values))
+    values = apply_to_broker(current.values, changes(current.values), all_brokers=not name)
     if not validate_only and values != current.values:
         await store.write_broker_config(broker_id, values, current.version)
         await parts.config_watcher.reload_brokers(store)

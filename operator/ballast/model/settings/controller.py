@@ -1,5 +1,6 @@
 """Settings that brokers and controller candidates share, those of candidates, and of KRaft."""
 
+from dataclasses import replace
 from typing import Final
 
 from ballast.model.settings.addresses import parse_host_port
@@ -42,12 +43,15 @@ _TOPICS: Final = (
 )
 
 _ELECTIONS: Final = (
-    honoured(
-        "unclean.leader.election.enable",
-        BOOLEAN,
-        "false",
-        "Whether a replica that is not in sync may be elected when no other lives.",
-        dynamic=True,
+    replace(
+        honoured(
+            "unclean.leader.election.enable",
+            BOOLEAN,
+            "false",
+            "Whether a replica that is not in sync may be elected when no other lives.",
+            dynamic=True,
+        ),
+        for_all_brokers=True,
     ),
     honoured(
         "auto.leader.rebalance.enable",

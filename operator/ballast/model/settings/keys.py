@@ -36,6 +36,8 @@ class ConfigKey:
     support: Support = Support.HONOURED
     dynamic: bool = False
     """Whether IncrementalAlterConfigs (44) may change it while the broker runs."""
+    for_all_brokers: bool = False
+    """Whether it can be set for all brokers only: controllers go by it, which are no brokers."""
     broker_name: str | None = None
     """Of a topic's setting: the broker's that gives the cluster-wide default."""
     is_honoured: Callable[[Any], bool] = field(default=lambda _: False)
