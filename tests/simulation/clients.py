@@ -43,12 +43,19 @@ Address = tuple[str, int]
 class Leaders:
     """Who leads what, as some broker says; and the channels to them."""
 
-    def __init__(self, addresses: Sequence[Address], rng: random.Random, client_id: str) -> None:
+    def __init__(
+        self,
+        addresses: Sequence[Address],
+        rng: random.Random,
+        client_id: str,
+        *,
+        request_timeout_s: float = REQUEST_TIMEOUT_S,
+    ) -> None:
         self._addresses = list(addresses)
         self._random = rng
         self._options = ChannelOptions(
             client_id=client_id,
-            request_timeout_s=REQUEST_TIMEOUT_S,
+            request_timeout_s=request_timeout_s,
             connect_timeout_s=1.0,
             backoff_max_s=0.5,
         )
@@ -103,6 +110,8 @@ class Producer:
     A producer that is not idempotent never sends a value twice: what it got no answer for may be
     in the log or not, but only once.
     """
+
+    produce_timeout_ms = PRODUCE_TIMEOUT_MS
 
     def __init__(
         self,
@@ -188,7 +197,7 @@ class Producer:
         """Send a batch; return its offset, None when it was refused or nothing is known."""
         request = ProduceRequest(
             acks=-1,
-            timeout_ms=PRODUCE_TIMEOUT_MS,
+            timeout_ms=self.produce_timeout_ms,
             topic_data=(
                 TopicProduceData(
                     name=partition.topic,

@@ -28,6 +28,8 @@ class ProducerIds:
             return producer_id
         async with asyncio.timeout(ALLOCATE_TIMEOUT_S), self._allocating:
             while (producer_id := next(self._block, None)) is None:
-                store = await self._session.wait()
-                self._block = iter(await store.allocate_producer_ids(self._broker_id))
+                block = await self._session.use(
+                    lambda store: store.allocate_producer_ids(self._broker_id)
+                )
+                self._block = iter(block)
             return producer_id

@@ -127,7 +127,9 @@ async def _act(options: ReassignOptions, admin: ClusterAdmin, say: actions.Say) 
             additional=options.additional,
         )
     elif options.action is Action.VERIFY:
-        await actions.verify(admin, proposed, say, preserve_throttles=options.preserve_throttles)
+        await actions.verify(
+            admin, proposed, say, clock=clock, preserve_throttles=options.preserve_throttles
+        )
     else:
         await actions.cancel(
             admin,

@@ -6,6 +6,7 @@ Order and wording are the tool's (ReassignPartitionsCommand; KIP-455, KIP-73): s
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from ballast.commands import reassign_log_dirs as log_dirs
+from ballast.commands.config_writes import ConfigWrites
 from ballast.commands.reassign_failures import CommandFailed, TerseFailure
 from ballast.commands.reassign_options import TIMEOUT_MS
 from ballast.model.assignments import ReplicaAssignment
@@ -15,7 +16,7 @@ from ballast.reassign.kafka_json import (
     check_executable,
     format_reassignment_json,
 )
-from ballast.reassign.ports import BrokerUnavailable, Clock, ClusterAdmin, ClusterView, RequestError
+from ballast.reassign.ports import Clock, ClusterAdmin, ClusterView, RequestError
 from ballast.reassign.throttle_lists import MAX_VALUE_BYTES
 from ballast.reassign.throttles import (
     BROKER_THROTTLES,
@@ -54,6 +55,7 @@ async def execute(  # noqa: PLR0913 - the options of the command line, one each
     additional: bool = False,
 ) -> None:
     """Start the reassignments of a file. Raises `TerseFailure`, `CommandFailed`."""
+    configs = ConfigWrites(admin, clock)
     targets = check_executable(proposed)
     directories = log_dirs.proposed_directories(proposed)
     pending = await admin.list_reassignments()
@@ -70,11 +72,11 @@ async def execute(  # noqa: PLR0913 - the options of the command line, one each
     if throttle >= 0 or log_dirs_throttle >= 0:
         say(RUN_VERIFY)
     if throttle >= 0:
-        await _set_throttle(admin, pending, targets, current, throttle)
+        await _set_throttle(configs, pending, targets, current, throttle)
         say(f"The inter-broker throttle limit was set to {throttle} B/s")
     if log_dirs_throttle >= 0:
         for broker in sorted({replica.broker_id for replica in directories}):
-            await _alter_broker(admin, broker, {LOG_DIRS_RATE: str(log_dirs_throttle)})
+            await configs.broker(broker, {LOG_DIRS_RATE: str(log_dirs_throttle)})
         say(f"The replica-alter-dir throttle limit was set to {log_dirs_throttle} B/s")
     refused = await admin.alter_reassignments(targets)
     if refused:
@@ -91,6 +93,7 @@ async def verify(
     proposed: Collection[ProposedPartition],
     say: Say,
     *,
+    clock: Clock,
     preserve_throttles: bool = False,
 ) -> None:
     """Report on the partitions of a file; clear throttles once nothing moves any more."""
@@ -102,7 +105,7 @@ async def verify(
         say(_verdict(tp, targets[tp], pending, cluster))
     is_moving = await log_dirs.report_moves(admin, log_dirs.proposed_directories(proposed), say)
     if not pending and not is_moving and not preserve_throttles:
-        await _clear_throttles(admin, targets, cluster, say)
+        await _clear_throttles(ConfigWrites(admin, clock), targets, cluster, say)
 
 
 async def cancel(
@@ -135,7 +138,7 @@ async def cancel(
     await log_dirs.put_back(admin, directories, say, clock=clock, timeout_ms=timeout_ms)
     if not preserve_throttles:
         cluster = await admin.describe_cluster(sorted({tp.topic for tp in targets}))
-        await _clear_throttles(admin, targets, cluster, say)
+        await _clear_throttles(ConfigWrites(admin, clock), targets, cluster, say)
 
 
 async def list_active(admin: ClusterAdmin, say: Say) -> None:
@@ -176,7 +179,7 @@ def _current(
 
 
 async def _set_throttle(
-    admin: ClusterAdmin,
+    configs: ConfigWrites,
     pending: Mapping[TopicPartition, ReplicaAssignment],
     targets: Mapping[TopicPartition, tuple[int, ...]],
     current: Mapping[TopicPartition, tuple[int, ...]],
@@ -195,15 +198,13 @@ async def _set_throttle(
                 f"a value of a topic's configuration has at most {MAX_VALUE_BYTES}: reassign fewer "
                 "partitions at once, or use `ballast run`, which names them in pieces"
             )
-    refused = await admin.alter_topic_configs(lists)
-    for topic, error in refused.items():
-        raise CommandFailed(f"{topic}: {error.message}")
+    await configs.topics(lists)
     for broker in moving_brokers(moves):
-        await _alter_broker(admin, broker, rate_values(throttle))
+        await configs.broker(broker, rate_values(throttle))
 
 
 async def _clear_throttles(
-    admin: ClusterAdmin,
+    configs: ConfigWrites,
     targets: Mapping[TopicPartition, tuple[int, ...]],
     cluster: ClusterView,
     say: Say,
@@ -213,25 +214,10 @@ async def _clear_throttles(
     say(f"Clearing broker-level throttles on broker{_plural(brokers)} {_ids(brokers)}")
     # Live ones first: one broker that is down must not leave the others throttled.
     for broker in sorted(brokers, key=lambda broker: (broker not in live, broker)):
-        await _alter_broker(admin, broker, dict.fromkeys(BROKER_THROTTLES))
+        await configs.broker(broker, dict.fromkeys(BROKER_THROTTLES))
     topics = sorted({tp.topic for tp in targets})
     say(f"Clearing topic-level throttles on topic{_plural(topics)} {','.join(topics)}")
-    refused = await admin.alter_topic_configs(
-        {topic: dict.fromkeys(TOPIC_THROTTLES) for topic in topics}
-    )
-    for error in refused.values():
-        raise CommandFailed(error.message)
-
-
-async def _alter_broker(
-    admin: ClusterAdmin, broker: int, changes: Mapping[str, str | None]
-) -> None:
-    try:
-        error = await admin.alter_broker_configs(broker, changes)
-    except BrokerUnavailable as unavailable:
-        raise CommandFailed(str(unavailable)) from unavailable
-    if error is not None:
-        raise CommandFailed(f"broker {broker}: {error.message}")
+    await configs.topics({topic: dict.fromkeys(TOPIC_THROTTLES) for topic in topics})
 
 
 def _verdict(

@@ -84,13 +84,13 @@ async def test_a_throttled_move() -> None:
         "Current partition reassignments:",
         "t-0: replicas: 2,3,1. adding: 3. removing: 1.",
     ]
-    await verify(tool.admin, plan(2, 3), tool.say)
+    await verify(tool.admin, plan(2, 3), tool.say, clock=tool.clock)
     assert tool.printed() == [
         "Status of partition reassignment:",
         "Reassignment of partition t-0 is still in progress.",
     ]
     tool.cluster.live(10)
-    await verify(tool.admin, plan(2, 3), tool.say)
+    await verify(tool.admin, plan(2, 3), tool.say, clock=tool.clock)
     assert tool.printed() == [
         "Status of partition reassignment:",
         "Reassignment of partition t-0 is complete.",
@@ -145,21 +145,21 @@ async def test_blank_lines_are_where_the_tool_has_them() -> None:
     await execute(tool.admin, plan(1, 2), tool.say, clock=tool.clock)
     assert [bool(line) for line in tool.lines] == [True, False, True, False, True, True]
     tool.lines.clear()
-    await verify(tool.admin, plan(1, 2), tool.say, preserve_throttles=True)
+    await verify(tool.admin, plan(1, 2), tool.say, clock=tool.clock, preserve_throttles=True)
     assert [bool(line) for line in tool.lines] == [True, True, False]
 
 
 async def test_throttles_can_be_kept() -> None:
     tool = Tool(1, 2)
     tool.cluster.broker_configs[1] = {LOG_DIRS_RATE: "5"}
-    await verify(tool.admin, plan(1, 2), tool.say, preserve_throttles=True)
+    await verify(tool.admin, plan(1, 2), tool.say, clock=tool.clock, preserve_throttles=True)
     await cancel(tool.admin, plan(1, 2), tool.say, clock=tool.clock, preserve_throttles=True)
     assert tool.cluster.broker_configs[1] == {LOG_DIRS_RATE: "5"}
     assert tool.printed()[-2:] == [
         "None of the specified partition reassignments are active.",
         "None of the specified partition moves are active.",
     ]
-    await verify(tool.admin, plan(1, 2), tool.say)
+    await verify(tool.admin, plan(1, 2), tool.say, clock=tool.clock)
     assert tool.cluster.broker_configs[1] == {}
 
 
@@ -167,7 +167,7 @@ async def test_throttles_stay_while_anything_in_the_cluster_moves() -> None:
     tool = Tool(1, 2)
     tool.cluster.add("u", 0, 1, 2)
     tool.cluster.reassign(TopicPartition("u", 0), (1, 3))
-    await verify(tool.admin, plan(1, 2), tool.say)
+    await verify(tool.admin, plan(1, 2), tool.say, clock=tool.clock)
     assert tool.printed()[1:] == ["Reassignment of partition t-0 is complete."]
 
 
@@ -175,7 +175,7 @@ async def test_words_for_partitions_that_are_elsewhere() -> None:
     tool = Tool(1, 2)
     tool.cluster.add("u", 0, 1)
     proposed = (*plan(2, 3), *plan(3, topic="u"), *plan(1, 2, topic="gone"))
-    await verify(tool.admin, proposed, tool.say, preserve_throttles=True)
+    await verify(tool.admin, proposed, tool.say, clock=tool.clock, preserve_throttles=True)
     assert tool.printed()[1:] == [
         "There is no active reassignment of partition gone-0, but replica set is  rather than 1,2.",
         "There is no active reassignment of partition t-0, but replica set is 1,2 rather than 2,3.",
@@ -248,5 +248,5 @@ async def test_a_dead_broker_does_not_keep_the_throttles_of_the_others() -> None
         tool.cluster.broker_configs[broker] = {LEADER_RATE: "5"}
     tool.cluster.stop(1)
     with pytest.raises(CommandFailed, match="broker 1 does not answer"):
-        await verify(tool.admin, plan(1, 2), tool.say)
+        await verify(tool.admin, plan(1, 2), tool.say, clock=tool.clock)
     assert tool.cluster.broker_configs == {1: {LEADER_RATE: "5"}, 2: {}, 3: {}}

@@ -28,7 +28,7 @@ class Tool:
         return self.printed()
 
     async def verify(self, *places: tuple[int, str]) -> list[str]:
-        await verify(self.admin, plan(*places), self.lines.append)
+        await verify(self.admin, plan(*places), self.lines.append, clock=self.clock)
         return self.printed()
 
     async def cancel(self, *places: tuple[int, str]) -> list[str]:

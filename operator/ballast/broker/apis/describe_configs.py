@@ -121,9 +121,9 @@ async def _topic(
     topic = resource.resource_name
     check_topic(parts, topic)
     async with asyncio.timeout(ZOOKEEPER_TIMEOUT_S):
-        store = await parts.session.wait()
         try:
-            values = topic_values_in_force((await store.topic_config(topic)).values)
+            config = await parts.session.use(lambda store: store.topic_config(topic))
+            values = topic_values_in_force(config.values)
         except ZnodeError:
             values = {}
     return [

@@ -8,8 +8,10 @@ Behaviour:
   deleted needs no known name.
 * Written as a compare-and-set with the notification in one multi; this broker follows its own
   change at once, the others when they are notified.
+* When the session with ZooKeeper expires meanwhile, the values are read and written again in the
+  next session: every operation gives the same when it is applied twice.
 * Resources are independent of one another; one that is named twice is INVALID_REQUEST. When
-  ZooKeeper does not answer: REQUEST_TIMED_OUT, the outcome is unknown.
+  ZooKeeper does not answer in time: REQUEST_TIMED_OUT, the outcome is unknown.
 
 Version notes:
 * v1 is flexible.
@@ -36,6 +38,7 @@ from ballast.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from ballast.zk.broker_store import BrokerStore
 from ballast.zk.errors import BadVersion, NoNode, ZooKeeperError
 from ballast.znodes.errors import ZnodeError
 
@@ -127,16 +130,19 @@ async def _alter(parts: Parts, resource: Resource, *, validate_only: bool) -> No
     alter = _alter_topic if resource_type == TOPIC else _alter_broker
     for _ in range(MAX_CONFLICTS):
         try:
-            await alter(parts, resource, validate_only=validate_only)
+            await parts.session.use(
+                lambda store: alter(parts, store, resource, validate_only=validate_only)
+            )
         except BadVersion:
             continue
         return
     raise PartitionError(ErrorCode.REQUEST_TIMED_OUT)
 
 
-async def _alter_topic(parts: Parts, resource: Resource, *, validate_only: bool) -> None:
+async def _alter_topic(
+    parts: Parts, store: BrokerStore, resource: Resource, *, validate_only: bool
+) -> None:
     _, topic, changes = resource
-    store = await parts.session.wait()
     current = await store.topic_config(topic)
     values = apply_to_topic(current.values, changes(current.values))
     if not validate_only and values != current.values:
@@ -144,9 +150,10 @@ async def _alter_topic(parts: Parts, resource: Resource, *, validate_only: bool)
         parts.config_watcher.take_topic(topic, values)
 
 
-async def _alter_broker(parts: Parts, resource: Resource, *, validate_only: bool) -> None:
+async def _alter_broker(
+    parts: Parts, store: BrokerStore, resource: Resource, *, validate_only: bool
+) -> None:
     _, name, changes = resource
-    store = await parts.session.wait()
     broker_id = int(name) if name else None
     current = await store.broker_config(broker_id)
     values = apply_to_broker(current.values, changes(current.values), all_brokers=not name)

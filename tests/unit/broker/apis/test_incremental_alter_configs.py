@@ -68,6 +68,25 @@ def test_a_throttle_is_set_and_taken_off_again(version: int) -> None:
     simulate(main)
 
 
+def test_a_session_that_expires_meanwhile_costs_no_answer() -> None:
+    """The values are read and written again in the next session."""
+
+    async def main(cluster: Cluster) -> None:
+        await started(cluster)
+        before = cluster.loop.now
+        cluster.zookeeper.kill_session("broker-1")
+        assert await alter(
+            cluster,
+            resource(TOPIC, "orders", (THROTTLED, APPEND, "0:1")),
+            resource(BROKER, "1", (RATE, SET, "1000")),
+        ) == [0, 0]
+        assert cluster.loop.now - before < 10
+        assert b'"0:1"' in (cluster.zookeeper.data("/config/topics/orders") or b"")
+        assert b'"1000"' in (cluster.zookeeper.data("/config/brokers/1") or b"")
+
+    simulate(main)
+
+
 def test_other_brokers_are_notified() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1, 2)
