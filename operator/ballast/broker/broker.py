@@ -8,7 +8,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from ballast.broker import housekeeping
-from ballast.broker.apis.produce import ADMIN_CLIENT_ID
 from ballast.broker.auto_creation import AutoCreation
 from ballast.broker.config import BrokerConfig
 from ballast.broker.config_watcher import ConfigWatcher
@@ -33,8 +32,10 @@ from ballast.broker.log_dir_moves import LogDirMoves
 from ballast.broker.loop_lag import LoopLag
 from ballast.broker.metadata_cache import MetadataCache
 from ballast.broker.metrics import BrokerMetrics
+from ballast.broker.newer_leaders import NewerLeaders
 from ballast.broker.offsets_topic import OffsetsTopic, creatable_offsets_topic
 from ballast.broker.parts import Parts
+from ballast.broker.peer_channels import PeerChannels
 from ballast.broker.producer_ids import ProducerIds
 from ballast.broker.purgatory_timer import PurgatoryTimer
 from ballast.broker.readiness import Readiness
@@ -49,7 +50,6 @@ from ballast.model.brokers import Broker as RegisteredBroker
 from ballast.model.brokers import Endpoint
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import LOAD_TOPIC, OFFSETS_TOPIC
-from ballast.net.channel import BrokerChannel, ChannelOptions
 from ballast.net.http import Health, HttpServer
 from ballast.net.server import Server
 from ballast.protocol.messages.create_topics import CreatableTopic
@@ -78,6 +78,7 @@ class Broker:
         wall_clock_ms: Callable[[], int],
     ) -> None:
         self.config = config
+        self._channels = PeerChannels(config)
         self._client_factory = client_factory
         self._files = files
         self._random = random
@@ -136,7 +137,7 @@ class Broker:
             on_storage_failure=self._fail,
         )
         fetchers = Fetchers(
-            lambda leader: Fetcher(leader, self._fetch_channel(leader), replicas, self._spawn),
+            lambda leader: Fetcher(leader, self._channels.fetch(leader), replicas, self._spawn),
             self._spawn,
             config.num_replica_fetchers,
         )
@@ -261,7 +262,9 @@ class Broker:
         if config.http_listener is not None:
             self._spawn(parts.loop_lag.run())
         self._spawn(FlushByAge(replicas, config.flush_scheduler_interval_ms).run())
-        self._spawn(LoadReporter(replicas, parts.auto_creation, self._load_channel).run())
+        self._spawn(LoadReporter(replicas, parts.auto_creation, self._channels.load).run())
+        is_certain, peer = self.registration.is_certain, self._channels.metadata
+        self._spawn(NewerLeaders(replicas, parts.leadership, peer, is_certain, self._random).run())
         if config.cleaner_enable:
             self._spawn(parts.log_cleaner.run())
         for period_ms, action in (
@@ -307,23 +310,6 @@ class Broker:
 
     def _unhealthy(self) -> str | None:
         return None if self.failure is None else repr(self.failure)
-
-    def _fetch_channel(self, leader: RegisteredBroker) -> BrokerChannel:
-        return self._channel(leader, f"broker-{self.config.broker_id}-fetcher-{leader.broker_id}")
-
-    def _load_channel(self, leader: RegisteredBroker) -> BrokerChannel:
-        return self._channel(leader, ADMIN_CLIENT_ID)
-
-    def _channel(self, leader: RegisteredBroker, client_id: str) -> BrokerChannel:
-        return BrokerChannel(
-            leader.endpoint.host,
-            leader.endpoint.port,
-            ChannelOptions(
-                client_id=client_id,
-                max_in_flight=1,
-                request_timeout_s=self.config.replica_socket_timeout_ms / 1000,
-            ),
-        )
 
     # -- tasks ----------------------------------------------------------------------------------
 

@@ -152,6 +152,16 @@ class Leadership:
         if self._replicas.is_offline(name):
             raise PartitionError(ErrorCode.KAFKA_STORAGE_ERROR)
 
+    def give_up(self, name: TopicPartition) -> None:
+        """Stop leading what another broker is known to lead in a newer epoch."""
+        partition = self._replicas.partitions.get(name)
+        if partition is None or partition.view is None:
+            return
+        partition.stop()
+        log.warning("%s: given up, since another broker leads it", name)
+        self._replicas.delays.role_changed(name)
+        self._role_changed(name)
+
     def _lost(self, name: TopicPartition) -> None:
         """End what goes on with a replica that went with its log directory."""
         self._fetchers.unfollow(name)

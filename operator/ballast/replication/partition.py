@@ -201,6 +201,13 @@ class LeaderView:
             offsets.append(self.high_watermark)
         return offsets
 
+    def misses_a_member(self, now: float, quiet_ms: float) -> bool:
+        """Whether a member of the maximal ISR has not fetched for ``quiet_ms`` in this epoch."""
+        return any(
+            follower_id in self.maximal_isr and (now - progress.last_fetch_time) * 1000 > quiet_ms
+            for follower_id, progress in self._followers.items()
+        )
+
     def required_replicas(self) -> frozenset[int]:
         """Return the replicas that must have a record before it is committed: the maximal ISR."""
         return self._isr_state.maximal_isr

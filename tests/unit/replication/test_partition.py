@@ -93,6 +93,18 @@ class TestFetches:
             fetch(view_of(), 2, 11, 10)
 
 
+class TestMissedMembers:
+    def test_a_member_that_does_not_fetch_is_missed(self) -> None:
+        view = view_of(isr=(1, 2))
+        assert view.misses_a_member(101.0, 1_000)
+        fetch(view, 2, 5, 10)
+        assert not view.misses_a_member(102.0, 1_000)
+        assert view.misses_a_member(102.1, 1_000)
+
+    def test_others_are_not(self) -> None:
+        assert not view_of(isr=(1,)).misses_a_member(101.0, 1_000)
+
+
 class TestAcksAll:
     def test_is_refused_below_min_isr(self) -> None:
         view = view_of(isr=(1,))

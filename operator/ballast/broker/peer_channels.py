@@ -1,0 +1,36 @@
+"""Connections from this broker to others, one request at a time each."""
+
+from ballast.broker.apis.produce import ADMIN_CLIENT_ID
+from ballast.broker.config import BrokerConfig
+from ballast.model.brokers import Broker
+from ballast.net.channel import BrokerChannel, ChannelOptions
+
+
+class PeerChannels:
+    """Opens channels; whoever asks for one closes it."""
+
+    def __init__(self, config: BrokerConfig) -> None:
+        self._config = config
+
+    def fetch(self, leader: Broker) -> BrokerChannel:
+        """Return a channel for following ``leader``."""
+        return self._channel(leader, f"broker-{self._config.broker_id}-fetcher-{leader.broker_id}")
+
+    def load(self, leader: Broker) -> BrokerChannel:
+        """Return a channel that may write to internal topics."""
+        return self._channel(leader, ADMIN_CLIENT_ID)
+
+    def metadata(self, peer: Broker) -> BrokerChannel:
+        """Return a channel for asking what ``peer`` knows of the cluster."""
+        return self._channel(peer, f"broker-{self._config.broker_id}")
+
+    def _channel(self, peer: Broker, client_id: str) -> BrokerChannel:
+        return BrokerChannel(
+            peer.endpoint.host,
+            peer.endpoint.port,
+            ChannelOptions(
+                client_id=client_id,
+                max_in_flight=1,
+                request_timeout_s=self._config.replica_socket_timeout_ms / 1000,
+            ),
+        )

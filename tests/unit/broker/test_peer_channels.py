@@ -1,0 +1,23 @@
+"""As whom a broker speaks to others, and for how long it waits."""
+
+from ballast.broker.apis.produce import ADMIN_CLIENT_ID
+from ballast.broker.peer_channels import PeerChannels
+from ballast.model.brokers import Broker, Endpoint
+from tests.unit.broker.cluster import Cluster, simulate
+
+PEER = Broker(broker_id=2, endpoints=(Endpoint(host="broker-2", port=9092),))
+
+
+def test_each_purpose_has_its_client_id() -> None:
+    async def main(cluster: Cluster) -> None:
+        channels = PeerChannels(cluster.config(1))
+        opened = [channels.fetch(PEER), channels.load(PEER), channels.metadata(PEER)]
+        assert {(channel.host, channel.port) for channel in opened} == {("broker-2", 9092)}
+        assert [channel.options.client_id for channel in opened] == [
+            "broker-1-fetcher-2",
+            ADMIN_CLIENT_ID,
+            "broker-1",
+        ]
+        assert {channel.options.request_timeout_s for channel in opened} == {30.0}
+
+    simulate(main, replica_socket_timeout_ms="30000")
