@@ -3,14 +3,13 @@
 A command's module is imported when it is called, so that a broker carries no demo in its memory.
 """
 
-import importlib
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated
 
 import typer
+
+from ballast import cli_kubernetes
+from ballast.cli_kubernetes import call, stoppable
 
 app = typer.Typer(
     name="ballast",
@@ -24,6 +23,7 @@ plan_app = typer.Typer(
     name="plan", help="Makes plans, shows them, and takes snapshots.", no_args_is_help=True
 )
 app.add_typer(plan_app)
+app.add_typer(cli_kubernetes.app)
 
 Bootstrap = Annotated[
     str, typer.Option("--bootstrap-server", metavar="HOST:PORT[,…]", help="Brokers to connect to.")
@@ -32,31 +32,6 @@ Override = Annotated[
     list[str] | None,
     typer.Option("--override", metavar="NAME=VALUE", help="Overrides a property; repeatable."),
 ]
-
-
-def _call(command: str, **options: Any) -> None:
-    """Run ``ballast.commands.<command>.main`` and exit with what it returns."""
-    module = importlib.import_module(f"ballast.commands.{command}")
-    raise typer.Exit(module.main(**options))
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """End with 0 at SIGTERM or SIGINT, until the process has its own way to stop.
-
-    The kernel drops a signal to process 1 of a container that has no handler for it: one sent
-    while modules are still imported would be lost, and the process killed later.
-    """
-
-    def end(*_: object) -> NoReturn:
-        raise SystemExit(0)
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @app.command()
@@ -72,7 +47,7 @@ def up(
     override: Override = None,
 ) -> None:
     """Run ZooKeeper, brokers and controller candidates on this machine, in the foreground."""
-    _call(
+    call(
         "up",
         brokers=brokers,
         controllers=controllers,
@@ -97,7 +72,7 @@ def run(
     ] = 1.0,
 ) -> None:
     """Execute a PartitionReassignment manifest: 0 succeeded, 1 failed or cancelled, 2 invalid."""
-    _call(
+    call(
         "run",
         file=file,
         bootstrap_server=bootstrap_server,
@@ -128,7 +103,7 @@ def reassign(
     disable_rack_aware: Annotated[bool, typer.Option("--disable-rack-aware")] = False,
 ) -> None:
     """Do what Kafka's kafka-reassign-partitions does, with its flags, files and messages."""
-    _call(
+    call(
         "reassign",
         bootstrap_server=bootstrap_server,
         execute=execute,
@@ -157,8 +132,8 @@ def broker(
     ] = False,
 ) -> None:
     """Run one broker; its configuration has Kafka's names."""
-    with _stoppable():
-        _call("broker", properties=properties, overrides=tuple(override or ()), pod=pod)
+    with stoppable():
+        call("broker", properties=properties, overrides=tuple(override or ()), pod=pod)
 
 
 @app.command()
@@ -167,76 +142,8 @@ def controller(
     override: Override = None,
 ) -> None:
     """Run one controller candidate; its configuration has Kafka's names."""
-    with _stoppable():
-        _call("controller", properties=properties, overrides=tuple(override or ()))
-
-
-@app.command()
-def operator(
-    broker_image: Annotated[
-        str, typer.Option(envvar="BALLAST_BROKER_IMAGE", help="Image of brokers by default.")
-    ],
-    pod_name: Annotated[str, typer.Option(envvar="POD_NAME", help="This replica's name, unique.")],
-    pod_namespace: Annotated[
-        str, typer.Option(envvar="POD_NAMESPACE", help="Where the Lease is kept.")
-    ],
-    pod_ip: Annotated[
-        str, typer.Option(envvar="POD_IP", help="Where brokers reach this replica's controllers.")
-    ],
-    namespace: Annotated[
-        list[str] | None,
-        typer.Option(envvar="BALLAST_NAMESPACES", help="Whose objects are tended; all by default."),
-    ] = None,
-    cluster_domain: Annotated[
-        str, typer.Option(envvar="BALLAST_CLUSTER_DOMAIN", help="The cluster's DNS domain.")
-    ] = "cluster.local",
-    http_port: Annotated[
-        int,
-        typer.Option(min=0, max=65535, envvar="BALLAST_HTTP_PORT", help="Of probes and metrics."),
-    ] = 8080,
-    watch_nodes: Annotated[
-        bool, typer.Option(envvar="BALLAST_WATCH_NODES", help="Follow Nodes; needs rights on them.")
-    ] = True,
-    spark_image: Annotated[
-        str, typer.Option(envvar="BALLAST_SPARK_IMAGE", help="Image of plan jobs; none without it.")
-    ] = "",
-    spark_image_pull_policy: Annotated[
-        str, typer.Option(help="Of plan jobs, as of any pod.")
-    ] = "IfNotPresent",
-    spark_image_pull_secret: Annotated[
-        list[str] | None, typer.Option(help="Name of a Secret; repeatable.")
-    ] = None,
-    spark_service_account: Annotated[
-        str, typer.Option(help="What the drivers of plan jobs run as.")
-    ] = "ballast-spark",
-    lease_duration: Annotated[
-        float, typer.Option(help="Seconds until another replica may take over.")
-    ] = 15.0,
-    lease_renew_deadline: Annotated[
-        float, typer.Option(help="Seconds without renewal until this replica ends.")
-    ] = 10.0,
-    lease_retry: Annotated[float, typer.Option(help="Seconds between renewals.")] = 2.0,
-) -> None:
-    """Run the Kubernetes operator: it tends BrokerSets and PartitionReassignments."""
-    with _stoppable():
-        _call(
-            "operator",
-            namespaces=tuple(namespace or ()),
-            lease=(lease_duration, lease_renew_deadline, lease_retry),
-            spark={
-                "image": spark_image,
-                "image_pull_policy": spark_image_pull_policy,
-                "image_pull_secrets": tuple(spark_image_pull_secret or ()),
-                "service_account": spark_service_account,
-            },
-            broker_image=broker_image,
-            pod_name=pod_name,
-            pod_namespace=pod_namespace,
-            pod_ip=pod_ip,
-            cluster_domain=cluster_domain,
-            http_port=http_port,
-            is_watching_nodes=watch_nodes,
-        )
+    with stoppable():
+        call("controller", properties=properties, overrides=tuple(override or ()))
 
 
 @app.command()
@@ -247,45 +154,7 @@ def demo(
     base_port: Annotated[int, typer.Option(min=1024, max=65000, help="Broker 1's port.")] = 19092,
 ) -> None:
     """Move every partition off a broker while a client writes and the controller is killed."""
-    _call("demo", directory=directory, base_port=base_port)
-
-
-@app.command()
-def zookeeper(
-    data_dir: Annotated[Path, typer.Option(help="Where its data is.")],
-    client_port: Annotated[int, typer.Option(min=1, max=65535)] = 2181,
-    server: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST:PORT:PORT", help="A member of the ensemble; one option each."),
-    ] = None,
-    heap_percentage: Annotated[int, typer.Option(min=10, max=90, help="Of the memory limit.")] = 60,
-) -> None:
-    """Run one ZooKeeper server, from the jars that PySpark brings; needs Java."""
-    _call(
-        "zookeeper",
-        data_dir=data_dir,
-        client_port=client_port,
-        servers=tuple(server or ()),
-        heap_percentage=heap_percentage,
-    )
-
-
-@app.command()
-def uninstall(
-    namespace: Annotated[
-        list[str] | None, typer.Option(help="A namespace that was watched; one option each.")
-    ] = None,
-    all_namespaces: Annotated[bool, typer.Option("--all-namespaces")] = False,
-    operator_labels: Annotated[
-        str | None, typer.Option(metavar="NAME=VALUE,…", help="Wait until its pods are gone.")
-    ] = None,
-) -> None:
-    """Take the operator's finalizers off what it tended, after the operator itself is gone."""
-    _call(
-        "uninstall",
-        namespaces=(None,) if all_namespaces else tuple(namespace or ()),
-        operator_labels=operator_labels,
-    )
+    call("demo", directory=directory, base_port=base_port)
 
 
 @plan_app.command("generate")
@@ -320,7 +189,7 @@ def plan_generate(
     format_: Annotated[str, typer.Option("--format", help="ballast or kafka.")] = "ballast",
 ) -> None:
     """Make a plan from a snapshot: 0 done, 1 infeasible, 2 invalid."""
-    _call(
+    call(
         "plan_generate",
         snapshot=snapshot,
         strategy=strategy,
@@ -360,7 +229,7 @@ def plan_snapshot(
     ] = None,
 ) -> None:
     """Write a running cluster as ballast-snapshot/v1: 0 done, 1 no answer, 2 invalid."""
-    _call(
+    call(
         "plan_snapshot",
         bootstrap_server=bootstrap_server,
         out=out,
@@ -385,7 +254,7 @@ def plan_show(
     html: Annotated[Path | None, typer.Option(help="Writes a page with charts as well.")] = None,
 ) -> None:
     """Show what a plan comes to: moves, levels before and after, time."""
-    _call(
+    call(
         "plan_show",
         plan=plan,
         snapshot=snapshot,

@@ -226,6 +226,7 @@ def _inputs(world: World, scaling: Scaling, roll: Roll, disruption: Disruption) 
     return Inputs(
         image=world.surroundings.image,
         cluster_domain=world.surroundings.cluster_domain,
+        pods=world.surroundings.pods,
         replicas=scaling.replicas,
         partition=roll.partition,
         storage_size=None if stateful_set is None else stateful_set.storage_size,

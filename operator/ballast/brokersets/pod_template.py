@@ -1,10 +1,11 @@
 """The pods of a broker set: restricted Pod Security, probes, and what only the pod knows."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from ballast.brokersets import names
 from ballast.brokersets.properties import restart_digest
-from ballast.brokersets.spec import BrokerSetSpec
+from ballast.brokersets.spec import BrokerSetSpec, PodDefaults
 
 USER_ID: Final = 10001
 _DEFAULT_REQUESTS: Final = {"cpu": "100m", "memory": "256Mi"}
@@ -16,14 +17,35 @@ _STARTUP_SECONDS: Final = 4 * 3600
 session before the crash has to expire. A broker that is at it must not be killed for it."""
 
 
-def pod_template(spec: BrokerSetSpec, image: str, cluster_domain: str) -> dict[str, Any]:
-    """Return the StatefulSet's ``spec.template``."""
-    name = spec.identity.name
+RESTRICTED: Final = {
+    "runAsNonRoot": True,
+    "runAsUser": USER_ID,
+    "runAsGroup": USER_ID,
+    "fsGroup": USER_ID,
+    "fsGroupChangePolicy": "OnRootMismatch",
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+"""The pods' security context where neither the set nor the installation gives another."""
+
+RESTRICTED_CONTAINER: Final = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "readOnlyRootFilesystem": True,
+    "runAsNonRoot": True,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+
+
+def pod_template(
+    spec: BrokerSetSpec, image: str, cluster_domain: str, defaults: PodDefaults
+) -> dict[str, Any]:
+    """Return the StatefulSet's ``spec.template``; ``defaults`` are the installation's."""
+    name, template = spec.identity.name, spec.template
     return {
         "metadata": {
-            "labels": {**spec.template.labels, **names.labels(name)},
+            "labels": {**template.labels, **names.labels(name)},
             "annotations": {
-                **spec.template.annotations,
+                **template.annotations,
                 names.CONFIG_ANNOTATION: restart_digest(spec),
             },
         },
@@ -36,29 +58,42 @@ def pod_template(spec: BrokerSetSpec, image: str, cluster_domain: str) -> dict[s
             "shareProcessNamespace": True,
             "terminationGracePeriodSeconds": spec.grace_period_seconds,
             "readinessGates": [{"conditionType": names.GATE}],
-            "securityContext": {
-                "runAsNonRoot": True,
-                "runAsUser": USER_ID,
-                "runAsGroup": USER_ID,
-                "fsGroup": USER_ID,
-                "fsGroupChangePolicy": "OnRootMismatch",
-                "seccompProfile": {"type": "RuntimeDefault"},
-            },
+            "securityContext": _first(
+                template.security_context, defaults.security_context, RESTRICTED
+            ),
+            **_pull_secrets(spec, defaults),
             **_placement(spec),
-            "containers": [_container(spec, image, cluster_domain)],
+            "containers": [
+                _container(spec, image, cluster_domain, defaults),
+                *(dict(sidecar) for sidecar in template.sidecars),
+            ],
             "volumes": _volumes(spec),
         },
     }
 
 
-def _container(spec: BrokerSetSpec, image: str, cluster_domain: str) -> dict[str, Any]:
+def _first(*contexts: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the first that is given."""
+    return next(dict(context) for context in contexts if context is not None)
+
+
+def _pull_secrets(spec: BrokerSetSpec, defaults: PodDefaults) -> dict[str, Any]:
+    own = spec.template.image_pull_secrets
+    named = [{"name": name} for name in defaults.image_pull_secrets] if own is None else list(own)
+    return {"imagePullSecrets": named} if named else {}
+
+
+def _container(
+    spec: BrokerSetSpec, image: str, cluster_domain: str, defaults: PodDefaults
+) -> dict[str, Any]:
+    template = spec.template
     file = f"{names.CONFIG_DIRECTORY}/{names.PROPERTIES_FILE}"
     return {
         "name": "broker",
         "image": image,
-        "imagePullPolicy": "IfNotPresent",
+        "imagePullPolicy": template.image_pull_policy or defaults.image_pull_policy,
         "args": ["broker", "--pod", file],
-        "env": _environment(spec, cluster_domain),
+        "env": [*_environment(spec, cluster_domain), *template.env],
         "ports": [
             {"name": "kafka", "containerPort": names.CLIENT_PORT, "protocol": "TCP"},
             {"name": "http", "containerPort": names.HTTP_PORT, "protocol": "TCP"},
@@ -67,17 +102,22 @@ def _container(spec: BrokerSetSpec, image: str, cluster_domain: str) -> dict[str
             **_probe("/readyz"),
             "periodSeconds": _STARTUP_PERIOD_SECONDS,
             "failureThreshold": _STARTUP_SECONDS // _STARTUP_PERIOD_SECONDS,
+            **template.probes.get("startup", {}),
         },
-        "livenessProbe": {**_probe("/healthz"), "periodSeconds": 10, "failureThreshold": 6},
-        "readinessProbe": {**_probe("/readyz"), "periodSeconds": 2, "failureThreshold": 2},
-        "resources": dict(spec.template.resources or {"requests": _DEFAULT_REQUESTS}),
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-            "runAsNonRoot": True,
-            "seccompProfile": {"type": "RuntimeDefault"},
+        "livenessProbe": {
+            **_probe("/healthz"),
+            "periodSeconds": 10,
+            "failureThreshold": 6,
+            **template.probes.get("liveness", {}),
         },
+        "readinessProbe": {
+            **_probe("/readyz"),
+            "periodSeconds": 2,
+            "failureThreshold": 2,
+            **template.probes.get("readiness", {}),
+        },
+        "resources": dict(template.resources or {"requests": _DEFAULT_REQUESTS}),
+        "securityContext": _first(template.container_security_context, RESTRICTED_CONTAINER),
         "volumeMounts": _mounts(spec),
     }
 
@@ -116,7 +156,7 @@ def _mounts(spec: BrokerSetSpec) -> list[dict[str, Any]]:
     ]
     if spec.rack_topology_key is not None:
         mounts.append({"name": "racks", "mountPath": names.RACKS_DIRECTORY, "readOnly": True})
-    return mounts
+    return [*mounts, *spec.template.volume_mounts]
 
 
 def _volumes(spec: BrokerSetSpec) -> list[dict[str, Any]]:
@@ -129,7 +169,7 @@ def _volumes(spec: BrokerSetSpec) -> list[dict[str, Any]]:
         # Not optional to the broker, but to the pod: the broker waits and says what for.
         racks = {"name": names.racks_map(name), "optional": True}
         volumes.append({"name": "racks", "configMap": racks})
-    return volumes
+    return [*volumes, *spec.template.volumes]
 
 
 def _placement(spec: BrokerSetSpec) -> dict[str, Any]:
@@ -139,6 +179,9 @@ def _placement(spec: BrokerSetSpec) -> dict[str, Any]:
         "topologySpreadConstraints": _spread(spec),
         "tolerations": list(template.tolerations),
         "priorityClassName": template.priority_class_name,
+        "nodeSelector": dict(template.node_selector),
+        "schedulerName": template.scheduler_name,
+        "runtimeClassName": template.runtime_class_name,
     }
     return {name: value for name, value in placement.items() if value}
 

@@ -17,9 +17,16 @@ def service_account(spec: BrokerSetSpec) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
-        "metadata": {"name": names.stateful_set(spec.identity.name)},
+        "metadata": {
+            "name": names.stateful_set(spec.identity.name),
+            **_annotations(spec.annotations.service_account),
+        },
         "automountServiceAccountToken": False,
     }
+
+
+def _annotations(annotations: Mapping[str, str]) -> dict[str, Any]:
+    return {"annotations": dict(annotations)} if annotations else {}
 
 
 def brokers_service(spec: BrokerSetSpec) -> dict[str, Any]:
@@ -31,6 +38,7 @@ def brokers_service(spec: BrokerSetSpec) -> dict[str, Any]:
         names.brokers_service(spec.identity.name),
         spec,
         {"clusterIP": "None", "publishNotReadyAddresses": True},
+        spec.annotations.brokers_service,
     )
 
 
@@ -40,6 +48,7 @@ def bootstrap_service(spec: BrokerSetSpec) -> dict[str, Any]:
         names.bootstrap_service(spec.identity.name),
         spec,
         {"type": "ClusterIP"},
+        spec.annotations.bootstrap_service,
         ports=("kafka",),
     )
 
@@ -48,13 +57,14 @@ def _service(
     name: str,
     spec: BrokerSetSpec,
     fields: Mapping[str, Any],
+    annotations: Mapping[str, str],
     ports: tuple[str, ...] = ("kafka", "http"),
 ) -> dict[str, Any]:
     numbers = {"kafka": names.CLIENT_PORT, "http": names.HTTP_PORT}
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {"name": name},
+        "metadata": {"name": name, **_annotations(annotations)},
         "spec": {
             **fields,
             "selector": names.selector_labels(spec.identity.name),
@@ -135,10 +145,12 @@ def _budget(
 
 
 def network_policy(spec: BrokerSetSpec) -> dict[str, Any]:
-    """Return who may reach the brokers: clients from anywhere, metrics from the namespace.
+    """Return who may reach the brokers: those that ``spec.networkPolicy`` names, else anybody.
 
-    What the brokers may reach is left open: ZooKeeper may be anywhere.
+    Whatever it names, the brokers reach each other, and the operator and its reassignments reach
+    them. What the brokers may reach is left open: ZooKeeper may be anywhere.
     """
+    network = spec.network
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
@@ -147,11 +159,26 @@ def network_policy(spec: BrokerSetSpec) -> dict[str, Any]:
             "podSelector": {"matchLabels": names.selector_labels(spec.identity.name)},
             "policyTypes": ["Ingress"],
             "ingress": [
-                {"ports": [{"port": "kafka", "protocol": "TCP"}]},
-                {
-                    "from": [{"podSelector": {}}],
-                    "ports": [{"port": "http", "protocol": "TCP"}],
-                },
+                _ingress("kafka", (*network.clients, *_own(spec)) if network.clients else ()),
+                _ingress("http", network.metrics),
             ],
         },
     }
+
+
+def _ingress(port: str, peers: Sequence[Any]) -> dict[str, Any]:
+    """Return the rule of one port; nobody named is anybody."""
+    rule: dict[str, Any] = {"ports": [{"port": port, "protocol": "TCP"}]}
+    return {"from": list(peers), **rule} if peers else rule
+
+
+def _own(spec: BrokerSetSpec) -> Sequence[Any]:
+    """Return the peers that a set cannot do without: its brokers, and any operator."""
+    operator = {
+        "app.kubernetes.io/component": "operator",
+        "app.kubernetes.io/part-of": "ballast",
+    }
+    return (
+        {"podSelector": {"matchLabels": names.selector_labels(spec.identity.name)}},
+        {"namespaceSelector": {}, "podSelector": {"matchLabels": operator}},
+    )

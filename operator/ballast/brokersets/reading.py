@@ -22,7 +22,7 @@ from ballast.brokersets.spec import (
     UpdateStrategy,
     ZooKeeper,
 )
-from ballast.brokersets.template_reading import read_template
+from ballast.brokersets.template_reading import read_annotations, read_network, read_template
 from ballast.model.fields import MAX_INT, Errors, Reader, show, type_name
 
 MAX_REPLICAS = 1000
@@ -60,6 +60,7 @@ _MANAGED = (
     "disruption",
     "shutdown",
     "template",
+    "networkPolicy",
 )
 _KNOWN = ("replicas", "bootstrapServers", "brokerIdOffset", "desiredState", *_MANAGED)
 
@@ -134,6 +135,8 @@ def _read_managed(spec: Reader, identity: Identity) -> BrokerSetSpec | None:
         disruption=disruption.choice("policy", DisruptionPolicy.DYNAMIC),
         grace_period_seconds=shutdown.integer("gracePeriodSeconds", 120, minimum=10, maximum=3600),
         template=read_template(spec),
+        annotations=read_annotations(spec),
+        network=read_network(spec),
         desired_state=spec.choice("desiredState", DesiredState.RUNNING),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 from ballast.brokersets import names, policies
 from ballast.brokersets.disruption import Disruption
 from ballast.brokersets.pod_template import pod_template
-from ballast.brokersets.spec import BrokerSetSpec, DisruptionPolicy
+from ballast.brokersets.spec import BrokerSetSpec, DisruptionPolicy, PodDefaults
 
 Document = dict[str, Any]
 
@@ -21,6 +21,7 @@ class Inputs:
     image: str
     """Of brokers whose set names none."""
     cluster_domain: str = "cluster.local"
+    pods: PodDefaults = field(default_factory=PodDefaults)
     replicas: int
     """Pods to run: more than the spec asks for while brokers are drained."""
     partition: int | None = 0
@@ -49,7 +50,8 @@ def desired(spec: BrokerSetSpec, inputs: Inputs) -> Sequence[Document]:
     ]
     if spec.rack_topology_key is not None and inputs.racks is not None:
         documents.append(policies.racks_map(spec, inputs.racks, inputs.nodes_in_use))
-    documents.append(policies.network_policy(spec))
+    if spec.network.is_managed:
+        documents.append(policies.network_policy(spec))
     if spec.disruption is not DisruptionPolicy.NONE:
         documents += policies.disruption_budgets(spec, inputs.disruption)
     documents.append(_stateful_set(spec, inputs))
@@ -62,6 +64,8 @@ def obsolete(spec: BrokerSetSpec, inputs: Inputs) -> Sequence[tuple[str, str]]:
     gone = []
     if spec.rack_topology_key is None:
         gone.append(("ConfigMap", names.racks_map(name)))
+    if not spec.network.is_managed:
+        gone.append(("NetworkPolicy", names.stateful_set(name)))
     if spec.disruption is DisruptionPolicy.NONE:
         gone.append(("PodDisruptionBudget", names.stateful_set(name)))
     if spec.disruption is DisruptionPolicy.NONE or not inputs.disruption.held:
@@ -82,7 +86,10 @@ def _owned(spec: BrokerSetSpec, document: Document) -> Document:
         **document["metadata"],
         "namespace": identity.namespace,
         "labels": names.labels(identity.name),
-        "annotations": {names.DIGEST_ANNOTATION: digest},
+        "annotations": {
+            **document["metadata"].get("annotations", {}),
+            names.DIGEST_ANNOTATION: digest,
+        },
         "ownerReferences": [owner_reference(spec)],
     }
     return document
@@ -122,7 +129,9 @@ def _stateful_set(spec: BrokerSetSpec, inputs: Inputs) -> Document:
                 "whenScaled": storage.when_scaled.value,
                 "whenDeleted": storage.when_deleted.value,
             },
-            "template": pod_template(spec, spec.image or inputs.image, inputs.cluster_domain),
+            "template": pod_template(
+                spec, spec.image or inputs.image, inputs.cluster_domain, inputs.pods
+            ),
             "volumeClaimTemplates": [
                 {
                     "apiVersion": "v1",

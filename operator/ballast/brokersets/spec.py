@@ -105,6 +105,54 @@ class PodTemplate:
     """None = spread over racks as well as it goes."""
     priority_class_name: str | None = None
     resources: Mapping[str, Any] | None = None
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    scheduler_name: str | None = None
+    runtime_class_name: str | None = None
+    image_pull_secrets: tuple[Any, ...] | None = None
+    """None = the operator's own."""
+    image_pull_policy: str | None = None
+    """None = the operator's own."""
+    security_context: Mapping[str, Any] | None = None
+    """Of the pod; None = that of the installation."""
+    container_security_context: Mapping[str, Any] | None = None
+    """Of the broker's container; None = restricted Pod Security."""
+    env: tuple[Any, ...] = ()
+    volumes: tuple[Any, ...] = ()
+    volume_mounts: tuple[Any, ...] = ()
+    sidecars: tuple[Any, ...] = ()
+    """Containers beside the broker's."""
+    probes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """By ``startup``, ``liveness``, ``readiness``: what differs of their times and thresholds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectAnnotations:
+    """Annotations of a set's other objects, for cloud providers, DNS and meshes."""
+
+    service_account: Mapping[str, str] = field(default_factory=dict)
+    bootstrap_service: Mapping[str, str] = field(default_factory=dict)
+    brokers_service: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkAccess:
+    """``spec.networkPolicy``: who may reach the brokers, as peers of a NetworkPolicy."""
+
+    is_managed: bool = True
+    clients: tuple[Any, ...] = ()
+    """None named = anybody."""
+    metrics: tuple[Any, ...] = ()
+    """None named = anybody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodDefaults:
+    """What an installation gives the pods of sets that do not say otherwise."""
+
+    image_pull_secrets: tuple[str, ...] = ()
+    image_pull_policy: str = "IfNotPresent"
+    security_context: Mapping[str, Any] | None = None
+    """None = restricted Pod Security with Ballast's own ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +188,8 @@ class BrokerSetSpec:
     disruption: DisruptionPolicy = DisruptionPolicy.DYNAMIC
     grace_period_seconds: int = 120
     template: PodTemplate = field(default_factory=PodTemplate)
+    annotations: ObjectAnnotations = field(default_factory=ObjectAnnotations)
+    network: NetworkAccess = field(default_factory=NetworkAccess)
     desired_state: DesiredState = DesiredState.RUNNING
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ballast.brokersets.observed import Observed
-from ballast.brokersets.spec import BrokerSetSpec
+from ballast.brokersets.spec import BrokerSetSpec, PodDefaults
 
 PLAN_RETRY_MS: Final = 20_000
 """After a reassignment that could not be planned: planning a large cluster is not cheap."""
@@ -18,6 +18,7 @@ class Surroundings:
     image: str
     """Image of brokers whose set names none."""
     cluster_domain: str = "cluster.local"
+    pods: PodDefaults = field(default_factory=PodDefaults)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

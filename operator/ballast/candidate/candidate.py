@@ -11,9 +11,10 @@ NOT_CONTROLLER, so that none is answered from memory that may be old.
 """
 
 import asyncio
+import errno
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Final
 
@@ -118,7 +119,8 @@ class Candidate:
         self._clock = asyncio.get_running_loop().time
         async with asyncio.TaskGroup() as tasks:
             server = Server(self.handle, tasks=tasks, limits=self.options.server)
-            await server.start(*self._listen)
+            host, port = self._listen
+            await _start(server, host, (port, *self.options.further_ports))
             self._server = server
             try:
                 await self._sessions(tasks)
@@ -248,3 +250,16 @@ def _first_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
     while isinstance(failure, BaseExceptionGroup):
         failure = failure.exceptions[0]
     return failure
+
+
+async def _start(server: Server, host: str, ports: Sequence[int]) -> None:
+    """Listen on the first port that is free; raises `OSError` when none is."""
+    for port in ports[:-1]:
+        try:
+            await server.start(host, port)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+        else:
+            return
+    await server.start(host, ports[-1])

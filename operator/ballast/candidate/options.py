@@ -1,5 +1,6 @@
 """What an operator may set for a candidate."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ballast.controller.options import ControllerOptions
@@ -14,6 +15,8 @@ class CandidateOptions:
     advertised: tuple[str, int] | None = None
     """Host and port that /controller tells brokers; None = where the endpoint listens, and port 0 =
     the port on which it listens."""
+    further_ports: Sequence[int] = ()
+    """Where the endpoint listens if its port is taken, tried in turn."""
     max_queued: int = 50_000
     """Events and requests that wait; more events, and the controller resigns."""
     max_waiting: int = 1_000

@@ -1,5 +1,6 @@
 """``ballast operator``: one replica of the Kubernetes operator, until SIGINT or SIGTERM."""
 
+import json
 import logging
 import os
 import random
@@ -10,6 +11,7 @@ from typing import Any, Final, NoReturn
 
 import uvloop
 
+from ballast.brokersets.spec import PodDefaults
 from ballast.commands.clock import LoopClock, wall_clock_ms
 from ballast.commands.process import (
     EXIT_BAD_CONFIGURATION,
@@ -48,17 +50,25 @@ def main(
     namespaces: Sequence[str],
     lease: tuple[float, float, float],
     spark: Mapping[str, Any] | None = None,
+    broker_pods: str = "",
+    controller_ports: str = "",
     **settings: object,
 ) -> int:
     """Run the operator: 0 after a stop, 1 after a failure, 2 when it is not configured.
 
     ``lease`` is duration, renew deadline and retry in seconds, ``spark`` the fields of
-    `SparkSettings`, ``settings`` the other fields of `OperatorOptions`. It ends at once with 3 when
-    the Lease is lost and what needs it does not stop in time.
+    `SparkSettings`, its ``pod`` as JSON, ``broker_pods`` what brokers' pods are given, as JSON,
+    ``controller_ports`` the first and the last (``9500-9599``), ``settings`` the other fields of
+    `OperatorOptions`. It ends at once with 3 when the Lease is lost and what needs it does not
+    stop in time.
     """
     try:
-        jobs = SparkSettings(**(spark or {}))
-        options = options_of(namespaces, lease, {**settings, "spark": jobs})
+        made = {
+            "spark": SparkSettings(**{**(spark or {}), "pod": _object((spark or {}).get("pod"))}),
+            "broker_pods": _pod_defaults(broker_pods),
+            "controller_ports": _ports(controller_ports),
+        }
+        options = options_of(namespaces, lease, {**settings, **made})
     except ValueError as error:
         print(f"ballast operator: {error}", file=sys.stderr)
         return EXIT_BAD_CONFIGURATION
@@ -94,6 +104,38 @@ def options_of(
         ),
         **settings,  # type: ignore[arg-type]  # checked by the command line
     )
+
+
+def _pod_defaults(text: str) -> PodDefaults:
+    """Return what brokers' pods are given, from JSON; raises `ValueError`."""
+    given = _object(text)
+    known = {"imagePullSecrets", "imagePullPolicy", "securityContext"}
+    if unknown := sorted(given.keys() - known):
+        raise ValueError(f"--broker-pods: {unknown[0]} is none of {', '.join(sorted(known))}")
+    return PodDefaults(
+        image_pull_secrets=tuple(str(name) for name in given.get("imagePullSecrets", ())),
+        image_pull_policy=given.get("imagePullPolicy", "IfNotPresent"),
+        security_context=given.get("securityContext"),
+    )
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    """Return the object of a JSON text, an empty one of none; raises `ValueError`."""
+    value = json.loads(text) if text else {}
+    if isinstance(value, dict):
+        return value
+    raise ValueError(f"{text!r} is no JSON object")
+
+
+def _ports(text: str) -> range:
+    """Return the ports of ``9500-9599``; raises `ValueError`."""
+    if not text:
+        return range(0)
+    first, _, last = text.partition("-")
+    ports = range(int(first), int(last or first) + 1)
+    if not ports or not 0 < ports[0] <= ports[-1] < 2**16:
+        raise ValueError(f"{text!r} are no ports such as 9500-9599")
+    return ports
 
 
 async def _run(options: OperatorOptions) -> None:

@@ -1,4 +1,4 @@
-"""``ballast uninstall``: what the chart runs after the operator was uninstalled."""
+"""``ballast uninstall``: what the chart runs before and after the operator is uninstalled."""
 
 import asyncio
 import os
@@ -11,15 +11,23 @@ from ballast.kube.api import ApiClient
 from ballast.kube.connection import login
 from ballast.kube.errors import KubernetesError
 from ballast.kube.ports import KubernetesApi
-from ballast.kube.uninstall import OperatorPods, remove_finalizers, wait_for_end
+from ballast.kube.uninstall import (
+    OperatorPods,
+    moves_under_way,
+    remove_finalizers,
+    wait_for_end,
+)
 from ballast.net.logs import log_to
 from ballast.reassign.ports import Clock
 
 
-def main(*, namespaces: Sequence[str | None], operator_labels: str | None) -> int:
+def main(
+    *, namespaces: Sequence[str | None], operator_labels: str | None, is_check: bool = False
+) -> int:
     """Take finalizers off: 0 when none is left, 1 after a failure, 2 without a namespace.
 
-    The operator's pods are looked for in POD_NAMESPACE.
+    The operator's pods are looked for in POD_NAMESPACE. With ``is_check`` nothing is changed: 0
+    when no reassignment moves partitions, else 1.
     """
     if not namespaces:
         print("ballast uninstall: name a namespace, or --all-namespaces", file=sys.stderr)
@@ -32,6 +40,8 @@ def main(*, namespaces: Sequence[str | None], operator_labels: str | None) -> in
     async def connected() -> int:
         clock = LoopClock(wall_clock_ms)
         async with ApiClient.opened(login, clock) as api:
+            if is_check:
+                return await check(api, namespaces)
             return await uninstall(api, clock, namespaces, pods)
 
     try:
@@ -41,6 +51,19 @@ def main(*, namespaces: Sequence[str | None], operator_labels: str | None) -> in
         return EXIT_FAILED
 
 
+async def check(api: KubernetesApi, namespaces: Sequence[str | None]) -> int:
+    """Tell which reassignments move partitions; return the exit code."""
+    moving = await moves_under_way(api, namespaces)
+    for namespace, name in moving:
+        print(
+            f"ballast uninstall: PartitionReassignment {namespace}/{name} has begun and not ended; "
+            "without the operator nobody ends it or takes its throttles back: "
+            "wait for its end, or delete it",
+            file=sys.stderr,
+        )
+    return EXIT_FAILED if moving else 0
+
+
 async def uninstall(
     api: KubernetesApi, clock: Clock, namespaces: Sequence[str | None], pods: OperatorPods | None
 ) -> int:
@@ -48,5 +71,6 @@ async def uninstall(
     if pods is not None and not await wait_for_end(api, clock, pods):
         print("ballast uninstall: the operator's pods still run", file=sys.stderr)
         return EXIT_FAILED
+    await check(api, namespaces)
     print(f"took finalizers off {await remove_finalizers(api, namespaces)} objects")
     return 0

@@ -1,20 +1,28 @@
-"""``ballast zookeeper``: one ZooKeeper server in a pod, alone or as a member of an ensemble.
+"""``ballast zookeeper``: one ZooKeeper server in a pod, with the process that watches over it."""
 
-The process becomes Java (``exec``), which then is the container's first and handles SIGTERM.
-"""
-
+import logging
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+import uvloop
+
 from ballast.commands import directory_lock
+from ballast.commands.process import EXIT_BAD_CONFIGURATION, EXIT_FAILED, stop_signals
 from ballast.embedded.errors import JavaMissing
 from ballast.embedded.zookeeper import find_jars, find_java
+from ballast.ensemble.folder import MemberFolder
+from ballast.ensemble.member import Member
+from ballast.ensemble.settings import Addresses, server_id_of
+from ballast.net.logs import log_to
 
-EXIT_BAD_CONFIGURATION: Final = 2
+log = logging.getLogger(__name__)
+
+_PORTS: Final = ("client_port", "peer_port", "election_port", "http_port")
+
 EXIT_IN_USE: Final = 1
 LOCK_WAIT_S: Final = 300.0
 """How long the process of a pod that was deleted by force is waited for: ZooKeeper itself locks its
@@ -34,78 +42,77 @@ QUORUM: Final = (
 )
 """What the classes of an ensemble's member link to, TLS or not."""
 
-TICK_TIME_MS: Final = 1_000
-"""Sessions last 2 to 60 ticks."""
-
 
 def main(
     *,
     data_dir: Path,
-    client_port: int,
-    servers: Sequence[str],
+    replicas_file: Path | None,
     heap_percentage: int,
-    environment: Mapping[str, str] | None = None,
+    host_pattern: str,
+    ports: str = "2181,2888,3888,8080",
+    is_listening_everywhere: bool = True,
 ) -> int:
-    """Become ZooKeeper; returns only when that cannot be: 2, or 1 for a directory in use.
+    """Run a server: 0 after a stop, 1 when it or its disk fails, 2 when it is misconfigured.
 
-    ``servers`` are the ensemble's members, ``host:peer-port:election-port``, first that of ordinal
-    0; none or one is a server alone. The ordinal is the number at the end of POD_NAME.
+    The ordinal at the end of POD_NAME tells which server it is. ``replicas_file`` holds the number
+    of servers that the ensemble shall have, 1 without it; ``ports`` are those of clients, peers,
+    elections and HTTP, the same on every host of the pattern.
     """
     try:
-        my_id = member_id((environment or os.environ).get("POD_NAME", ""), len(servers))
+        places = _addresses(host_pattern, ports, is_listening_everywhere)
+        server_id = server_id_of(os.environ.get("POD_NAME", ""))
         jars = [*find_jars(), *find_jars((*LOGGING, *QUORUM))]
         java = find_java()
-    except (JavaMissing, ValueError) as error:
+        replicas = _replicas(replicas_file)
+        replicas()
+    except (JavaMissing, OSError, ValueError) as error:
         print(f"ballast zookeeper: {error}", file=sys.stderr)
         return EXIT_BAD_CONFIGURATION
+
+    def server_command(config: Path, super_digest: str) -> Sequence[str]:
+        return command(java, jars, config, super_digest, heap_percentage=heap_percentage)
+
+    log_to(sys.stderr)
     data_dir.mkdir(parents=True, exist_ok=True)
     try:
-        directory_lock.hold(data_dir, LOCK_WAIT_S, time.sleep)
+        lock = directory_lock.hold(data_dir, LOCK_WAIT_S, time.sleep)
     except directory_lock.DirectoryInUse as error:
         print(f"ballast zookeeper: {error}", file=sys.stderr)
         return EXIT_IN_USE
-    config = data_dir / "zoo.cfg"
-    config.write_text(configuration(data_dir, client_port=client_port, servers=servers))
-    (data_dir / "myid").write_text(f"{my_id}\n")
-    os.execv(java, command(java, jars, config, heap_percentage=heap_percentage))  # noqa: S606
-    raise AssertionError("exec does not return")
+    folder = MemberFolder(data_dir, server_id, places.server(server_id), places.client_port)
+    member = Member(places, folder, server_id, replicas, server_command, lock)
+    try:
+        return uvloop.run(_run(member))
+    except Exception:
+        log.exception("the process ends because of an error")
+        return EXIT_FAILED
 
 
-def member_id(pod_name: str, members: int) -> int:
-    """Return this server's id: its pod's ordinal + 1; 1 for a server alone.
-
-    Raises `ValueError` when the name has no ordinal below ``members``.
-    """
-    if members < 2:
-        return 1
-    ordinal = pod_name.rpartition("-")[2]
-    if not ordinal.isascii() or not ordinal.isdigit() or int(ordinal) >= members:
-        raise ValueError(f"POD_NAME {pod_name!r} does not end in an ordinal below {members}")
-    return int(ordinal) + 1
+def _addresses(host_pattern: str, ports: str, is_listening_everywhere: bool) -> Addresses:
+    numbers = [int(number) for number in ports.split(",")]
+    if len(numbers) != len(_PORTS):
+        raise ValueError(f"--ports {ports!r} must be {len(_PORTS)} numbers")
+    return Addresses(
+        host_pattern=host_pattern,
+        is_listening_everywhere=is_listening_everywhere,
+        **dict(zip(_PORTS, numbers, strict=True)),
+    )
 
 
-def configuration(data_dir: Path, *, client_port: int, servers: Sequence[str]) -> str:
-    """Return the text of ``zoo.cfg``."""
-    lines = [
-        f"tickTime={TICK_TIME_MS}",
-        f"minSessionTimeout={2 * TICK_TIME_MS}",
-        f"maxSessionTimeout={60 * TICK_TIME_MS}",
-        f"dataDir={data_dir}",
-        f"clientPort={client_port}",
-        "admin.enableServer=false",
-        "4lw.commands.whitelist=srvr,ruok,mntr",
-        "maxClientCnxns=1000",
-        "autopurge.snapRetainCount=3",
-        "autopurge.purgeInterval=1",
-    ]
-    if len(servers) > 1:
-        # A member's own name resolves only once its pod is ready, so it binds to every address.
-        lines += ["initLimit=20", "syncLimit=10", "quorumListenOnAllIPs=true"]
-        lines += [f"server.{number}={server}" for number, server in enumerate(servers, 1)]
-    return "\n".join((*lines, ""))
+async def _run(member: Member) -> int:
+    return await member.run(stop_signals())
 
 
-def command(java: str, jars: Sequence[Path], config: Path, *, heap_percentage: int) -> list[str]:
+def _replicas(path: Path | None) -> Callable[[], int]:
+    """Return what reads the number of servers; it raises `OSError` and `ValueError`."""
+    if path is None:
+        return lambda: 1
+    return lambda: int(path.read_text())
+
+
+def command(
+    java: str, jars: Sequence[Path], config: Path, super_digest: str, *, heap_percentage: int
+) -> list[str]:
     """Return the server's command line; its heap is a part of the container's memory."""
     return [
         java,
@@ -113,6 +120,8 @@ def command(java: str, jars: Sequence[Path], config: Path, *, heap_percentage: i
         "-XX:+UseSerialGC",
         "-XX:+ExitOnOutOfMemoryError",
         "-Dlog4j2.level=WARN",
+        # Whoever starts the server may reconfigure it; nobody else knows the password.
+        f"-Dzookeeper.DigestAuthenticationProvider.superDigest={super_digest}",
         "-cp",
         ":".join(str(jar) for jar in jars),
         MAIN_CLASS,

@@ -152,6 +152,7 @@ class BrokerSetTender:
                 surroundings=Surroundings(
                     image=self._operator.broker_image,
                     cluster_domain=self._operator.cluster_domain,
+                    pods=self._operator.broker_pods,
                 ),
                 observed=observed,
                 status=_status_of(document),

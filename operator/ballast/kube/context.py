@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from ballast.brokersets.spec import PodDefaults
 from ballast.kube.candidate_view import CandidateView, no_candidate
 from ballast.kube.metrics import OperatorMetrics
 from ballast.kube.plan_worker import PlanApart, PlanWorkers
@@ -45,6 +46,8 @@ class OperatorContext:
     """The operator's own namespace."""
     broker_image: str
     """The image of brokers whose BrokerSet names none: the operator's own."""
+    broker_pods: PodDefaults = field(default_factory=PodDefaults)
+    """What else the pods of such brokers have."""
     cluster_domain: str
     """The cluster's DNS domain: cluster.local."""
     candidate_of: Callable[[ObjectKey], CandidateView] = no_candidate

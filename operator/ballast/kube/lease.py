@@ -26,6 +26,7 @@ from ballast.reassign.ports import Clock
 log = logging.getLogger(__name__)
 
 NAME: Final = "ballast-operator"
+"""The Lease of operators that are given no other; two in one namespace must not share it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +80,15 @@ class LeaseElector:
     """Acquires, keeps and releases one Lease for one process."""
 
     def __init__(
-        self, api: KubernetesApi, namespace: str, identity: str, clock: Clock, timing: LeaseTiming
+        self,
+        api: KubernetesApi,
+        namespace: str,
+        identity: str,
+        clock: Clock,
+        timing: LeaseTiming,
+        name: str = NAME,
     ) -> None:
+        self._name = name
         self._api = api
         self._namespace = namespace
         self._identity = identity
@@ -106,7 +114,7 @@ class LeaseElector:
             except KubernetesError as error:
                 log.warning("cannot look at the lease: %s", error)
             if self._held is not None:
-                log.info("holding the lease %s/%s", self._namespace, NAME)
+                log.info("holding the lease %s/%s", self._namespace, self._name)
                 return
             await self._clock.sleep(self._timing.retry_s)
 
@@ -127,7 +135,7 @@ class LeaseElector:
                 log.warning("cannot renew the lease: %s", error)
             if not self.is_held:
                 self._held = None
-                raise LeaseLost(f"the lease {self._namespace}/{NAME} was not renewed in time")
+                raise LeaseLost(f"the lease {self._namespace}/{self._name} was not renewed in time")
 
     async def release(self) -> None:
         """Let the Lease go, so that another process need not wait; it may fail."""
@@ -136,7 +144,7 @@ class LeaseElector:
         lease, self._held = self._held, None
         spec = {**lease["spec"], "holderIdentity": "", "leaseDurationSeconds": 1}
         try:
-            await self._api.replace(LEASES, self._namespace, NAME, {**lease, "spec": spec})
+            await self._api.replace(LEASES, self._namespace, self._name, {**lease, "spec": spec})
         except KubernetesError as error:
             log.warning("cannot release the lease: %s", error)
 
@@ -144,7 +152,7 @@ class LeaseElector:
         """Take the Lease if that is allowed; return what was seen."""
         begun_at = self._clock.now()
         try:
-            lease = await self._api.get(LEASES, self._namespace, NAME)
+            lease = await self._api.get(LEASES, self._namespace, self._name)
         except NotFound:
             await self._create(begun_at)
             return None
@@ -163,7 +171,7 @@ class LeaseElector:
     async def _look_at_conflict(self) -> None:
         """Somebody wrote the Lease: if it was ourselves (the answer got lost), go on with that."""
         try:
-            lease = await self._api.get(LEASES, self._namespace, NAME)
+            lease = await self._api.get(LEASES, self._namespace, self._name)
         except KubernetesError as error:
             log.warning("cannot look at the lease: %s", error)
             return
@@ -171,7 +179,7 @@ class LeaseElector:
         self._held = lease if holder == self._identity else None
 
     async def _create(self, begun_at: float) -> None:
-        document = {"metadata": {"name": NAME, "namespace": self._namespace}}
+        document = {"metadata": {"name": self._name, "namespace": self._namespace}}
         spec = self._spec({}, is_transition=False)
         try:
             self._held = await self._api.create(LEASES, self._namespace, {**document, "spec": spec})
@@ -181,7 +189,9 @@ class LeaseElector:
 
     async def _write(self, lease: Document, is_transition: bool, begun_at: float) -> None:
         spec = self._spec(lease.get("spec", {}), is_transition)
-        self._held = await self._api.replace(LEASES, self._namespace, NAME, {**lease, "spec": spec})
+        self._held = await self._api.replace(
+            LEASES, self._namespace, self._name, {**lease, "spec": spec}
+        )
         self.renewed_at = begun_at
 
     def _spec(self, before: dict[str, Any], is_transition: bool) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from ballast.brokersets.spec import PodDefaults
+from ballast.kube.lease import NAME as LEASE_NAME
 from ballast.kube.lease import LeaseTiming
 from ballast.reassign.spark_application import SparkSettings
 
@@ -19,6 +21,8 @@ class OperatorOptions:
     namespaces: tuple[str, ...] = ()
     """Whose objects are tended; none named = all."""
     broker_image: str
+    broker_pods: PodDefaults = field(default_factory=PodDefaults)
+    """What else the pods of brokers have whose BrokerSet says nothing of it."""
     cluster_domain: str = "cluster.local"
     http_port: int = 8080
     is_watching_nodes: bool = True
@@ -26,6 +30,9 @@ class OperatorOptions:
     spark: SparkSettings = field(default_factory=SparkSettings)
     """How plan jobs are run."""
     lease: LeaseTiming = field(default_factory=LeaseTiming)
+    lease_name: str = LEASE_NAME
+    controller_ports: range = range(0)
+    """Where controller candidates listen, each on the first that is free; empty = on any port."""
 
     @property
     def watched_namespaces(self) -> tuple[str | None, ...]:

@@ -90,7 +90,12 @@ class OperatorProcess:
             )
             self._candidate_of = candidates.candidate_of
             elector = LeaseElector(
-                api, options.pod_namespace, options.pod_name, machinery.clock, options.lease
+                api,
+                options.pod_namespace,
+                options.pod_name,
+                machinery.clock,
+                options.lease,
+                options.lease_name,
             )
             health = OperatorHealth(lambda: api.has_answered)
             http = HttpServer(self._health(health, candidates))
@@ -197,14 +202,16 @@ class OperatorProcess:
         )
 
     def _candidate(self, spec: CandidateSpec, is_cordoned: Callable[[int], bool]) -> Candidate:
+        first_port, *further_ports = self._options.controller_ports or (0,)
         return Candidate(
             candidate_id_of(self._options.pod_name),
             self._machinery.zookeeper_for(spec.zookeeper_connect, spec.session_timeout_s),
-            listen=(_any_address(self._options.pod_ip), 0),
+            listen=(_any_address(self._options.pod_ip), first_port),
             random=self._machinery.random,
             wall_clock_ms=self._machinery.clock.wall_ms,
             options=CandidateOptions(
                 advertised=(self._options.pod_ip, 0),
+                further_ports=further_ports,
                 controller=ControllerOptions(
                     num_partitions=spec.num_partitions,
                     default_replication_factor=spec.default_replication_factor,

@@ -118,6 +118,7 @@ class Tending:
             identity=self.options.pod_name,
             namespace=self.options.pod_namespace,
             broker_image=self.options.broker_image,
+            broker_pods=self.options.broker_pods,
             cluster_domain=self.options.cluster_domain,
             spark=self.options.spark,
         )

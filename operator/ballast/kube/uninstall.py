@@ -1,4 +1,4 @@
-"""What must happen after the operator was uninstalled: its finalizers go.
+"""What must happen around an uninstallation: nothing moves before it, and finalizers go after it.
 
 An object with a finalizer of an operator that is no more could never be deleted. Nothing else is
 changed: an operator that is installed later puts its finalizers on again and goes on.
@@ -11,6 +11,7 @@ from typing import Final
 
 from ballast.kube.errors import ApiUnavailable, Conflict, NotFound
 from ballast.kube.ports import KubernetesApi
+from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.resources import (
     BROKER_SETS,
     GROUP,
@@ -49,6 +50,24 @@ async def wait_for_end(api: KubernetesApi, clock: Clock, pods: OperatorPods) -> 
             return False
         await clock.sleep(OPERATOR_POLL_S)
     return True
+
+
+async def moves_under_way(
+    api: KubernetesApi, namespaces: Sequence[str | None]
+) -> Sequence[tuple[str, str]]:
+    """Return namespace and name of the reassignments that have begun and not ended.
+
+    Without an operator nobody ends them, and the throttles that they have set stay in the cluster.
+    Raises `KubernetesError`.
+    """
+    found = [
+        ReassignmentObject(document=document)
+        for namespace in namespaces
+        for document in await _existing(api, PARTITION_REASSIGNMENTS, namespace)
+    ]
+    return sorted(
+        (seen.namespace, seen.name) for seen in found if seen.has_finalizer and not seen.is_settled
+    )
 
 
 async def remove_finalizers(api: KubernetesApi, namespaces: Sequence[str | None]) -> int:

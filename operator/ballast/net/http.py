@@ -3,12 +3,14 @@
 /readyz is about serving clients. /certainz is about what the process knows: it fails while the
 process may have missed changes of the cluster, as when ZooKeeper does not answer.
 
+A process may add pages of its own, whose text is made at each request.
+
 One request per connection, GET or HEAD, no body, 8 KiB of head at most, answered or closed in time:
 it is asked by kubelets and Prometheus, and reachable by whoever reaches the pod.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import cast
@@ -46,14 +48,18 @@ class _Answer:
 class HttpServer:
     """Listens for health checks and scrapes."""
 
-    def __init__(self, health: Health) -> None:
+    def __init__(
+        self, health: Health, pages: Mapping[str, Callable[[], str]] | None = None
+    ) -> None:
+        """Show ``health``; ``pages`` returns further texts by path."""
         self.health = health
+        self.pages = {path.encode(): text for path, text in (pages or {}).items()}
         self.connections: dict[_HttpConnection, None] = {}
         self._listener: asyncio.AbstractServer | None = None
         self._port = 0
 
-    async def start(self, host: str, port: int) -> None:
-        """Listen on host and port (0 = any free one); raises `OSError`."""
+    async def start(self, host: str | None, port: int) -> None:
+        """Listen on host (None: on every address) and port (0 = any free one); raises `OSError`."""
         loop = asyncio.get_running_loop()
         self._listener = await loop.create_server(lambda: _HttpConnection(self, loop), host, port)
         sockets = getattr(self._listener, "sockets", None)
@@ -113,7 +119,7 @@ class _HttpConnection(asyncio.Protocol):
 
     def _answer(self, head: bytes) -> None:
         self._answered = True
-        answer, is_head = _route(head, self._server.health)
+        answer, is_head = _route(head, self._server)
         if answer is None:
             families = iter(list(self._server.health.registry.collect()))
             self._render(families, [], is_head)
@@ -157,7 +163,7 @@ class _Family(CollectorRegistry):
         yield self._metric
 
 
-def _route(head: bytes, health: Health) -> tuple[_Answer | None, bool]:
+def _route(head: bytes, server: HttpServer) -> tuple[_Answer | None, bool]:
     """Return the answer to a request's head, and whether only its head is asked for.
 
     None stands for the metrics, which are not written in one go.
@@ -173,12 +179,16 @@ def _route(head: bytes, health: Health) -> tuple[_Answer | None, bool]:
         b"/certainz": _certainz,
         b"/metrics": lambda _: None,
     }
-    route = routes.get(target.split(b"?", 1)[0])
-    if route is None:
+    path = target.split(b"?", 1)[0]
+    route, page = routes.get(path), server.pages.get(path)
+    if route is None and page is None:
         return _Answer(HTTPStatus.NOT_FOUND, b"not found\n"), method == b"HEAD"
     if method not in (b"GET", b"HEAD"):
         return _Answer(HTTPStatus.METHOD_NOT_ALLOWED, b"method not allowed\n"), False
-    return route(health), method == b"HEAD"
+    if page is not None:
+        return _Answer(HTTPStatus.OK, page().encode()), method == b"HEAD"
+    assert route is not None
+    return route(server.health), method == b"HEAD"
 
 
 def _healthz(health: Health) -> _Answer:

@@ -9,7 +9,7 @@ out, so that it does not matter whether that operator's webhook runs.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Final
 
@@ -27,6 +27,13 @@ USER_ID: Final = 10001
 KEPT_SECONDS: Final = 3600
 """How long an application that has ended stays to be looked at."""
 MAX_MESSAGE: Final = 600
+_PLACEMENT: Final = (
+    "nodeSelector",
+    "tolerations",
+    "affinity",
+    "priorityClassName",
+    "schedulerName",
+)
 _MIB: Final = 1024 * 1024
 
 
@@ -40,6 +47,9 @@ class SparkSettings:
     image_pull_secrets: tuple[str, ...] = ()
     service_account: str = "ballast-spark"
     """Of the driver, in the namespace of the reassignment."""
+    pod: Mapping[str, Any] = field(default_factory=dict)
+    """Where the pods go: nodeSelector, tolerations, affinity, priorityClassName, schedulerName; and
+    what they are marked with: labels, annotations."""
 
     @property
     def is_there(self) -> bool:
@@ -84,6 +94,7 @@ def spark_application(
     """Return the SparkApplication of a job; ``owner`` is the reassignment's owner reference."""
     job, secrets = request.job, list(settings.image_pull_secrets)
     labels = {
+        **settings.pod.get("labels", {}),
         "app.kubernetes.io/managed-by": "ballast-operator",
         REASSIGNMENT_LABEL: request.reassignment,
     }
@@ -118,7 +129,8 @@ def spark_application(
                 "memory": _memory(job.driver_memory_bytes),
                 "serviceAccount": settings.service_account,
                 "labels": labels,
-                "template": _template("spark-kubernetes-driver", mounts_token=True),
+                "annotations": dict(settings.pod.get("annotations", {})),
+                "template": _template("spark-kubernetes-driver", settings, mounts_token=True),
             },
             "executor": {
                 "instances": job.executors,
@@ -126,16 +138,18 @@ def spark_application(
                 "coreRequest": "200m",
                 "memory": _memory(job.executor_memory_bytes),
                 "labels": labels,
-                "template": _template("spark-kubernetes-executor", mounts_token=False),
+                "annotations": dict(settings.pod.get("annotations", {})),
+                "template": _template("spark-kubernetes-executor", settings, mounts_token=False),
             },
         },
     }
 
 
-def _template(container: str, *, mounts_token: bool) -> dict[str, Any]:
+def _template(container: str, settings: SparkSettings, *, mounts_token: bool) -> dict[str, Any]:
     """Return a pod template that a restricted namespace admits."""
     return {
         "spec": {
+            **{name: settings.pod[name] for name in _PLACEMENT if name in settings.pod},
             "automountServiceAccountToken": mounts_token,
             "enableServiceLinks": False,
             "securityContext": {

@@ -2,11 +2,12 @@ from typing import Any
 
 from ballast.brokersets.pod_template import pod_template
 from ballast.brokersets.properties import restart_digest
+from ballast.brokersets.spec import PodDefaults
 from tests.unit.brokersets.worlds import broker_set
 
 
 def template(**fields: Any) -> dict[str, Any]:
-    return pod_template(broker_set(**fields), "ballast:1", "cluster.local")
+    return pod_template(broker_set(**fields), "ballast:1", "cluster.local", PodDefaults())
 
 
 def container(**fields: Any) -> dict[str, Any]:
@@ -123,3 +124,50 @@ def test_labels_of_the_set_win_and_the_config_is_remembered() -> None:
         "a": "b",
         "ballast.dev/config-digest": restart_digest(broker_set(**fields)),
     }
+
+
+FULL: dict[str, Any] = {
+    "nodeSelector": {"disk": "nvme"},
+    "schedulerName": "other",
+    "runtimeClassName": "gvisor",
+    "imagePullPolicy": "Always",
+    "imagePullSecrets": [{"name": "own"}],
+    "securityContext": {"runAsNonRoot": True},
+    "containerSecurityContext": {"readOnlyRootFilesystem": True},
+    "env": [{"name": "TZ", "value": "UTC"}],
+    "volumes": [{"name": "ca", "secret": {"secretName": "ca"}}],
+    "volumeMounts": [{"name": "ca", "mountPath": "/ca"}],
+    "sidecars": [{"name": "exporter", "image": "exporter:1"}],
+    "probes": {"liveness": {"failureThreshold": 9}, "readiness": {"initialDelaySeconds": 0}},
+}
+
+
+def test_a_template_adds_to_the_pods_and_replaces_what_it_names() -> None:
+    spec = template(template={"pod": FULL})["spec"]
+    broker, sidecar = spec["containers"]
+    assert sidecar == FULL["sidecars"][0]
+    for name in ("nodeSelector", "schedulerName", "runtimeClassName", "imagePullSecrets"):
+        assert spec[name] == FULL[name]
+    assert spec["securityContext"] == {"runAsNonRoot": True}
+    assert broker["securityContext"] == {"readOnlyRootFilesystem": True}
+    assert broker["imagePullPolicy"] == "Always"
+    assert broker["env"][-1] == FULL["env"][0]
+    assert spec["volumes"][-1] == FULL["volumes"][0]
+    assert broker["volumeMounts"][-1] == FULL["volumeMounts"][0]
+    assert broker["livenessProbe"]["failureThreshold"] == 9
+    assert broker["livenessProbe"]["periodSeconds"] == 10
+    assert broker["readinessProbe"]["initialDelaySeconds"] == 0
+
+
+def test_what_a_set_does_not_say_is_the_installations() -> None:
+    defaults = PodDefaults(
+        image_pull_secrets=("registry",),
+        image_pull_policy="Always",
+        security_context={"runAsNonRoot": True},
+    )
+    spec = pod_template(broker_set(), "ballast:1", "cluster.local", defaults)["spec"]
+    assert spec["imagePullSecrets"] == [{"name": "registry"}]
+    assert spec["securityContext"] == {"runAsNonRoot": True}
+    assert spec["containers"][0]["imagePullPolicy"] == "Always"
+    own = broker_set(template={"pod": {"imagePullSecrets": []}})
+    assert "imagePullSecrets" not in pod_template(own, "b:1", "c", defaults)["spec"]

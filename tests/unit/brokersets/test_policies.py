@@ -68,12 +68,39 @@ def test_held_pods_have_a_budget_of_their_own() -> None:
     assert choice["values"] == ["prod-broker-0", "prod-broker-1"]
 
 
-def test_clients_from_anywhere_and_metrics_from_the_namespace() -> None:
+def test_anybody_reaches_clients_port_and_metrics_if_nobody_is_named() -> None:
     spec = policies.network_policy(SPEC)["spec"]
     assert spec["policyTypes"] == ["Ingress"]
     assert spec["podSelector"] == {"matchLabels": selector_labels("prod")}
     clients, metrics = spec["ingress"]
     assert "from" not in clients
     assert clients["ports"] == [{"port": "kafka", "protocol": "TCP"}]
-    assert metrics["from"] == [{"podSelector": {}}]
-    assert metrics["ports"] == [{"port": "http", "protocol": "TCP"}]
+    assert metrics == {"ports": [{"port": "http", "protocol": "TCP"}]}
+
+
+def test_whom_the_policy_names_and_the_set_itself_reach_the_brokers() -> None:
+    apps = {"podSelector": {"matchLabels": {"app": "shop"}}}
+    prometheus = {"namespaceSelector": {"matchLabels": {"name": "monitoring"}}}
+    spec = broker_set(
+        networkPolicy={"clients": {"from": [apps]}, "metrics": {"from": [prometheus]}}
+    )
+    clients, metrics = policies.network_policy(spec)["spec"]["ingress"]
+    assert metrics["from"] == [prometheus]
+    assert clients["from"][:2] == [apps, {"podSelector": {"matchLabels": selector_labels("prod")}}]
+    operator = clients["from"][2]
+    assert operator["namespaceSelector"] == {}
+    assert operator["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == "operator"
+
+
+def test_annotations_of_the_other_objects() -> None:
+    spec = broker_set(
+        template={
+            "serviceAccount": {"annotations": {"cloud/role": "r"}},
+            "bootstrapService": {"annotations": {"dns/name": "kafka"}},
+            "brokersService": {"annotations": {"mesh": "off"}},
+        }
+    )
+    assert policies.service_account(spec)["metadata"]["annotations"] == {"cloud/role": "r"}
+    assert policies.bootstrap_service(spec)["metadata"]["annotations"] == {"dns/name": "kafka"}
+    assert policies.brokers_service(spec)["metadata"]["annotations"] == {"mesh": "off"}
+    assert "annotations" not in policies.service_account(SPEC)["metadata"]

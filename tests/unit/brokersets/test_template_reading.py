@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 import pytest
@@ -48,6 +49,17 @@ def test_nothing_is_asked_for() -> None:
         ({"labels": {str(i): "" for i in range(33)}}, "labels"),
         ({"annotations": {"ballast.dev/config-digest": ""}}, "annotations.ballast.dev"),
         ({"affinity": "x"}, "affinity"),
+        ({"env": [{"name": "POD_NAME", "value": "x"}]}, "env[0].name"),
+        ({"env": [{"value": "x"}]}, "env[0].name"),
+        ({"env": [{"name": "BALLAST_SERVICE"}]}, "env[0].name"),
+        ({"volumes": [{"name": "data"}]}, "volumes[0].name"),
+        ({"volumeMounts": [{"name": "config", "mountPath": "/x"}]}, "volumeMounts[0].name"),
+        ({"sidecars": [{"name": "broker"}]}, "sidecars[0].name"),
+        ({"imagePullPolicy": "Sometimes"}, "imagePullPolicy"),
+        ({"imagePullSecrets": ["x"]}, "imagePullSecrets[0]"),
+        ({"nodeSelector": {"a": 1}}, "nodeSelector.a"),
+        ({"probes": {"liveness": {"failureThreshold": 0}}}, "probes.liveness.failureThreshold"),
+        ({"probes": {"liveness": {"httpGet": {}}}}, "probes.liveness.httpGet"),
         ({"tolerations": {}}, "tolerations"),
         ({"tolerations": ["x"]}, "tolerations[0]"),
         ({"topologySpreadConstraints": [{}] * 33}, "topologySpreadConstraints"),
@@ -62,3 +74,22 @@ def test_what_pods_may_not_have(pod: dict[str, Any], path: str) -> None:
     with pytest.raises(InvalidBrokerSet) as caught:
         broker_set(template={"pod": pod})
     assert caught.value.errors[0].path.startswith(f"spec.template.pod.{path}")
+
+
+@pytest.mark.parametrize(
+    ("policy", "path"),
+    [
+        ({"enabled": "no"}, "enabled"),
+        ({"clients": {"from": {}}}, "clients.from"),
+        ({"clients": {"from": [{}]}}, "clients.from[0]"),
+        ({"metrics": {"from": [{"pods": {}}]}}, "metrics.from[0]"),
+    ],
+)
+def test_peers_that_are_none_are_refused(policy: dict[str, Any], path: str) -> None:
+    with pytest.raises(InvalidBrokerSet, match=re.escape(f"spec.networkPolicy.{path}")):
+        broker_set(networkPolicy=policy)
+
+
+def test_a_set_may_do_without_a_network_policy() -> None:
+    assert broker_set().network.is_managed
+    assert not broker_set(networkPolicy={"enabled": False}).network.is_managed

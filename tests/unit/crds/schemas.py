@@ -49,6 +49,9 @@ def schema_of(plural: str, *path: str) -> dict[str, Any]:
     return schema
 
 
+UNKNOWN = "x-kubernetes-preserve-unknown-fields"
+
+
 def children(schema: Schema) -> Iterator[tuple[str, Schema]]:
     """Yield the schemas directly below, each with what it adds to a path."""
     for name, child in schema.get("properties", {}).items():
@@ -106,7 +109,8 @@ def _members(value: Mapping[str, Any], schema: Schema, path: str) -> Iterator[st
     for name, member in value.items():
         child = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
         if child is None:
-            yield f"{path}.{name}: unknown field"
+            if UNKNOWN not in schema:
+                yield f"{path}.{name}: unknown field"
         else:
             yield from complaints(member, child, f"{path}.{name}")
 
@@ -142,6 +146,8 @@ def paths_in(value: Any, schema: Schema, path: str = "") -> Iterator[str]:
     elif isinstance(value, dict):
         for name, member in value.items():
             child = schema.get("properties", {}).get(name)
+            if child is None and UNKNOWN in schema:
+                continue
             mark = f".{name}" if child is not None else "{}"
             child = child if child is not None else schema["additionalProperties"]
             yield from paths_in(member, child, f"{path}{mark}")

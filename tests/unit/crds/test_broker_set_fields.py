@@ -51,6 +51,17 @@ PODS: dict[str, Any] = {
     "requiredDuringSchedulingIgnoredDuringExecution": [NEAR],
     "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": NEAR}],
 }
+PROBE = {
+    "initialDelaySeconds": 0,
+    "periodSeconds": 5,
+    "timeoutSeconds": 5,
+    "failureThreshold": 3,
+}
+PEER: dict[str, Any] = {
+    "podSelector": SELECTOR,
+    "namespaceSelector": SELECTOR,
+    "ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16"]},
+}
 AMOUNTS = {"cpu": "500m", "memory": "512Mi", "ephemeral-storage": "1Gi"}
 MANAGED: dict[str, Any] = {
     "replicas": 4,
@@ -123,7 +134,27 @@ MANAGED: dict[str, Any] = {
             ],
             "priorityClassName": "high",
             "resources": {"requests": AMOUNTS, "limits": AMOUNTS},
-        }
+            "nodeSelector": {"disk": "nvme"},
+            "schedulerName": "other",
+            "runtimeClassName": "gvisor",
+            "imagePullSecrets": [{"name": "registry"}],
+            "imagePullPolicy": "Always",
+            "securityContext": {"runAsNonRoot": True},
+            "containerSecurityContext": {"readOnlyRootFilesystem": True},
+            "env": [{"name": "TZ", "value": "UTC"}],
+            "volumes": [{"name": "ca", "secret": {"secretName": "ca"}}],
+            "volumeMounts": [{"name": "ca", "mountPath": "/ca"}],
+            "sidecars": [{"name": "exporter", "image": "exporter:1"}],
+            "probes": {"startup": PROBE, "liveness": PROBE, "readiness": PROBE},
+        },
+        "serviceAccount": {"annotations": {"cloud/role": "r"}},
+        "bootstrapService": {"annotations": {"dns/name": "kafka"}},
+        "brokersService": {"annotations": {"mesh": "off"}},
+    },
+    "networkPolicy": {
+        "enabled": True,
+        "clients": {"from": [PEER]},
+        "metrics": {"from": [PEER]},
     },
     "desiredState": "Paused",
 }
@@ -164,6 +195,7 @@ def test_the_examples_above_set_every_field() -> None:
         SMALL,
         SMALL
         | {name: {} for name in ("rack", "update", "decommission", "disruption", "shutdown")}
+        | {"networkPolicy": {"clients": {}, "metrics": {}}}
         | {"scaleDown": {"reassignment": {}}, "template": {"pod": {}}},
     ],
     ids=["existing", "small", "empty members"],
@@ -182,7 +214,7 @@ def test_drains_are_executed_as_any_reassignment() -> None:
 
 def choices() -> Iterator[Any]:
     for path, schema in walk(SPEC):
-        if path.startswith((".template", ".scaleDown.reassignment")):
+        if path.startswith((".template", ".scaleDown.reassignment", ".networkPolicy")):
             continue
         for choice in schema.get("enum", ()):
             yield pytest.param(path.strip(".").split("."), choice, id=f"{path}={choice}")

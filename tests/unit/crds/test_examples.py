@@ -79,9 +79,14 @@ def test_every_rule_refuses_some_manifest(plural: str) -> None:
 
 @pytest.mark.parametrize("plural", KINDS)
 def test_every_bound_refuses_some_manifest(plural: str) -> None:
-    """Those of an affinity are Kubernetes' own, and a drain is executed as any reassignment."""
+    """Those of affinities, selectors and probes are Kubernetes' own.
+
+    A drain is executed as any reassignment.
+    """
     named = {words.partition(": ")[0] for words in expectations()}
     for path, schema in walk(schema_of(plural, "spec"), "spec"):
         is_bounded = {"enum", "pattern", "minLength", "minItems", "minimum"} & set(schema)
-        if is_bounded and not re.search(r"affinity|labelSelector|\.reassignment\.|\{\}", path):
+        if is_bounded and not re.search(
+            r"affinity|Selector|\.probes\.|\.reassignment\.|\{\}", path
+        ):
             assert path in named, path
