@@ -22,7 +22,6 @@ EVERYTHING = (
     "prometheusRule.enabled=true",
     "dashboards.enabled=true",
     "networkPolicy.enabled=true",
-    "zookeeper.replicas=3",
     "spark.enabled=true",
 )
 PRIVILEGES = ("privileged", "hostNetwork", "hostPID", "hostPath", "docker.sock")
@@ -97,7 +96,7 @@ def test_every_metric_that_rules_and_dashboards_name_exists() -> None:
 def test_pods_are_restricted() -> None:
     documents = render(*EVERYTHING)
     specs = pod_specs(documents)
-    assert len(specs) == 4
+    assert len(specs) == 5
     workloads = [spec for spec in specs if "restartPolicy" not in spec]
     assert [spec["shareProcessNamespace"] for spec in workloads] == [True, True]
     for spec in specs:
@@ -143,7 +142,8 @@ def test_the_namespaces_that_are_watched() -> None:
 def test_one_replica_is_recreated_and_has_no_budget() -> None:
     (deployment,) = of_kind(render("operator.replicas=1"), "Deployment")
     assert deployment["spec"]["strategy"] == {"type": "Recreate"}
-    assert of_kind(render("operator.replicas=1"), "PodDisruptionBudget") == []
+    budgets = of_kind(render("operator.replicas=1"), "PodDisruptionBudget")
+    assert [found["metadata"]["name"] for found in budgets] == ["ballast-zookeeper"]
     (deployment,) = of_kind(render(), "Deployment")
     assert deployment["spec"]["strategy"]["type"] == "RollingUpdate"
 
@@ -158,8 +158,114 @@ def test_zookeepers_image_follows_the_operators() -> None:
 
 
 @needs_helm
+def test_zookeepers_own_image_is_its_own() -> None:
+    documents = render("image.tag=1.2", "zookeeper.image.tag=1.1")
+    (zookeeper,) = of_kind(documents, "StatefulSet")
+    (container,) = zookeeper["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "ballast-spark:1.1"
+
+
+@needs_helm
+def test_growth_and_a_new_version_of_the_chart_restart_no_zookeeper() -> None:
+    (three,) = of_kind(render(), "StatefulSet")
+    (five,) = of_kind(render("zookeeper.replicas=5"), "StatefulSet")
+    assert (three["spec"]["replicas"], five["spec"]["replicas"]) == (3, 5)
+    assert three["spec"]["template"] == five["spec"]["template"]
+    labels = three["spec"]["template"]["metadata"]["labels"]
+    assert not {"helm.sh/chart", "app.kubernetes.io/version"} & labels.keys()
+
+
+@needs_helm
+def test_all_that_zookeeper_needs_stays_when_the_release_goes() -> None:
+    kept = {
+        (found["kind"], found["metadata"]["name"])
+        for found in render(*EVERYTHING)
+        if found["metadata"].get("annotations", {}).get("helm.sh/resource-policy") == "keep"
+    }
+    name = "ballast-zookeeper"
+    assert kept == {
+        ("Service", name),
+        ("Service", f"{name}-headless"),
+        ("ConfigMap", name),
+        ("StatefulSet", name),
+        ("PodDisruptionBudget", name),
+        ("NetworkPolicy", name),
+    }
+
+
+@needs_helm
+def test_a_name_of_its_own_keeps_nobody_from_zookeeper_and_metrics() -> None:
+    documents = render(*EVERYTHING, "nameOverride=streams")
+    policies = {found["metadata"]["name"]: found for found in of_kind(documents, "NetworkPolicy")}
+    clients, peers, _ = policies["ballast-zookeeper"]["spec"]["ingress"]
+    admitted = [peer["podSelector"]["matchLabels"] for peer in clients["from"]]
+    assert {
+        "app.kubernetes.io/name": "ballast",
+        "app.kubernetes.io/component": "broker",
+    } in admitted
+    (deployment,) = of_kind(documents, "Deployment")
+    operator = deployment["spec"]["template"]["metadata"]["labels"]
+    assert any(labels.items() <= operator.items() for labels in admitted)
+    assert {"port": "http"} in peers["ports"], "members read each other's reports"
+    monitors = of_kind(documents, "PodMonitor")
+    assert len(monitors) == 3
+    assert any(
+        found["spec"]["selector"]["matchLabels"].items() <= operator.items() for found in monitors
+    )
+    for found in monitors:
+        assert all(end["honorLabels"] for end in found["spec"]["podMetricsEndpoints"])
+
+
+@needs_helm
+def test_releases_that_share_a_namespace_have_leases_of_their_own() -> None:
+    for release, lease in (("ballast", "ballast-operator"), ("other", "other-ballast-operator")):
+        documents = render(release=release)
+        (deployment,) = of_kind(documents, "Deployment")
+        (container,) = deployment["spec"]["template"]["spec"]["containers"]
+        assert f"--lease-name={lease}" in container["args"]
+        (role,) = (found for found in of_kind(documents, "Role") if "lease" in str(found["rules"]))
+        assert role["rules"][1]["resourceNames"] == [lease]
+
+
+@needs_helm
+def test_brokers_have_the_installations_secrets_and_security_context() -> None:
+    documents = render(
+        "imagePullSecrets[0].name=registry",
+        "image.pullPolicy=Always",
+        "podSecurityContext.runAsUser=null",
+        "podSecurityContext.runAsGroup=null",
+        "podSecurityContext.fsGroup=null",
+    )
+    (deployment,) = of_kind(documents, "Deployment")
+    args = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    (text,) = (word.partition("=")[2] for word in args if word.startswith("--broker-pods="))
+    given = json.loads(text)
+    assert given["imagePullSecrets"] == ["registry"]
+    assert given["imagePullPolicy"] == "Always"
+    assert not {"runAsUser", "runAsGroup", "fsGroup"} & given["securityContext"].keys()
+    for spec in pod_specs(documents):
+        assert spec["imagePullSecrets"] == [{"name": "registry"}]
+        assert not {"runAsUser", "runAsGroup", "fsGroup"} & spec["securityContext"].keys()
+        assert spec["securityContext"]["runAsNonRoot"] is True
+
+
+@needs_helm
+def test_an_uninstallation_is_refused_before_it_begins_and_finalizers_go_after_it() -> None:
+    def jobs(*values: str) -> dict[str, Document]:
+        documents = of_kind(render(*values), "Job")
+        return {found["metadata"]["annotations"]["helm.sh/hook"]: found for found in documents}
+
+    found = jobs()
+    assert found.keys() == {"pre-delete", "post-delete"}
+    args = found["pre-delete"]["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert args[:2] == ["uninstall", "--check"]
+    assert jobs("uninstall.refuseWhileMoving=false").keys() == {"post-delete"}
+    assert jobs("uninstall.removeFinalizers=false") == {}
+
+
+@needs_helm
 @pytest.mark.parametrize(
-    "wrong", ["zookeeper.replicas=2", "operator.replicas=0", "unknown=1", "image.digest=sha256:1"]
+    "wrong", ["zookeeper.replicas=4", "operator.replicas=0", "unknown=1", "image.digest=sha256:1"]
 )
 def test_wrong_values_are_refused(wrong: str) -> None:
     with pytest.raises(subprocess.CalledProcessError) as refused:

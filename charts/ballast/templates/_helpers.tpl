@@ -56,10 +56,27 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{ include "ballast.imageName" (dict "repository" .Values.image.repository "tag" (default .Chart.AppVersion .Values.image.tag) "digest" .Values.image.digest) }}
 {{- end }}
 
+{{- /*
+The image that is asked for, else the one that ZooKeeper runs, so that an upgrade of the operator does
+not restart it, else that of this release. "template" changes when the pod template needs a new image.
+*/ -}}
 {{- define "ballast.zookeeperImage" -}}
 {{- $own := .Values.zookeeper.image -}}
+{{- $running := "" -}}
+{{- if not (or $own.repository $own.tag $own.digest) -}}
+{{- $before := lookup "apps/v1" "StatefulSet" .Release.Namespace (include "ballast.zookeeper" .) | default dict -}}
+{{- $annotations := dig "spec" "template" "metadata" "annotations" dict $before -}}
+{{- if eq (toString (index (default dict $annotations) "ballast.dev/zookeeper-template")) (include "ballast.zookeeperTemplate" .) -}}
+{{- $running = (first $before.spec.template.spec.containers).image -}}
+{{- end -}}
+{{- end -}}
 {{- $tag := default .Chart.AppVersion .Values.image.tag -}}
-{{ include "ballast.imageName" (dict "repository" (default (printf "%s-spark" .Values.image.repository) $own.repository) "tag" (default $tag $own.tag) "digest" $own.digest) }}
+{{- default (include "ballast.imageName" (dict "repository" (default (printf "%s-spark" .Values.image.repository) $own.repository) "tag" (default $tag $own.tag) "digest" $own.digest)) $running -}}
+{{- end }}
+
+{{- /* The version of what ZooKeeper's pod template asks of its image. */ -}}
+{{- define "ballast.zookeeperTemplate" -}}
+1
 {{- end }}
 
 {{- define "ballast.sparkImage" -}}
@@ -78,18 +95,18 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 
 {{- define "ballast.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 10001
-runAsGroup: 10001
-fsGroup: 10001
-fsGroupChangePolicy: OnRootMismatch
-seccompProfile: {type: RuntimeDefault}
+{{ toYaml .Values.podSecurityContext }}
+{{- end }}
+
+{{- /* What brokers' pods have whose BrokerSet does not say otherwise, as JSON. */ -}}
+{{- define "ballast.brokerPods" -}}
+{{- $secrets := list -}}
+{{- range .Values.imagePullSecrets }}{{ $secrets = append $secrets .name }}{{ end -}}
+{{ dict "imagePullPolicy" .Values.image.pullPolicy "imagePullSecrets" $secrets "securityContext" .Values.podSecurityContext | toJson }}
 {{- end }}
 
 {{- define "ballast.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities: {drop: [ALL]}
+{{ toYaml .Values.containerSecurityContext }}
 {{- end }}
 
 {{- /* Where pods go; takes the values of one component. */ -}}
@@ -106,4 +123,16 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- with .priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
+{{- with .schedulerName }}
+schedulerName: {{ . }}
+{{- end }}
+{{- with .runtimeClassName }}
+runtimeClassName: {{ . }}
+{{- end }}
+{{- end }}
+
+{{- /* Kept on uninstall, by Helm and by Argo CD: brokers need it, and it holds their metadata. */ -}}
+{{- define "ballast.kept" -}}
+helm.sh/resource-policy: keep
+argocd.argoproj.io/sync-options: Delete=false,Prune=false
 {{- end }}

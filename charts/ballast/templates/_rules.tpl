@@ -49,9 +49,9 @@
   verbs: [get, list, patch]
 {{- end }}
 
-{{- /* Takes the weight. */ -}}
+{{- /* Takes a dict of hook, weight. */ -}}
 {{- define "ballast.uninstallHook" -}}
-helm.sh/hook: post-delete
-helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook: {{ .hook }}
+helm.sh/hook-weight: {{ .weight | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
