@@ -14,8 +14,12 @@ import yaml
 ROOT = Path(__file__).parent.parent
 CHART = ROOT / "charts" / "ballast"
 CRDS = ROOT / "crds"
+ALERTS = ROOT / "tests" / "alerts.yaml"
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
+
+BROKER = ROOT / "operator" / "ballast" / "broker"
+MEMBER = (ROOT / "operator" / "ballast" / "ensemble" / "metrics.py").read_text()
 
 EVERYTHING = (
     "podMonitor.enabled=true",
@@ -29,6 +33,28 @@ PRIVILEGES = ("privileged", "hostNetwork", "hostPID", "hostPath", "docker.sock")
 Document = dict[str, Any]
 
 needs_helm = pytest.mark.skipif(not shutil.which("helm"), reason="needs helm on PATH")
+
+
+def promtool() -> str:
+    """Return the program, from PATH or out of Debian's package of Prometheus; skip without both."""
+    on_path = shutil.which("promtool")
+    if on_path is not None:
+        return on_path
+    unpacked = ROOT / ".venv" / "prometheus"
+    found = unpacked / "usr" / "bin" / "promtool"
+    if not found.exists():
+        if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
+            pytest.skip("needs promtool on PATH, or apt-get to fetch it")
+        unpacked.mkdir(parents=True, exist_ok=True)
+        for words in (
+            ("apt-get", "update", "-qq"),
+            ("apt-get", "download", "-qq", "prometheus"),
+            ("sh", "-c", "dpkg-deb -x prometheus_*.deb . && rm prometheus_*.deb"),
+        ):
+            subprocess.run(words, cwd=unpacked, capture_output=True, check=False, timeout=100)
+    if not found.exists():
+        pytest.skip("needs promtool on PATH: Debian's package could not be fetched")
+    return str(found)
 
 
 def render(*values: str, release: str = "ballast") -> list[Document]:
@@ -85,11 +111,28 @@ def test_every_value_is_in_the_schema() -> None:
 def test_every_metric_that_rules_and_dashboards_name_exists() -> None:
     texts = [path.read_text() for path in (ROOT / "operator").rglob("*metrics*.py")]
     known = set(re.findall(r"ballast_[a-z_]+", "\n".join(texts)))
+    gauges = "\n".join(path.read_text() for path in BROKER.glob("*gauges*.py"))
+    own = re.findall(r'^ +"([a-z_]+)",$', gauges, re.MULTILINE)
+    known |= {f"ballast_broker_{name}" for name in own}
+    known |= {f"ballast_zookeeper_{name}" for name in re.findall(r'"([a-z_]+)"', MEMBER)}
     known |= {f"ballast_partitions_{name}" for name in re.findall(r'"([a-z_]+)"', "\n".join(texts))}
     for path in (*CHART.glob("rules/*.yaml"), *CHART.glob("dashboards/*.json")):
         named = set(re.findall(r"ballast_[a-z_]+", path.read_text()))
         plain = {re.sub(r"_(total|bucket)$", "", name) for name in named}
         assert plain <= known, path.name
+
+
+def test_each_alert_fires_when_it_should_and_not_otherwise() -> None:
+    """tests/alerts.yaml has the series; promtool is Prometheus' own."""
+    words = (promtool(), "test", "rules", str(ALERTS))
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_alert_is_shown_to_fire() -> None:
+    rules = yaml.safe_load((CHART / "rules" / "ballast.yaml").read_text())
+    names = {rule["alert"] for group in rules["groups"] for rule in group["rules"]}
+    assert names <= set(re.findall(r"Ballast[A-Za-z]+", ALERTS.read_text()))
 
 
 @needs_helm

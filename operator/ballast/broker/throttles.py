@@ -50,6 +50,11 @@ class Throttle:
         """Whether any topic has a list."""
         return bool(self._replicas)
 
+    @property
+    def topics(self) -> frozenset[str]:
+        """The topics that have a list."""
+        return frozenset(self._replicas)
+
     def covers(self, partition: TopicPartition) -> bool:
         """Whether this broker's replica of ``partition`` is throttled."""
         replicas = self._replicas.get(partition.topic)
@@ -84,6 +89,11 @@ class Throttles:
         self.log_dirs = Throttle(broker_id, log_dirs_window)
         """Of what is copied between log directories (KIP-113): all of it counts."""
         self.clock = clock
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """The topics hosted here that have a list of throttled replicas."""
+        return self.leader.topics | self.follower.topics
 
     def forget_topic(self, topic: str) -> None:
         """Drop the lists of a topic that is no longer hosted here."""

@@ -21,7 +21,14 @@ class CandidatesCollector:
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics of all candidates, each family once."""
         families: dict[str, Metric] = {}
+        wanted = GaugeMetricFamily(
+            "ballast_controller_wanted",
+            "1 for each BrokerSet of which this operator is to be able to be the controller.",
+            labels=["namespace", "name"],
+        )
         for seat in self._seats():
+            if seat.spec is not None:
+                wanted.add_metric([seat.key.namespace, seat.key.name], 1)
             if seat.candidate is None:
                 continue
             labels = {"namespace": seat.key.namespace, "name": seat.key.name}
@@ -30,7 +37,7 @@ class CandidatesCollector:
                 made = Metric(family.name, family.documentation, family.type)
                 merged = families.setdefault(family.name, made)
                 merged.samples += (_labelled(sample, labels) for sample in family.samples)
-        yield from families.values()
+        yield from (*families.values(), wanted)
 
 
 def _session_state(candidate: Candidate) -> Metric:

@@ -23,6 +23,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, ObjectKey, Resource
+from ballast.reassign.conditions import FINAL_STATUS
 
 MAX_OBJECTS: Final = 1_000
 BUCKETS_S: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0)
@@ -31,6 +32,10 @@ PLAN_BUCKETS_S: Final = (1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3600.0
 Status = Mapping[str, Any]
 
 _OBJECT = ("namespace", "name")
+_VERDICTS: Final = {"True": 1, "False": 0}
+UNKNOWN_ENGINE: Final = "Unknown"
+ENGINES: Final = ("InProcess", "Spark", UNKNOWN_ENGINE)
+"""Of ``plan.generate.engine``; unknown is that of a plan that failed before one was chosen."""
 _SUMMARIES: Final = ((PARTITION_REASSIGNMENTS, "Succeeded"), (BROKER_SETS, "Ready"))
 """Each kind, and the condition whose reason is its state in one word."""
 
@@ -45,6 +50,10 @@ class OperatorMetrics:
         self._durations: dict[str, list[int]] = {}
         """By kind: how many looks fell in each bucket; the last one has no upper bound."""
         self._seconds: Counter[str] = Counter()
+        self._ends: Counter[str] = Counter({state.value: 0 for state in FINAL_STATUS})
+        """Reassignments by how they ended, here. All are shown from the start: an increase from
+        nothing to 1 is none to Prometheus."""
+        self._failed_plans: Counter[str] = Counter(dict.fromkeys(ENGINES, 0))
         self._plans: dict[tuple[str, str], tuple[list[int], float]] = {}
         """By engine and result: how many plans fell in each bucket, and the sum of seconds."""
 
@@ -55,6 +64,12 @@ class OperatorMetrics:
             buckets, seconds = self._plans.setdefault((engine, result), (empty, 0.0))
             buckets[bisect_left(PLAN_BUCKETS_S, duration_s)] += 1
             self._plans[engine, result] = (buckets, seconds + duration_s)
+            self._failed_plans[engine or UNKNOWN_ENGINE] += result != "ok"
+
+    def ended(self, state: str) -> None:
+        """Count a reassignment that has come to one of its final states."""
+        with self._lock:
+            self._ends[state] += 1
 
     def saw(self, key: ObjectKey, status: Status) -> None:
         """Show an object's status from now on; it must not be changed afterwards."""
@@ -86,10 +101,17 @@ class OperatorMetrics:
             results = dict(self._results)
             durations = {kind: list(buckets) for kind, buckets in self._durations.items()}
             seconds = dict(self._seconds)
+            ends, failed_plans = dict(self._ends), dict(self._failed_plans)
             plans = {key: (list(counts), sum_s) for key, (counts, sum_s) in self._plans.items()}
         yield _reconciliations(results)
         yield _reconciliation_durations(durations, seconds)
         yield _plan_durations(plans)
+        yield _counter(
+            "ballast_reassignments_ended", "Reassignments that ended, by state.", "state", ends
+        )
+        yield _counter(
+            "ballast_plans_failed", "Plans that could not be made.", "engine", failed_plans
+        )
         yield _resources(statuses)
         yield from _reassignments(dict(_of_kind(statuses, PARTITION_REASSIGNMENTS)))
         yield from _broker_sets(dict(_of_kind(statuses, BROKER_SETS)))
@@ -146,6 +168,13 @@ def _plan_durations(plans: Mapping[tuple[str, str], tuple[list[int], float]]) ->
     for labels, (buckets, seconds) in sorted(plans.items()):
         counts = list(zip(bounds, accumulate(buckets), strict=True))
         family.add_metric(list(labels), counts, seconds)
+    return family
+
+
+def _counter(name: str, text: str, label: str, counts: Mapping[str, int]) -> Metric:
+    family = CounterMetricFamily(name, text, labels=[label])
+    for value in sorted(counts):
+        family.add_metric([value], counts[value])
     return family
 
 
@@ -218,12 +247,21 @@ def _broker_sets(statuses: Mapping[ObjectKey, Status]) -> Iterator[Metric]:
         "1 for the state that a broker is in.",
         labels=[*_OBJECT, "broker", "state"],
     )
+    conditions = GaugeMetricFamily(
+        "ballast_broker_set_condition",
+        "1 while the condition is True, 0 while it is False; nothing while it is unknown.",
+        labels=[*_OBJECT, "type"],
+    )
     for key, status in statuses.items():
         labels = [key.namespace, key.name]
+        for condition in status.get("conditions", ()):
+            if condition["status"] in _VERDICTS:
+                verdict = _VERDICTS[condition["status"]]
+                conditions.add_metric([*labels, condition["type"]], verdict)
         for field, family in counts.items():
             count = status.get("partitions", {}).get(field)
             if count is not None:
                 family.add_metric(labels, count)
         for broker in status.get("brokers", ()):
             brokers.add_metric([*labels, str(broker["id"]), str(broker["state"])], 1)
-    yield from (*counts.values(), brokers)
+    yield from (*counts.values(), brokers, conditions)

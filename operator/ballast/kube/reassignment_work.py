@@ -20,7 +20,7 @@ from ballast.kube.reassignment_state import ConfigMapStore, StoredObject
 from ballast.kube.reassignment_status import StatusDocument, steady
 from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, ObjectKey
 from ballast.kube.status_writer import StatusWriter
-from ballast.reassign.conditions import FINAL_STATUS, conditions_from_documents
+from ballast.reassign.conditions import FINAL_STATUS, ConditionType, conditions_from_documents
 from ballast.reassign.reconcile import Reconciler
 
 log = logging.getLogger(__name__)
@@ -115,13 +115,19 @@ class ReassignmentWork:
         Returns None, or the seconds after which to report again: it was too soon. Raises
         `KubernetesError`.
         """
-        document = steady(document, self._written or seen.status)
+        before = ReassignmentObject(
+            document={**seen.document, "status": self._written or seen.status}
+        )
+        document = steady(document, before.status)
         wait_s = await self._writer_for(seen).write(document, urgent=urgent)
         self.operator.metrics.saw(self.key, document)
         if wait_s is not None:
             return wait_s
         self._written = document
         now = conditions_from_documents(document["conditions"])
+        state = now[ConditionType.SUCCEEDED].reason if ConditionType.SUCCEEDED in now else ""
+        if state in FINAL_STATUS and before.state not in FINAL_STATUS:
+            self.operator.metrics.ended(state)
         for notice in notices(seen.conditions, now):
             await self.events.note(
                 seen.document, notice.reason, notice.message, warning=notice.is_warning

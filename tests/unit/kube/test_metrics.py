@@ -12,15 +12,53 @@ MOVE = ObjectKey("partitionreassignments", "a", "move")
 SET = ObjectKey("brokersets", "a", "one")
 
 
-def shown(metrics: OperatorMetrics) -> list[str]:
+ALWAYS = ("#", "ballast_reassignments_ended", "ballast_plans_failed")
+"""What is shown whatever was seen."""
+
+
+def everything(metrics: OperatorMetrics) -> list[str]:
     registry = CollectorRegistry()
     registry.register(metrics)
-    lines = generate_latest(registry).decode().splitlines()
-    return [line for line in lines if not line.startswith("#")]
+    return generate_latest(registry).decode().splitlines()
+
+
+def shown(metrics: OperatorMetrics) -> list[str]:
+    return [line for line in everything(metrics) if not line.startswith(ALWAYS)]
 
 
 def test_nothing_was_seen() -> None:
     assert shown(OperatorMetrics()) == []
+
+
+def test_the_first_end_and_the_first_failed_plan_are_an_increase() -> None:
+    metrics = OperatorMetrics()
+    before = everything(metrics)
+    assert 'ballast_reassignments_ended_total{state="Failed"} 0.0' in before
+    assert 'ballast_plans_failed_total{engine="Spark"} 0.0' in before
+    metrics.ended("Failed")
+    metrics.planned("Spark", "ImagePull", 1.0)
+    metrics.planned("Spark", "ok", 1.0)
+    metrics.planned("", "LoadHistoryMissing", 1.0)
+    after = everything(metrics)
+    assert 'ballast_reassignments_ended_total{state="Failed"} 1.0' in after
+    assert 'ballast_plans_failed_total{engine="Spark"} 1.0' in after
+    assert 'ballast_plans_failed_total{engine="Unknown"} 1.0' in after
+
+
+def test_conditions_of_a_broker_set() -> None:
+    metrics = OperatorMetrics()
+    conditions = [
+        {"type": "Ready", "status": "True", "reason": "AllInSync"},
+        {"type": "ScaleDownBlocked", "status": "False", "reason": "NotBlocked"},
+        {"type": "InSync", "status": "Unknown", "reason": "ClusterUnknown"},
+    ]
+    metrics.saw(SET, {"conditions": conditions})
+    found = [line for line in shown(metrics) if line.startswith("ballast_broker_set_condition")]
+    labels = 'name="one",namespace="a"'
+    assert found == [
+        f'ballast_broker_set_condition{{{labels},type="Ready"}} 1.0',
+        f'ballast_broker_set_condition{{{labels},type="ScaleDownBlocked"}} 0.0',
+    ]
 
 
 def test_a_reassignment() -> None:
@@ -71,6 +109,7 @@ def test_a_broker_set() -> None:
         f"ballast_partitions_under_min_isr{{{labels}}} 1.0",
         f"ballast_partitions_offline{{{labels}}} 0.0",
         f'ballast_broker_state{{broker="4",{labels},state="Online"}} 1.0',
+        f'ballast_broker_set_condition{{{labels},type="Ready"}} 1.0',
     ]
 
 
