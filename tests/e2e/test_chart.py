@@ -119,14 +119,18 @@ def test_an_uninstallation_is_refused_while_partitions_move(
 ) -> None:
     clients.create_topic("moving", "1:2")
     clients.fill("moving", 1, 20_000_000)
+    where = ("-n", namespace.name)
     throttle = {"throttle": {"rate": "100Ki"}}
     namespace.apply(reassignment("move", {("moving", 0): (1, 3)}, execution=throttle))
     namespace.wait("preassign", "move", "Progressing", timeout_s=60)
-    with pytest.raises(CommandFailed, match="pre-delete"):
+    with pytest.raises(CommandFailed, match="ballast-uninstall-check failed"):
         uninstall(namespace)
     said = namespace.kubectl("logs", f"job/{RELEASE}-uninstall-check")
     assert f"PartitionReassignment {namespace.name}/move has begun" in said
     assert len(namespace.list("pods", OPERATOR_PODS)) == 1
+    (last,) = json.loads(call("helm", "history", RELEASE, *where, "--max=1", "-o", "json"))
+    call("helm", "rollback", RELEASE, str(last["revision"]), *where)
+    helm_install(namespace, "operator.replicas=1", "zookeeper.replicas=1")
     namespace.delete("preassign", "move", timeout_s=60)
     uninstall(namespace)
 

@@ -14,7 +14,7 @@ import asyncio
 import errno
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 from typing import Final
 
@@ -120,7 +120,7 @@ class Candidate:
         async with asyncio.TaskGroup() as tasks:
             server = Server(self.handle, tasks=tasks, limits=self.options.server)
             host, port = self._listen
-            await _start(server, host, (port, *self.options.further_ports))
+            await start_at_first_free(server.start, host, (port, *self.options.further_ports))
             self._server = server
             try:
                 await self._sessions(tasks)
@@ -252,14 +252,16 @@ def _first_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return failure
 
 
-async def _start(server: Server, host: str, ports: Sequence[int]) -> None:
-    """Listen on the first port that is free; raises `OSError` when none is."""
+async def start_at_first_free(
+    start: Callable[[str, int], Awaitable[None]], host: str, ports: Sequence[int]
+) -> None:
+    """Start a server on the first port that is free; raises `OSError` when none is."""
     for port in ports[:-1]:
         try:
-            await server.start(host, port)
+            await start(host, port)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise
         else:
             return
-    await server.start(host, ports[-1])
+    await start(host, ports[-1])

@@ -65,8 +65,8 @@ def main(
     try:
         made = {
             "spark": SparkSettings(**{**(spark or {}), "pod": _object((spark or {}).get("pod"))}),
-            "broker_pods": _pod_defaults(broker_pods),
-            "controller_ports": _ports(controller_ports),
+            "broker_pods": pod_defaults(broker_pods),
+            "controller_ports": ports_of(controller_ports),
         }
         options = options_of(namespaces, lease, {**settings, **made})
     except ValueError as error:
@@ -106,7 +106,7 @@ def options_of(
     )
 
 
-def _pod_defaults(text: str) -> PodDefaults:
+def pod_defaults(text: str) -> PodDefaults:
     """Return what brokers' pods are given, from JSON; raises `ValueError`."""
     given = _object(text)
     known = {"imagePullSecrets", "imagePullPolicy", "securityContext"}
@@ -127,7 +127,7 @@ def _object(text: str | None) -> dict[str, Any]:
     raise ValueError(f"{text!r} is no JSON object")
 
 
-def _ports(text: str) -> range:
+def ports_of(text: str) -> range:
     """Return the ports of ``9500-9599``; raises `ValueError`."""
     if not text:
         return range(0)

@@ -58,7 +58,7 @@ async def check(api: KubernetesApi, namespaces: Sequence[str | None]) -> int:
         print(
             f"ballast uninstall: PartitionReassignment {namespace}/{name} has begun and not ended; "
             "without the operator nobody ends it or takes its throttles back: "
-            "wait for its end, or delete it",
+            "wait for its end, or delete it (to keep the release: helm rollback RELEASE REVISION)",
             file=sys.stderr,
         )
     return EXIT_FAILED if moving else 0

@@ -33,6 +33,7 @@ _PLACEMENT: Final = (
     "affinity",
     "priorityClassName",
     "schedulerName",
+    "securityContext",
 )
 _MIB: Final = 1024 * 1024
 
@@ -48,8 +49,8 @@ class SparkSettings:
     service_account: str = "ballast-spark"
     """Of the driver, in the namespace of the reassignment."""
     pod: Mapping[str, Any] = field(default_factory=dict)
-    """Where the pods go: nodeSelector, tolerations, affinity, priorityClassName, schedulerName; and
-    what they are marked with: labels, annotations."""
+    """What else the pods have: nodeSelector, tolerations, affinity, priorityClassName, labels,
+    annotations, schedulerName, and a securityContext in place of theirs."""
 
     @property
     def is_there(self) -> bool:
@@ -149,7 +150,6 @@ def _template(container: str, settings: SparkSettings, *, mounts_token: bool) ->
     """Return a pod template that a restricted namespace admits."""
     return {
         "spec": {
-            **{name: settings.pod[name] for name in _PLACEMENT if name in settings.pod},
             "automountServiceAccountToken": mounts_token,
             "enableServiceLinks": False,
             "securityContext": {
@@ -159,6 +159,7 @@ def _template(container: str, settings: SparkSettings, *, mounts_token: bool) ->
                 "fsGroup": USER_ID,
                 "seccompProfile": {"type": "RuntimeDefault"},
             },
+            **{name: settings.pod[name] for name in _PLACEMENT if name in settings.pod},
             "containers": [
                 {
                     "name": container,

@@ -1,12 +1,14 @@
 """Candidates: election, failover, fencing, resignation."""
 
 import asyncio
+import errno
 import json
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
 
+from ballast.candidate.candidate import start_at_first_free
 from ballast.net.errors import Disconnected
 from ballast.protocol.api_keys import ApiKey
 from ballast.protocol.error_codes import ErrorCode
@@ -320,3 +322,26 @@ def test_brokers_are_told_of_brokers() -> None:
         assert candidate.leadership.offline_partitions == 0
 
     with_cluster(scenario)
+
+
+class Ports:
+    """A server that finds some ports taken."""
+
+    def __init__(self, taken: set[int], error: int = errno.EADDRINUSE) -> None:
+        self.taken, self.error, self.started = taken, error, list[int]()
+
+    async def start(self, host: str, port: int) -> None:
+        assert host == "::"
+        if port in self.taken:
+            raise OSError(self.error, "taken")
+        self.started.append(port)
+
+
+async def test_the_endpoint_listens_on_the_first_port_that_is_free() -> None:
+    server = Ports({9500, 9501})
+    await start_at_first_free(server.start, "::", (9500, 9501, 9502, 9503))
+    assert server.started == [9502]
+    with pytest.raises(OSError, match="taken"):
+        await start_at_first_free(Ports({9500}).start, "::", (9500,))
+    with pytest.raises(PermissionError):
+        await start_at_first_free(Ports({80}, errno.EACCES).start, "::", (80, 9500))

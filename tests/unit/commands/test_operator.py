@@ -51,3 +51,36 @@ def test_no_credentials_are_told(
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     assert command.main(namespaces=(), lease=LEASE, **SETTINGS) == 2
     assert "ballast operator: no way to the API server: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"broker_pods": "[]"}, "no JSON object"),
+        ({"broker_pods": '{"image": "x"}'}, "image is none of"),
+        ({"broker_pods": "{"}, "Expecting"),
+        ({"spark": {"image": "s", "pod": "5"}}, "no JSON object"),
+        ({"controller_ports": "9501-9500"}, "9501-9500"),
+        ({"controller_ports": "0-70000"}, "0-70000"),
+        ({"controller_ports": "many"}, "many"),
+    ],
+)
+def test_settings_that_cannot_be_are_told(
+    capsys: pytest.CaptureFixture[str], settings: dict[str, Any], named: str
+) -> None:
+    assert command.main(namespaces=(), lease=LEASE, **settings, **SETTINGS) == 2
+    assert named in capsys.readouterr().err
+
+
+def test_what_brokers_pods_are_given() -> None:
+    text = '{"imagePullSecrets": ["a"], "imagePullPolicy": "Always", "securityContext": {}}'
+    pods = command.pod_defaults(text)
+    assert pods.image_pull_secrets == ("a",)
+    assert (pods.image_pull_policy, pods.security_context) == ("Always", {})
+    assert command.pod_defaults("").security_context is None
+
+
+def test_ports_of_controllers() -> None:
+    assert command.ports_of("9500-9502") == range(9500, 9503)
+    assert command.ports_of("9500") == range(9500, 9501)
+    assert not command.ports_of("")

@@ -3,8 +3,8 @@
 import pytest
 
 from ballast.commands.clock import LoopClock, wall_clock_ms
-from ballast.commands.uninstall import main, uninstall
-from ballast.kube.resources import BROKER_SETS
+from ballast.commands.uninstall import check, main, uninstall
+from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS
 from ballast.kube.uninstall import OperatorPods
 from tests.fakes.kubernetes import FakeKubernetes
 
@@ -21,3 +21,12 @@ async def test_it_says_how_many(capsys: pytest.CaptureFixture[str]) -> None:
     pods = OperatorPods(namespace="x", labels="a=b")
     assert await uninstall(api, LoopClock(wall_clock_ms), ["x"], pods) == 0
     assert "1 objects" in capsys.readouterr().out
+
+
+async def test_a_move_that_has_begun_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    api = FakeKubernetes()
+    metadata = {"namespace": "x", "name": "move", "finalizers": ["ballast.dev/cleanup"]}
+    api.put(PARTITION_REASSIGNMENTS, {"metadata": metadata, "spec": {}})
+    assert await check(api, ["x"]) == 1
+    assert "x/move has begun" in capsys.readouterr().err
+    assert await check(api, ["y"]) == 0

@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 
 from ballast.candidate.candidate import Candidate
-from ballast.kube.candidate_specs import Cordons
+from ballast.kube.candidate_specs import CandidateSpec, Cordons
 from ballast.kube.candidates import Seat
 from ballast.kube.controller_metrics import CandidatesCollector
 from ballast.kube.resources import ObjectKey
@@ -71,3 +71,10 @@ def test_waits_keep_their_buckets_apart() -> None:
     name = "ballast_event_queue_wait_seconds_bucket"
     assert f'{name}{{le="0.01",name="one",namespace="a"}} 0.0' in lines
     assert f'{name}{{le="0.05",name="one",namespace="a"}} 1.0' in lines
+
+
+def test_a_set_whose_candidate_does_not_run_is_wanted_all_the_same() -> None:
+    failing, external = seat("failing", None), seat("external", None)
+    failing.spec = CandidateSpec.from_spec({"replicas": 1, "zookeeper": {"connect": "zk:2181"}})
+    lines = [line for line in shown(failing, external) if not line.startswith("#")]
+    assert lines == ['ballast_controller_wanted{name="failing",namespace="a"} 1.0']

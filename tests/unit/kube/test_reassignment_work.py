@@ -1,8 +1,11 @@
+from prometheus_client import CollectorRegistry
+
 from ballast.kube.clusters import ClusterAddress
 from ballast.kube.reassignment_status import stalled, with_findings
 from ballast.kube.reassignment_work import ReassignmentWork
 from ballast.kube.resources import PARTITION_REASSIGNMENTS, ObjectKey
-from ballast.reassign.conditions import LifecycleState
+from ballast.model.conditions import ConditionStatus
+from ballast.reassign.conditions import ConditionType, Finding, LifecycleState
 from tests.unit.kube.reassignment_house import NAMESPACE, House
 
 KEY = ObjectKey("partitionreassignments", NAMESPACE, "move")
@@ -102,3 +105,20 @@ async def test_those_that_wait_are_woken_and_those_that_have_ended_are_not() -> 
     work = work_in(house)
     await work.wake_others(await work.see())
     assert [key.name for key in house.wakes.woken] == ["waiting", "prod"]
+
+
+async def test_an_end_is_counted_once() -> None:
+    house = House()
+    house.put()
+    work = work_in(house)
+    seen = await work.see()
+    registry = CollectorRegistry()
+    registry.register(work.operator.metrics)
+    reason = LifecycleState.FAILED.value
+    failed = Finding(status=ConditionStatus.FALSE, reason=reason, message="")
+    document = with_findings(seen, {ConditionType.SUCCEEDED: failed}, 0)
+    for _ in range(3):
+        await work.report(seen, document, urgent=True)
+    labels = {"state": "Failed"}
+    assert registry.get_sample_value("ballast_reassignments_ended_total", labels) == 1
+    await work.close()

@@ -14,6 +14,7 @@ from ballast.kube.uninstall import (
     MAX_ATTEMPTS,
     OPERATOR_TIMEOUT_S,
     OperatorPods,
+    moves_under_way,
     remove_finalizers,
     wait_for_end,
 )
@@ -117,3 +118,32 @@ async def test_an_operator_that_does_not_end() -> None:
     clock = SteppingClock(api, pod_ends_after_s=1e9)
     assert not await wait_for_end(api, clock, PODS_OF_THE_OPERATOR)
     assert clock.now() == OPERATOR_TIMEOUT_S
+
+
+def reassignment(name: str, state: str | None, *finalizers: str) -> Document:
+    metadata = {"namespace": "x", "name": name, "generation": 1, "finalizers": list(finalizers)}
+    document: Document = {"metadata": metadata, "spec": {}}
+    if state is not None:
+        condition = {
+            "type": "Succeeded",
+            "status": "Unknown",
+            "reason": state,
+            "message": "",
+            "observedGeneration": 1,
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        }
+        document["status"] = {"observedGeneration": 1, "conditions": [condition]}
+    return document
+
+
+async def test_what_has_begun_and_not_ended_is_under_way() -> None:
+    api = FakeKubernetes()
+    cleanup = "ballast.dev/cleanup"
+    for document in (
+        reassignment("begun", None, cleanup),
+        reassignment("executing", "Executing", cleanup),
+        reassignment("completed", "Completed", cleanup),
+        reassignment("waiting", "Pending", "ballast.dev/operator"),
+    ):
+        api.put(PARTITION_REASSIGNMENTS, document)
+    assert await moves_under_way(api, ["x", "y"]) == [("x", "begun"), ("x", "executing")]

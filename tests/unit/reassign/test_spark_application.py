@@ -185,3 +185,22 @@ def test_states(
     state = job_state(found, pods)
     assert (state.phase, state.reason) == (phase, reason)
     assert message in state.message
+
+
+def test_the_installation_says_where_the_pods_go_and_what_they_may() -> None:
+    pod = {
+        "nodeSelector": {"pool": "batch"},
+        "tolerations": [{"key": "batch", "operator": "Exists"}],
+        "securityContext": {"runAsNonRoot": True},
+        "annotations": {"sidecar.istio.io/inject": "false"},
+        "labels": {"team": "data", "app.kubernetes.io/managed-by": "another"},
+    }
+    spec = spark_application(REQUEST, replace(SETTINGS, pod=pod), OWNER)["spec"]
+    for role in ("driver", "executor"):
+        placed = spec[role]["template"]["spec"]
+        assert placed["nodeSelector"] == {"pool": "batch"}
+        assert placed["tolerations"] == pod["tolerations"]
+        assert placed["securityContext"] == {"runAsNonRoot": True}
+        assert spec[role]["annotations"] == pod["annotations"]
+        assert spec[role]["labels"]["team"] == "data"
+        assert spec[role]["labels"]["app.kubernetes.io/managed-by"] == "ballast-operator"
