@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ballast.brokersets import volumes
 from ballast.brokersets.census import Census
 from ballast.brokersets.config_keys import without_effect
 from ballast.brokersets.observed import Observed, ZooKeeperState
@@ -29,6 +30,7 @@ class ConditionType(StrEnum):
     SCALE_DOWN_BLOCKED = "ScaleDownBlocked"
     UPDATE_BLOCKED = "UpdateBlocked"
     CONFIG_HONOURED = "ConfigHonoured"
+    VOLUMES_RESIZED = "VolumesResized"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,7 @@ def findings(facts: Facts) -> Findings:
         ConditionType.SCALE_DOWN_BLOCKED: _scale_down(facts),
         ConditionType.UPDATE_BLOCKED: _update(facts),
         ConditionType.CONFIG_HONOURED: _config(facts),
+        ConditionType.VOLUMES_RESIZED: volumes.finding(facts.spec, facts.observed.volumes),
     }
     return {ConditionType.READY: _ready(facts, found), **found}
 

@@ -129,6 +129,11 @@ class VolumeView:
     ordinal: int
     requested: str
     """``spec.resources.requests.storage``."""
+    capacity: str = ""
+    """``status.capacity.storage``: empty while the claim has no volume."""
+    resize_condition: str = ""
+    """The condition that says how far its growth has come, such as FileSystemResizePending."""
+    resize_message: str = ""
 
 
 class Purpose(StrEnum):

@@ -8,6 +8,7 @@ from ballast.brokersets import names
 from ballast.brokersets.broker_states import BrokerStatus
 from ballast.brokersets.conditions import ConditionType, Facts, Findings
 from ballast.brokersets.observed import ControllerView, PodView
+from ballast.brokersets.volumes import storage_status
 from ballast.model.conditions import conditions_from_documents, timestamp, updated
 
 MAX_BYTES: Final = 7800
@@ -40,6 +41,8 @@ def status_document(
             "updatedReplicas": len(observed.pods) - _outdated(facts, observed.pods),
             "selector": names.selector(spec.identity.name),
         }
+        if storage := storage_status(spec, observed.volumes):
+            status["storage"] = storage
     if observed.controller is not None:
         status["controller"] = _controller(observed.controller)
     if observed.cluster is not None:
@@ -51,7 +54,7 @@ def status_document(
             "atMinISR": census.at_min_isr,
             "reassigning": census.reassigning,
         }
-    room = MAX_BYTES - len(json.dumps(status))
+    room = MAX_BYTES - len(json.dumps(status | {"brokers": []}))
     status["brokers"] = _brokers(brokers, room)
     return status
 

@@ -15,6 +15,7 @@ from ballast.brokersets.observed import (
     StatefulSetView,
     VolumeView,
 )
+from ballast.brokersets.volumes import FAILED, PENDING
 from ballast.kube.reassignment_object import milliseconds
 from ballast.kube.resources import Document
 
@@ -55,11 +56,26 @@ def volume_views(name: str, documents: Iterable[Document]) -> tuple[VolumeView, 
     for document in documents:
         ordinal = _ordinal(f"{names.DATA_VOLUME}-{names.stateful_set(name)}-", document)
         if ordinal is not None and "deletionTimestamp" not in document["metadata"]:
-            view = VolumeView(
-                name=document["metadata"]["name"], ordinal=ordinal, requested=_requested(document)
-            )
-            views.append(view)
+            views.append(_volume_view(document, ordinal))
     return tuple(sorted(views, key=lambda view: view.ordinal))
+
+
+def _volume_view(document: Document, ordinal: int) -> VolumeView:
+    status = document.get("status") or {}
+    growth = {
+        condition.get("type"): str(condition.get("message") or "")
+        for condition in status.get("conditions") or ()
+        if condition.get("status") == "True"
+    }
+    known = next((kind for kind in (*FAILED, PENDING) if kind in growth), "")
+    return VolumeView(
+        name=document["metadata"]["name"],
+        ordinal=ordinal,
+        requested=_requested(document),
+        capacity=str((status.get("capacity") or {}).get("storage", "")),
+        resize_condition=known,
+        resize_message=growth.get(known, ""),
+    )
 
 
 def reassignment_views(uid: str, documents: Iterable[Document]) -> tuple[ReassignmentView, ...]:

@@ -19,6 +19,7 @@ AT_REST = {
     "ScaleDownBlocked": "False/NothingLeaves",
     "UpdateBlocked": "False/UpToDate",
     "ConfigHonoured": "True/AllPropertiesHonoured",
+    "VolumesResized": "True/AllOfSize",
 }
 EXTERNAL = {"bootstrapServers": "k:1", "replicas": None, "zookeeper": None, "storage": None}
 

@@ -23,6 +23,7 @@ from ballast.brokersets.config_keys import (
 )
 from ballast.brokersets.decide import decide, refused
 from ballast.brokersets.errors import InvalidBrokerSet
+from ballast.brokersets.observed import VolumeView
 from ballast.brokersets.reading import read_broker_set
 from ballast.model.settings.table import BROKER_SETTINGS
 from ballast.model.settings.values import ConfigType
@@ -302,6 +303,7 @@ def reported() -> dict[str, Any]:
     gone = observed(
         racks={f"node-{n}": f"zone-{n}" for n in range(3)},
         cluster=cluster(((0, 1, 2), (0, 1)), live=(0, 1), bytes_by_broker={0: 2**60}),
+        volumes=(VolumeView(name="data-0", ordinal=0, requested="10Gi", capacity="10Gi"),),
     )
     status = decide(world(None, gone, status=before)).status
     return dict(json.loads(json.dumps(status)))

@@ -38,6 +38,7 @@ SOURCES = {
     "BrokerSet": [
         *("model/conditions.py", "brokersets/availability.py", "brokersets/conditions.py"),
         *("brokersets/decide.py", "brokersets/rolling.py", "brokersets/scaling.py"),
+        "brokersets/volumes.py",
         "kube/broker_set_refusals.py",
     ],
 }
@@ -49,6 +50,7 @@ NOT_REASONS = {
     *BrokerSetCondition,
     "Completed",  # a state of a reassignment that a broker set looks at
     "LeftBehind",  # an Event
+    *("ControllerResizeError", "NodeResizeError"),  # conditions of a volume claim
     "Paused",  # as Completed
     "PartitionNotVisible",  # of one partition, in status.failures
 }

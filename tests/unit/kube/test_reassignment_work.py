@@ -4,8 +4,8 @@ from ballast.kube.clusters import ClusterAddress
 from ballast.kube.reassignment_status import stalled, with_findings
 from ballast.kube.reassignment_work import ReassignmentWork
 from ballast.kube.resources import PARTITION_REASSIGNMENTS, ObjectKey
-from ballast.model.conditions import ConditionStatus
-from ballast.reassign.conditions import ConditionType, Finding, LifecycleState
+from ballast.model.conditions import ConditionStatus, Finding
+from ballast.reassign.conditions import ConditionType, LifecycleState
 from tests.unit.kube.reassignment_house import NAMESPACE, House
 
 KEY = ObjectKey("partitionreassignments", NAMESPACE, "move")
