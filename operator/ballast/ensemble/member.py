@@ -115,7 +115,9 @@ class Member:
 
     async def _ask_for_list(self) -> ServerList | None:
         wanted = self._wanted()
-        others = [number for number in sorted(wanted) if number != self._server_id]
+        # Those beyond the number that is wanted too: they may hold data.
+        all_ids = range(decisions.FIRST_ID, decisions.MAX_ID + 1)
+        others = [number for number in all_ids if number != self._server_id]
         found = await asking.reports(self._addresses, others)
         own = self._addresses.server(self._server_id)
         decided = decisions.start(self._server_id, own, self._disk, wanted, found)
