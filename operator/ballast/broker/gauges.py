@@ -83,19 +83,6 @@ def _add_replication_gauges(parts: Parts) -> None:
         parts.fetchers.max_lag,
     )
     gauge(
-        "log_segments",
-        "Segments of all logs here.",
-        lambda: sum(log.segment_count for log in replicas.log_dirs.logs.values()),
-    )
-    _add_throttle_gauges(parts)
-    _add_purgatory_gauges(parts)
-    _add_group_gauges(parts)
-    _add_server_gauges(parts, server)
-
-
-def _add_throttle_gauges(parts: Parts) -> None:
-    replicas, gauge = parts.replicas, parts.metrics.gauge
-    gauge(
         "leader_throttled_bytes_per_second",
         "Rate of throttled replicas read here.",
         lambda: replicas.throttles.leader.rate(replicas.clock()),
@@ -104,6 +91,21 @@ def _add_throttle_gauges(parts: Parts) -> None:
         "follower_throttled_bytes_per_second",
         "Rate of throttled replicas fetched here.",
         lambda: replicas.throttles.follower.rate(replicas.clock()),
+    )
+    gauge(
+        "leader_throttle_limit_bytes_per_second",
+        "Limit that is set for throttled replicas read here; 0 without one.",
+        lambda: replicas.throttles.leader.limit or 0,
+    )
+    gauge(
+        "follower_throttle_limit_bytes_per_second",
+        "Limit that is set for throttled replicas fetched here; 0 without one.",
+        lambda: replicas.throttles.follower.limit or 0,
+    )
+    gauge(
+        "throttled_topics",
+        "Topics here of which a list of throttled replicas is set.",
+        lambda: len(replicas.throttles.topics),
     )
 
 
@@ -130,19 +132,9 @@ def _add_log_gauges(parts: Parts) -> None:
         lambda: parts.log_cleaner.uncleanable_count,
     )
     gauge(
-        "leader_throttle_limit_bytes_per_second",
-        "Limit that is set for throttled replicas read here; 0 without one.",
-        lambda: replicas.throttles.leader.limit or 0,
-    )
-    gauge(
-        "follower_throttle_limit_bytes_per_second",
-        "Limit that is set for throttled replicas fetched here; 0 without one.",
-        lambda: replicas.throttles.follower.limit or 0,
-    )
-    gauge(
-        "throttled_topics",
-        "Topics here of which a list of throttled replicas is set.",
-        lambda: len(replicas.throttles.topics),
+        "log_segments",
+        "Segments of all logs here.",
+        lambda: sum(log.segment_count for log in replicas.log_dirs.logs.values()),
     )
 
 

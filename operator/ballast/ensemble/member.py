@@ -55,7 +55,7 @@ class Member:
     ) -> None:
         """``replicas`` returns how many servers the ensemble shall have; it raises `OSError`.
 
-        ``lock`` is a descriptor that the server inherits: a lock of its disk is then held until both
+        ``lock`` is a descriptor that the server inherits: a lock of its disk is held until both
         processes have ended.
         """
         self._addresses = addresses
