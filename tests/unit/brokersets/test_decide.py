@@ -84,7 +84,7 @@ def test_a_new_set_is_made_with_all_conditions_present() -> None:
     )
     assert kinds(decision) == ["Apply"] * 7
     assert condition(decision, "Progressing") == "True/Creating"
-    assert len(decision.status["conditions"]) == 9
+    assert len(decision.status["conditions"]) == 10
     assert decision.requeue_after_s == BUSY_S
 
 
