@@ -95,7 +95,7 @@ def is_in_sync(cluster: Cluster, partitions: int) -> bool:
     brokers = [metrics(cluster, name) for name in names(cluster, "broker")]
     leaders = sum(gauge(text, "ballast_broker_leader_count") for text in brokers)
     missing = sum(gauge(text, "ballast_broker_under_replicated_partitions") for text in brokers)
-    ready = all(is_ready(cluster, name) for name in names(cluster, "broker"))
+    ready = all(is_certain(cluster, name) for name in names(cluster, "broker"))
     if not ready or missing:
         return False
     try:
@@ -111,9 +111,18 @@ async def _all_partitions(admin: AdminClient) -> Collection[TopicPartition]:
 
 
 def is_ready(cluster: Cluster, name: str) -> bool:
-    """Whether a child says that it is ready: a broker is once it has registered."""
+    """Whether a child says that it is ready: a broker is from its first registration on."""
+    return _is_well(cluster, name, "readyz")
+
+
+def is_certain(cluster: Cluster, name: str) -> bool:
+    """Whether a broker says that it is registered, and that ZooKeeper answers."""
+    return _is_well(cluster, name, "certainz")
+
+
+def _is_well(cluster: Cluster, name: str, path: str) -> bool:
     try:
-        with urllib.request.urlopen(f"http://{_http(cluster, name)}/readyz", timeout=2) as answer:
+        with urllib.request.urlopen(f"http://{_http(cluster, name)}/{path}", timeout=2) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False

@@ -1,6 +1,7 @@
 """What is not as it should be once all faults are healed (C7)."""
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Callable, Collection, Sequence
 
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
@@ -85,3 +86,12 @@ def left_of_churn(cluster: SimulatedCluster, moved: Collection[str]) -> str | No
             if name.startswith(PREFIX) and not name.endswith("-delete") and topic not in moved:
                 return f"{name} on broker {broker}"
     return None
+
+
+async def settle(condition: Callable[[], str | None], *, within_s: float) -> str | None:
+    """Wait until ``condition`` is None; return what it still says when time is over."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + within_s
+    while (reason := condition()) is not None and loop.time() < deadline:
+        await asyncio.sleep(0.1)
+    return reason

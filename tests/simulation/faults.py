@@ -16,6 +16,13 @@ from tests.simulation.cluster import SimulatedCluster
 from tests.simulation.runbook import give_disks_back, keep_partitions_led
 from tests.simulation.second_process import SecondProcess
 from tests.simulation.violations import require
+from tests.simulation.zookeeper_faults import (
+    cut_zookeeper,
+    cut_zookeeper_from_all,
+    freeze_zookeeper,
+    lose_replies,
+    stop_zookeeper,
+)
 
 MAX_FAULTS_S = 60.0
 """A run whose processes are all down makes no steps."""
@@ -182,24 +189,6 @@ async def expire_session(nemesis: Nemesis) -> None:
     await nemesis.sleep(0, 1)
 
 
-async def lose_replies(nemesis: Nemesis) -> None:
-    """Break a connection to ZooKeeper again and again: what was under way is applied or not."""
-    name = nemesis.pick()
-    nemesis.note(f"{name} loses its connection to ZooKeeper")
-    for _ in range(nemesis.random.choice((1, 20))):
-        nemesis.cluster.zookeeper.disconnect(name)
-        await nemesis.sleep(0, 0.3)
-
-
-async def cut_zookeeper(nemesis: Nemesis) -> None:
-    """Cut a host off from ZooKeeper, but not from the others (N3, N4)."""
-    name = nemesis.pick()
-    nemesis.note(f"{name} is cut off from ZooKeeper")
-    nemesis.cluster.zookeeper.cut(name)
-    await nemesis.sleep(0.2, 5)
-    nemesis.cluster.zookeeper.heal(name)
-
-
 async def cut_link(nemesis: Nemesis) -> None:
     """Cut one or both directions between two hosts (N1, N2, N5)."""
     one, other = nemesis.pick(), nemesis.pick()
@@ -265,19 +254,6 @@ async def crash_all(nemesis: Nemesis) -> None:
         await nemesis.sleep(0, 1)
         if not cluster.is_up(name):
             cluster.start(name)
-
-
-async def stop_zookeeper(nemesis: Nemesis) -> None:
-    """Let ZooKeeper answer nobody for a while (Z3); the data plane goes on."""
-    if nemesis.is_zookeeper_down:
-        return
-    nemesis.note("ZooKeeper is down")
-    nemesis.is_zookeeper_down = True
-    nemesis.cluster.zookeeper.stop()
-    await nemesis.sleep(0.5, 6)
-    nemesis.cluster.zookeeper.start()
-    nemesis.is_zookeeper_down = False
-    nemesis.note("ZooKeeper is up again")
 
 
 async def break_directory(nemesis: Nemesis, codes: Sequence[int], directories: int) -> None:
@@ -377,7 +353,9 @@ FAULTS: dict[str, Fault] = {
     "expire_session": expire_session,
     "lose_replies": lose_replies,
     "cut_zookeeper": cut_zookeeper,
+    "cut_zookeeper_from_all": cut_zookeeper_from_all,
     "stop_zookeeper": stop_zookeeper,
+    "freeze_zookeeper": freeze_zookeeper,
     "cut_link": cut_link,
     "isolate": isolate,
     "reset_link": reset_link,

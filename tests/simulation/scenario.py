@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,17 +14,20 @@ from ballast.net.cluster_connections import AdminOptions
 from ballast.reassign.ports import ClusterUnavailable
 from tests.simulation import loop as simulation
 from tests.simulation.churn import Churn
+from tests.simulation.clients import REQUEST_TIMEOUT_S as CLIENT_TIMEOUT_S
 from tests.simulation.clients import Consumer, Leaders, Load, Producer
 from tests.simulation.cluster import COMPACTED, ClusterOptions, SimulatedCluster
-from tests.simulation.convergence import churning_topics, left_of_churn, not_converged
+from tests.simulation.convergence import churning_topics, left_of_churn, not_converged, settle
 from tests.simulation.directory_moves import DirectoryMoves
 from tests.simulation.faults import Nemesis
 from tests.simulation.keyed_clients import KeyedProducer, TableReader
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.metadata_rules import throttles_left
 from tests.simulation.mover import Mover
+from tests.simulation.patient_clients import REQUEST_TIMEOUT_S, PatientProducer
 from tests.simulation.story import COMPACTED_TOPIC, Story
 from tests.simulation.trace import LINES_KEPT, Trace
+from tests.simulation.trace_handler import TraceHandler
 from tests.simulation.violations import require
 
 TOPIC = "t"
@@ -80,18 +83,6 @@ class Outcome:
         )
 
 
-class _TraceHandler(logging.Handler):
-    """Writes the program's own log into the trace."""
-
-    def __init__(self, loop: SimulatedLoop) -> None:
-        super().__init__()
-        self._loop = loop
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text = f"{record.name.removeprefix('ballast.')}: {record.getMessage()}"
-        self._loop.note(text)
-
-
 def run_seed(
     seed: int, *, lines_kept: int = LINES_KEPT, min_steps: int = 0, kinds: Sequence[str] = ()
 ) -> Outcome:
@@ -104,7 +95,7 @@ def run_seed(
     loop = SimulatedLoop(seed)
     outcome.trace = loop.trace = Trace(lines_kept)
     logger = logging.getLogger("ballast")
-    handler = _TraceHandler(loop)
+    handler = TraceHandler(loop)
     before = logger.level
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)
@@ -173,6 +164,7 @@ class _Run:
         for moving in (self.churn, self.directory_moves):
             if moving is not None:
                 moving.is_over = True
+        await self.patient.check_answered(clients[0])
         await asyncio.gather(*clients)
         if self.mover is not None:
             await self._end_moves(self.mover)
@@ -199,10 +191,19 @@ class _Run:
             )
             for number in range(2)
         ]
+        self.patient = PatientProducer(
+            "patient",
+            self.load,
+            self._leaders("patient", REQUEST_TIMEOUT_S),
+            self.cluster.replication,
+            self._new_random(),
+            true_leader=self.cluster.leader_host,
+            idempotent=False,
+        )
         consumer = Consumer(self.load, self._leaders("consumer"), self.cluster.replication)
+        self.producers.insert(0, self.patient)
         tasks = [
-            self.cluster.run_client(f"producer-{number}", producer.run)
-            for number, producer in enumerate(self.producers)
+            self.cluster.run_client(producer.name, producer.run) for producer in self.producers
         ]
         tasks.append(self.cluster.run_client("consumer", consumer.run))
         if self.compacted:
@@ -292,8 +293,9 @@ class _Run:
             "after deletion",
         )
 
-    def _leaders(self, client_id: str) -> Leaders:
-        return Leaders(self.cluster.broker_addresses, self._new_random(), client_id)
+    def _leaders(self, client_id: str, timeout_s: float = CLIENT_TIMEOUT_S) -> Leaders:
+        brokers, rng = self.cluster.broker_addresses, self._new_random()
+        return Leaders(brokers, rng, client_id, request_timeout_s=timeout_s)
 
     def _new_random(self) -> random.Random:
         return random.Random(self.random.getrandbits(64))
@@ -388,12 +390,3 @@ class _Run:
             for broker in cluster.brokers.values()
             for partition in self.compacted
         )
-
-
-async def settle(condition: Callable[[], str | None], *, within_s: float) -> str | None:
-    """Wait until ``condition`` is None; return what it still says when time is over."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + within_s
-    while (reason := condition()) is not None and loop.time() < deadline:
-        await asyncio.sleep(0.1)
-    return reason

@@ -19,11 +19,11 @@ from ballast.net.admin_topics import TopicToCreate, create_topics
 from ballast.reassign.ports import ClusterUnavailable
 from tests.simulation import loop as simulation
 from tests.simulation.cluster import ClusterOptions, SimulatedCluster
-from tests.simulation.convergence import not_converged
+from tests.simulation.convergence import not_converged, settle
 from tests.simulation.faults import FaultPlan, Nemesis
 from tests.simulation.group_client import OFFSETS_PARTITIONS, GroupClient
 from tests.simulation.loop import SimulatedLoop
-from tests.simulation.scenario import ADMIN_OPTIONS, NotConverged, settle
+from tests.simulation.scenario import ADMIN_OPTIONS, NotConverged
 
 CHUNKS = 3
 SEEDS_PER_CHUNK = 10

@@ -3,9 +3,9 @@
 The clients are patient: a request that a broker forgets is seen as a pause of thirty seconds.
 Rules:
 
-- Z1 while ZooKeeper is away and no leader dies, acknowledgements go on; a leader that is cut off
+- W1 while ZooKeeper is away and no leader dies, acknowledgements go on; a leader that is cut off
   alone is replaced, and its clients find the new one within the session timeout and two seconds
-- Z2 once it is back, no acknowledgement waits for longer than the session timeout and two seconds
+- W2 once it is back, no acknowledgement waits for longer than the session timeout and two seconds
 - and all promises of replication, as in `scenario`
 """
 
@@ -20,11 +20,12 @@ from ballast.net.admin import AdminClient
 from ballast.net.admin_topics import TopicToCreate, create_topics
 from ballast.net.cluster_connections import AdminOptions
 from tests.simulation import loop as simulation
-from tests.simulation.clients import Leaders, Load, Producer
+from tests.simulation.clients import Leaders, Load
 from tests.simulation.cluster import ClusterOptions, SimulatedCluster
 from tests.simulation.convergence import not_converged
 from tests.simulation.hosts import broker_name
 from tests.simulation.loop import SimulatedLoop
+from tests.simulation.patient_clients import REQUEST_TIMEOUT_S, PatientProducer
 from tests.simulation.violations import require
 
 TOPIC = "t"
@@ -32,8 +33,6 @@ PARTITIONS = 6
 BROKERS = 3
 START_WITHIN_S = 30.0
 BEFORE_S = 2.0
-PRODUCE_TIMEOUT_MS = 30_000
-REQUEST_TIMEOUT_S = 40.0
 PAUSE_S = 0.1
 WITHOUT_MAX_S = 0.5
 """Longest pause while ZooKeeper is away; an append takes milliseconds."""
@@ -101,19 +100,6 @@ class _Times:
         )
 
 
-class _PatientProducer(Producer):
-    """Waits as long as real clients do, and notes when it was answered."""
-
-    produce_timeout_ms = PRODUCE_TIMEOUT_MS
-    times: list[float]
-
-    def _acknowledged(
-        self, partition: TopicPartition, offset: int, key: bytes | None, value: bytes | None
-    ) -> None:
-        super()._acknowledged(partition, offset, key, value)
-        self.times.append(asyncio.get_running_loop().time())
-
-
 def run_away(seed: int, way: str, away_s: float) -> Away:
     """Run it; raises `InvariantViolation`."""
     loop = SimulatedLoop(seed)
@@ -170,12 +156,12 @@ class _Run:
         after_max_s = self.options.session_timeout_s + AFTER_S
         without_max_s = after_max_s if outcome.way in DEPOSING else WITHOUT_MAX_S
         require(
-            "Z1",
+            "W1",
             outcome.longest_without_s < without_max_s,
             f"{text}: no acknowledgement for {outcome.longest_without_s:.2f} s meanwhile",
         )
         require(
-            "Z2",
+            "W2",
             outcome.longest_after_s < after_max_s,
             f"{text}: no acknowledgement for {outcome.longest_after_s:.2f} s after that",
         )
@@ -185,7 +171,7 @@ class _Run:
         name = f"producer-{number}"
         load = Load(partitions=[partition], pause_s=(PAUSE_S, PAUSE_S))
         self.loads.append(load)
-        producer = _PatientProducer(
+        producer = PatientProducer(
             name,
             load,
             Leaders(
@@ -199,7 +185,7 @@ class _Run:
             true_leader=self.cluster.leader_host,
             idempotent=number % 2 == 0,
         )
-        producer.times = self.times.acknowledged[name] = []
+        self.times.acknowledged[name] = producer.times
         return self.cluster.run_client(name, producer.run)
 
     def _leader_epochs(self) -> int:
