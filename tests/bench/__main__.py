@@ -27,6 +27,7 @@ from tests.bench import (
     idle_cluster,
     leaders,
     operations,
+    small_writes,
     turns,
     waiting,
     wheel,
@@ -61,6 +62,7 @@ ALONE: dict[str, Callable[[Path], Figure]] = {
     "waiting_consumer_200": waiting.measure,
     "idle_cluster_3000": idle_cluster.measure,
     "longest_turn": turns.measure,
+    "small_writes_p50": small_writes.measure,
     "purgatory_1000000": lambda _: wheel.measure(),
 }
 FIRST_ALONE = "leaders_1000"
