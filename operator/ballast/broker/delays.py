@@ -44,10 +44,21 @@ class Delays:
         self.produce.try_complete_else_watch(operation, partitions, self._timer.now())
 
     def wait_for_records(
-        self, operation: DelayedOperation, keys: Iterable[TopicPartition | int]
+        self,
+        operation: DelayedOperation,
+        keys: Iterable[TopicPartition | int],
+        *,
+        is_tried: bool = False,
     ) -> None:
-        """Hold a fetch of partitions, or of a session, until there is enough, or time is up."""
-        self.fetch.try_complete_else_watch(operation, keys, self._timer.now())
+        """Hold a fetch of partitions, or of a session, until there is enough, or time is up.
+
+        ``is_tried`` says that its condition was looked at in this turn, and does not hold.
+        """
+        now = self._timer.now()
+        if is_tried:
+            self.fetch.watch(operation, keys, now)
+        else:
+            self.fetch.try_complete_else_watch(operation, keys, now)
 
     def begin_fetch(self, session: Session) -> None:
         """End the wait of the session's fetch before: its answer is not expected any more."""

@@ -53,7 +53,7 @@ ApiHandler = Callable[
     [Parts, Any, Call], Message | LaterResponse | Coroutine[Any, Any, Message] | None
 ]
 
-HANDLERS: Final[Mapping[ApiKey, ApiHandler]] = {
+HANDLERS: Final[Mapping[int, ApiHandler]] = {
     ApiKey.PRODUCE: produce.handle,
     ApiKey.FETCH: fetch.handle,
     ApiKey.LIST_OFFSETS: list_offsets.handle,
@@ -92,6 +92,8 @@ HANDLERS: Final[Mapping[ApiKey, ApiHandler]] = {
 }
 
 
+_REQUESTS: Final[Mapping[int, type[Message]]] = {key: api.request for key, api in APIS.items()}
+
 FROM_CONTROLLER: Final = frozenset(
     {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA}
 )
@@ -112,14 +114,17 @@ class Dispatcher:
     def __call__(self, context: RequestContext) -> ResponseParts | LaterAnswer | None:
         """Decode, handle and encode one request (`ballast.net.requests.Handler`)."""
         header = context.header
-        key = ApiKey(header.api_key)
-        if key is ApiKey.API_VERSIONS and header.api_version > APIS[key].max_version:
+        key = header.api_key
+        if (
+            key == ApiKey.API_VERSIONS
+            and header.api_version > APIS[ApiKey.API_VERSIONS].max_version
+        ):
             # The one API that is answered in a version that is not known (KIP-511).
             return encode_response_parts(
                 header.correlation_id, api_versions.unsupported_version(), 0
             )
         request = decode(
-            APIS[key].request,
+            _REQUESTS[key],
             header.api_version,
             context.body,
             allow_trailing=key in WITH_TRAILING_BYTES,
@@ -144,7 +149,7 @@ class Dispatcher:
             return later
         return self._later(answer, key, header)
 
-    async def _once_registered(self, key: ApiKey, request: Any, call: Call) -> Message:
+    async def _once_registered(self, key: int, request: Any, call: Call) -> Message:
         """Handle a command that came before this process knows its broker epoch (KIP-380).
 
         It may be meant for the process before; the epoch tells. A refusal now would lose a command

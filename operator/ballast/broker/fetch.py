@@ -22,7 +22,7 @@ from ballast.storage.errors import OffsetOutOfRange, StorageError
 ZSTD: Final = COMPRESSIONS.index("zstd")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class FetchPlan:
     """One fetch request, apart from how it is written on the wire."""
 

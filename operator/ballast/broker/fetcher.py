@@ -9,10 +9,11 @@ partitions at rest cost nothing. Work is per partition and answer, never per rec
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from ballast.broker.fetch_exchange import FetchExchange, Spawn
 from ballast.broker.fetched_records import FetchedRecords, may_ask_on
 from ballast.broker.followed_partition import FollowedPartition
 from ballast.broker.follower_requests import asked_for, fetch_request
@@ -24,13 +25,11 @@ from ballast.model.ids import TopicPartition
 from ballast.net.channel import BrokerChannel
 from ballast.net.errors import NetError
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse
+from ballast.protocol.messages.fetch import FetchPartition, FetchResponse
 from ballast.replication.follower import FetchState
 from ballast.replication.follower_session import FollowerSession
 
 log = logging.getLogger(__name__)
-
-FETCH_VERSION: Final = 12
 
 _SESSION_ERRORS: Final = frozenset(
     {ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH}
@@ -40,16 +39,18 @@ THROTTLED_RETRY_S: Final = 0.1
 """Wait when the quota holds back every partition that is ready."""
 
 
-Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
-"""Starts a coroutine as a task that its broker owns."""
-
-
 @dataclass(frozen=True, slots=True)
-class _Sent:
-    """A fetch under way."""
+class _Rest:
+    """What of an answer cannot be done at once where it arrives."""
 
-    answer: asyncio.Future[FetchResponse | NetError]
-    task: asyncio.Task[None]
+    out_of_range: dict[TopicPartition, FetchState]
+    """Partitions whose range the leader has to be asked for."""
+    fetched: list[FetchedRecords]
+    """Records that are not appended yet."""
+
+
+_Left = FetchResponse | NetError | _Rest | None
+"""What is left to the task: an answer, an error, a rest, or None when nothing is fetched."""
 
 
 class Fetcher:
@@ -58,7 +59,6 @@ class Fetcher:
     def __init__(
         self, leader: Broker, channel: BrokerChannel, replicas: ReplicaManager, spawn: Spawn
     ) -> None:
-        self._spawn = spawn
         self._leader = leader
         self._channel = channel
         self._replicas = replicas
@@ -71,9 +71,13 @@ class Fetcher:
         self._left_out: dict[TopicPartition, None] = {}
         """Partitions that are delayed or held back by the throttle."""
         self._wake = asyncio.Event()
-        self._sent: _Sent | None = None
-        self._is_waiting = False
-        """Whether an answer is awaited that nobody has given up."""
+        self._exchange = FetchExchange(channel, spawn, self._answered)
+        self._left: asyncio.Future[_Left] = asyncio.get_running_loop().create_future()
+        """What the task waits for, while answers are taken where they arrive."""
+        self._is_busy = False
+        """Whether the task deals with something: an answer that arrives meanwhile is left to it."""
+        self._is_given_up = False
+        """Whether the fetch under way was given up, for one that asks for more."""
 
     # -- which partitions -----------------------------------------------------------------------
 
@@ -86,9 +90,13 @@ class Fetcher:
         """Fetch the partition too, in its present leader epoch."""
         # The leader holds an answer back while nothing is new; a partition that is just beginning
         # does not wait for that (up to ``replica.fetch.wait.max.ms``).
-        if self._is_waiting and not any(other.state.lag for other in self._followed.values()):
-            self._is_waiting = False
-            self._channel.interrupt()
+        if (
+            self._exchange.is_under_way
+            and not self._is_given_up
+            and not any(other.state.lag for other in self._followed.values())
+        ):
+            self._is_given_up = True
+            self._exchange.give_up()
         self._followed[partition.name] = FollowedPartition(
             self._replicas, partition, self._leader.broker_id
         )
@@ -116,17 +124,31 @@ class Fetcher:
         try:
             while True:
                 self._wake.clear()
-                if self._sent is None:
-                    self._look_again()
-                    if not self._session.wants_any:
-                        await self._pause()
-                        continue
-                    self._ask()
-                await self._receive()
+                if not (self._exchange.is_under_way or self._left.done() or self._ask()):
+                    await self._pause()
+                    continue
+                left = await self._left
+                self._left = asyncio.get_running_loop().create_future()
+                self._is_busy = True
+                await self._deal_with(left)
+                self._is_busy = False
         finally:
-            if self._sent is not None:
-                self._sent.task.cancel()
-            await self._channel.close()
+            await self._exchange.close()
+
+    def _answered(self, outcome: FetchResponse | NetError) -> None:
+        """Take an answer where it arrives and ask on, unless that is for the task."""
+        if self._left.cancelled():
+            return
+        if self._is_busy or isinstance(outcome, NetError):
+            self._left.set_result(outcome)
+            return
+        try:
+            rest = self._take(outcome)
+            # The last partition may have gone with its disk just now, and the task with it.
+            if not self._left.cancelled() and (rest is not None or not self._ask()):
+                self._left.set_result(rest)
+        except Exception as error:  # noqa: BLE001  the task raises it, and the broker ends
+            self._left.set_exception(error)
 
     def _look_again(self) -> None:
         """Decide of each partition that may have changed whether it is fetched, and from where."""
@@ -174,49 +196,51 @@ class Fetcher:
         except TimeoutError:
             return
 
-    def _ask(self) -> None:
-        answer: asyncio.Future[FetchResponse | NetError] = asyncio.Future()
-        request = fetch_request(self._replicas, self._session.next_fetch())
-        self._sent = _Sent(answer, self._spawn(self._exchange(request, answer)))
+    def _ask(self) -> bool:
+        """Send the next fetch; return False if there is nothing to fetch at the moment."""
+        self._look_again()
+        if not self._session.wants_any:
+            return False
+        self._send()
+        return True
 
-    async def _exchange(
-        self, request: FetchRequest, answer: "asyncio.Future[FetchResponse | NetError]"
-    ) -> None:
-        """Set the answer, or why there is none, unless nobody waits for it any more."""
-        outcome: FetchResponse | NetError
-        try:
-            outcome = await self._channel.request(request, FETCH_VERSION)
-        except NetError as error:
-            outcome = error
-        if not answer.done():
-            answer.set_result(outcome)
+    def _send(self) -> None:
+        self._is_given_up = False
+        self._exchange.send(fetch_request(self._replicas, self._session.next_fetch()))
 
-    async def _receive(self) -> None:
-        """Wait for the answer to what was sent, and take it."""
-        sent = self._sent
-        assert sent is not None
-        self._is_waiting = True
-        response = await sent.answer
-        was_given_up, self._is_waiting = not self._is_waiting, False
-        self._sent = None
-        if isinstance(response, NetError):
-            self._session.failed()
-            if not was_given_up:
-                log.info("fetch from broker %d: %s", self._leader.broker_id, response)
-                self._delay_all()
-            return
+    def _take(self, response: FetchResponse) -> _Rest | None:
+        """Take an answer; return what of it the task has to do, with records not appended then."""
         if response.error_code != ErrorCode.NONE:
             self._refused(response.error_code)
-            return
+            return None
         self._session.answered(response.session_id)
         out_of_range, fetched = self._sort(response)
-        throttle = self._replicas.throttles.follower
-        is_throttled = any(throttle.covers(part.partition.name) for part in fetched)
-        if not out_of_range and not is_throttled and may_ask_on(fetched):
-            await self._ask_on(fetched)
+        if out_of_range or self._may_ask_on(fetched):
+            return _Rest(out_of_range, fetched)
         self._append_all(fetched)
-        for name, state in out_of_range.items():
+        return None
+
+    async def _deal_with(self, left: _Left) -> None:
+        if isinstance(left, NetError):
+            self._session.failed()
+            if not self._is_given_up:
+                log.info("fetch from broker %d: %s", self._leader.broker_id, left)
+                self._delay_all()
+            return
+        rest = self._take(left) if isinstance(left, FetchResponse) else left
+        if rest is None:
+            return
+        if not rest.out_of_range:
+            await self._ask_on(rest.fetched)
+        self._append_all(rest.fetched)
+        for name, state in rest.out_of_range.items():
             await self._find_range(name, state)
+
+    def _may_ask_on(self, fetched: Sequence[FetchedRecords]) -> bool:
+        throttle = self._replicas.throttles.follower
+        return may_ask_on(fetched) and not any(
+            throttle.covers(part.partition.name) for part in fetched
+        )
 
     def _refused(self, code: int) -> None:
         """Begin a new session after an error code of a whole answer.
@@ -235,8 +259,10 @@ class Fetcher:
             if self._session.is_wanted(name):
                 state = part.state_after()
                 self._want(name, state, asked_for(self._replicas, part.partition, state))
-        self._ask()
-        # One turn of the loop hands the request to the transport, the next one to the socket.
+        if not self._session.wants_any:
+            return
+        self._send()
+        # The transport hands the request to the socket at the end of a turn of the loop.
         await asyncio.sleep(0)
         await asyncio.sleep(0)
 

@@ -4,7 +4,8 @@ import asyncio
 import zlib
 from collections.abc import Callable
 
-from ballast.broker.fetcher import Fetcher, Spawn
+from ballast.broker.fetch_exchange import Spawn
+from ballast.broker.fetcher import Fetcher
 from ballast.broker.partition import Partition
 from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import TopicPartition

@@ -34,16 +34,23 @@ class PurgatoryTimer:
         self._arm()
 
     def _arm(self) -> None:
+        expiry = min(
+            (
+                expiry
+                for purgatory in self._purgatories
+                if (expiry := purgatory.next_expiry()) is not None
+            ),
+            default=None,
+        )
         if self._timer is not None:
+            if expiry is not None and self._timer.when() <= expiry:
+                # It fires too early for what waits by now, and is armed again then: waits that
+                # follow one another closely cost no timer each.
+                return
             self._timer.cancel()
             self._timer = None
-        expiries = [
-            expiry
-            for purgatory in self._purgatories
-            if (expiry := purgatory.next_expiry()) is not None
-        ]
-        if expiries:
-            self._timer = self._loop.call_at(min(expiries), self._advance)
+        if expiry is not None:
+            self._timer = self._loop.call_at(expiry, self._advance)
 
     def _advance(self) -> None:
         self._timer = None

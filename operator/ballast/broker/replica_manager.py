@@ -72,14 +72,11 @@ class ReplicaManager:
         self.fence = ControllerFence(identity)
         self.isr_writer = IsrWriter(session, metrics, self._isr_settled)
         self._partitions: dict[TopicPartition, Partition] = {}
+        self.partitions: Mapping[TopicPartition, Partition] = MappingProxyType(self._partitions)
+        """The hosted replicas that the controller has given a role."""
         self._high_watermarks: dict[TopicPartition, int] = {}
 
     # -- which replicas are here ----------------------------------------------------------------
-
-    @property
-    def partitions(self) -> Mapping[TopicPartition, Partition]:
-        """The hosted replicas that the controller has given a role."""
-        return MappingProxyType(self._partitions)
 
     def load_high_watermarks(self) -> None:
         """Read the checkpointed high watermarks; call it once the log dirs are loaded."""

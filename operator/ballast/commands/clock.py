@@ -1,13 +1,13 @@
 """The clock of a command: the running loop's, and the wall's."""
 
 import asyncio
-import datetime
+import time
 from collections.abc import Callable
 
 
 def wall_clock_ms() -> int:
     """Return milliseconds since 1970 UTC."""
-    return int(datetime.datetime.now(datetime.UTC).timestamp() * 1000)
+    return time.time_ns() // 1_000_000
 
 
 class LoopClock:

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ballast.net.client_connection import ClientConnection
-from ballast.net.errors import ConnectFailed, Disconnected, MalformedResponse, RequestTimedOut
+from ballast.net.errors import (
+    ConnectFailed,
+    Disconnected,
+    MalformedResponse,
+    NetError,
+    RequestTimedOut,
+)
 from ballast.net.negotiation import ask_versions, choose_version
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.errors import DecodeError
@@ -85,6 +91,39 @@ class BrokerChannel:
             return decode_response(APIS[ApiKey(message.API_KEY)].response, used, frame)[1]
 
         return await self._run(exchange, ApiKey(message.API_KEY).name, timeout_s)
+
+    def exchange(self, message: Message, version: int, taken: Callable[[Any], None]) -> bool:
+        """Send a request at once, if there is a connection; return whether it was sent.
+
+        ``taken`` is called with the decoded response, or with the `NetError` that came instead,
+        where that arrives; it must not raise. For a caller that has one request under way at a
+        time, and that watches over its time itself.
+        """
+        connection = self._connection
+        if connection is None or not connection.is_open:
+            return False
+        decoded = APIS[ApiKey(message.API_KEY)].response
+
+        def take(outcome: memoryview | NetError) -> None:
+            if isinstance(outcome, NetError):
+                taken(outcome)
+                return
+            try:
+                response = decode_response(decoded, version, outcome)[1]
+            except DecodeError as error:
+                malformed = MalformedResponse(f"{self.host}:{self.port}: {error}")
+                connection.drop(malformed)
+                taken(malformed)
+                return
+            taken(response)
+
+        correlation_id = connection.next_correlation_id()
+        connection.exchange(
+            correlation_id,
+            encode_request(correlation_id, self.options.client_id, message, version),
+            take,
+        )
+        return True
 
     def interrupt(self) -> None:
         """Drop the connection; requests under way fail with `Disconnected`, the next one connects.

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from struct import Struct
 from typing import cast
 
@@ -18,6 +19,10 @@ COPY_BELOW = 16 * 1024
 _CORRELATION_ID = Struct(">i")
 
 
+Taker = Callable[[memoryview | NetError], None]
+"""Takes the frame of an answer, or why there is none."""
+
+
 class ClientConnection(asyncio.BufferedProtocol):
     """One connection to a broker; never used again once it is lost."""
 
@@ -27,7 +32,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._buffer = FrameBuffer(response_max_bytes, min_frame_bytes=4)
         self._transport: asyncio.Transport | None = None
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[tuple[int, asyncio.Future[memoryview]]] = deque()
+        self._waiting: deque[tuple[int, Taker]] = deque()
         self._last_correlation_id = 0
         self._lost: NetError | None = None
 
@@ -47,22 +52,27 @@ class ClientConnection(asyncio.BufferedProtocol):
         The frame stays valid for as long as it is referenced. The future fails with
         `Disconnected` or `MalformedResponse`; it may be cancelled, the answer is then dropped.
         """
+        answer: asyncio.Future[memoryview] = self._loop.create_future()
+        self.exchange(correlation_id, request, partial(_settle, answer))
+        return answer
+
+    def exchange(self, correlation_id: int, request: bytes, taken: Taker) -> None:
+        """Send a request; ``taken`` is called with its answer's frame, or with why there is none.
+
+        It is called where the frame arrives, and must not raise. Raises as `send` does.
+        """
         if self._transport is None or self._lost is not None:
             raise self._lost or Disconnected("not connected")
-        answer: asyncio.Future[memoryview] = self._loop.create_future()
-        self._waiting.append((correlation_id, answer))
+        self._waiting.append((correlation_id, taken))
         self._transport.write(request)
-        return answer
 
     def drop(self, reason: NetError) -> None:
         """Close at once; whoever waits gets ``reason``."""
         if self._lost is None:
             self._lost = reason
             waiting, self._waiting = self._waiting, deque()
-            for _, answer in waiting:
-                if not answer.done():
-                    answer.set_exception(reason)
-                    answer.exception()  # its waiter may have been cancelled: not worth a warning
+            for _, taken in waiting:
+                taken(reason)
         if self._transport is not None:
             self._transport.abort()
 
@@ -96,11 +106,19 @@ class ClientConnection(asyncio.BufferedProtocol):
         if not self._waiting or self._waiting[0][0] != correlation_id:
             self.drop(MalformedResponse(f"unexpected correlation id {correlation_id}"))
             return
-        _, answer = self._waiting.popleft()
-        if answer.done():
-            return
+        _, taken = self._waiting.popleft()
         if len(frame) < COPY_BELOW:
             frame = memoryview(bytes(frame))
         else:
             self._buffer.give_away()
-        answer.set_result(frame)
+        taken(frame)
+
+
+def _settle(answer: "asyncio.Future[memoryview]", outcome: memoryview | NetError) -> None:
+    if answer.done():
+        return
+    if isinstance(outcome, NetError):
+        answer.set_exception(outcome)
+        answer.exception()  # its waiter may have been cancelled: not worth a warning
+    else:
+        answer.set_result(outcome)

@@ -62,17 +62,16 @@ class Purgatory(Generic[Key]):
     ) -> bool:
         """Complete the operation at once if possible, else let it wait; return whether completed.
 
-        The order is try, watch, try again, timer: a change between the first try and the watching
-        is not missed.
+        Nothing can happen between the try and the watching: there is one thread.
         """
-        if operation.try_complete():
-            return True
+        return operation.try_complete() or self.watch(operation, keys, now)
+
+    def watch(self, operation: DelayedOperation, keys: Iterable[Key], now: float) -> bool:
+        """Let an operation wait whose condition does not hold now; return whether time was up."""
         watched = tuple(keys)
         for key in watched:
             self._watchers.setdefault(key, {})[operation] = None
         self._watched_since_purge += 1
-        if operation.is_completed or operation.try_complete():
-            return True
         self._start_timer(operation, watched, now)
         self._purge_if_due()
         return operation.is_completed

@@ -143,10 +143,10 @@ class FetchSessions(Generic[Key, Asked]):
         self._value(session)
 
     def _value(self, session: FetchSession[Key, Asked]) -> None:
-        value = _Value(session.is_privileged, len(session.partitions), session.session_id)
         before = self._values.get(session.session_id)
-        if before != value:
+        if before is None or before.partitions != len(session.partitions):
             self._forget_value(session.session_id)
+            value = _Value(session.is_privileged, len(session.partitions), session.session_id)
             self._values[session.session_id] = value
             insort(self._by_value, value)
 

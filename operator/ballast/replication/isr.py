@@ -14,7 +14,7 @@ everything that was acknowledged. A lost outcome keeps the pending state: only a
 that shows another version settles it (`settled_by`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ballast.model.leadership import LeaderAndIsr
 
@@ -24,11 +24,12 @@ class Committed:
     """The ISR is what the znode says."""
 
     leader_and_isr: LeaderAndIsr
+    isr: frozenset[int] = field(init=False)
+    """The in-sync replicas as last read."""
 
-    @property
-    def isr(self) -> frozenset[int]:
-        """The in-sync replicas as last read."""
-        return frozenset(self.leader_and_isr.isr)
+    def __post_init__(self) -> None:
+        # Every fetch of a follower asks for it.
+        object.__setattr__(self, "isr", frozenset(self.leader_and_isr.isr))
 
     @property
     def maximal_isr(self) -> frozenset[int]:

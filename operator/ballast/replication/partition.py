@@ -180,26 +180,22 @@ class LeaderView:
         from chasing a moving mark; Kafka ``maybeIncrementLeaderHW``). An end offset not learnt in
         this leader epoch is unknown, and holds the mark where it is.
         """
-        high_watermark = min(
-            [log_end_offset, *self._end_offsets_waited_for(now, replica_lag_time_max_ms)]
-        )
-        if high_watermark <= self.high_watermark:
-            return False
-        self.high_watermark = high_watermark
-        return True
-
-    def _end_offsets_waited_for(self, now: float, replica_lag_time_max_ms: int) -> list[int]:
         required = self.required_replicas()
-        offsets = [
-            progress.log_end_offset
-            for follower_id, progress in self._followers.items()
-            if follower_id in required
-            or progress.was_caught_up_within(replica_lag_time_max_ms, now)
-        ]
+        reached = log_end_offset
+        missing = len(required) - (self.broker_id in required)
+        for follower_id, progress in self._followers.items():
+            if follower_id in required:
+                missing -= 1
+            elif not progress.was_caught_up_within(replica_lag_time_max_ms, now):
+                continue
+            reached = min(reached, progress.log_end_offset)
+            if reached <= self.high_watermark:
+                return False
         # An ISR member that the assignment no longer names never fetches here; it cannot be passed.
-        if not required <= self._followers.keys() | {self.broker_id}:
-            offsets.append(self.high_watermark)
-        return offsets
+        if missing or reached <= self.high_watermark:
+            return False
+        self.high_watermark = reached
+        return True
 
     def misses_a_member(self, now: float, quiet_ms: float) -> bool:
         """Whether a member of the maximal ISR has not fetched for ``quiet_ms`` in this epoch."""

@@ -1,7 +1,7 @@
 """How far one follower has come, as its leader knows it (Kafka's ``Replica``)."""
 
 import math
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 UNKNOWN_OFFSET = -1
 """The follower has not fetched in this leader epoch yet."""
@@ -10,8 +10,7 @@ NEVER = -math.inf
 """A moment before every other: the follower has not been caught up as far as anyone knows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FollowerProgress:
+class FollowerProgress(NamedTuple):
     """What a follower's fetches *in the current leader epoch* have told its leader.
 
     Invariant: ``log_end_offset`` is `UNKNOWN_OFFSET` until the first fetch of the epoch, so that
@@ -46,8 +45,7 @@ class FollowerProgress:
             caught_up_time = max(caught_up_time, now)
         elif fetch_offset >= self.last_fetch_leader_log_end_offset:
             caught_up_time = max(caught_up_time, self.last_fetch_time)
-        return replace(
-            self,
+        return FollowerProgress(
             log_end_offset=fetch_offset,
             log_start_offset=log_start_offset,
             last_caught_up_time=caught_up_time,
@@ -62,8 +60,7 @@ class FollowerProgress:
         """
         if time <= self.last_fetch_time or self.log_end_offset == UNKNOWN_OFFSET:
             return self
-        return replace(
-            self,
+        return self._replace(
             last_caught_up_time=max(self.last_caught_up_time, time),
             last_fetch_time=time,
             last_fetch_leader_log_end_offset=self.log_end_offset,

@@ -1,6 +1,5 @@
 """Bugs of replication: fences, epochs, the ISR, the high watermark, truncation."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -165,7 +164,7 @@ def followers_at_rest_have_what_is_appended_next(patch: pytest.MonkeyPatch) -> N
     def and_what_follows(view: LeaderView, follower_id: int, time: float) -> None:
         caught_up(view, follower_id, time)
         progress = view._followers[follower_id]
-        view._followers[follower_id] = replace(progress, log_end_offset=10**9)
+        view._followers[follower_id] = progress._replace(log_end_offset=10**9)
 
     patch.setattr(LeaderView, "caught_up_until", and_what_follows)
 

@@ -91,19 +91,15 @@ def test_no_time_to_wait_ends_at_once(condition: Condition, ended: list[str]) ->
     assert ended == ["a", "a expired"]
 
 
-def test_a_change_between_the_first_try_and_the_watching_is_not_missed(
+def test_what_is_known_not_to_hold_is_not_tried_again(
     condition: Condition, ended: list[str]
 ) -> None:
-    class ChangesMeanwhile(Waiting):
-        def try_complete(self) -> bool:
-            completed = super().try_complete()
-            self.condition.holds = True
-            return completed
-
     purgatory: Purgatory[str] = Purgatory(0.0)
-
-    assert purgatory.try_complete_else_watch(ChangesMeanwhile("a", condition, ended), ["t"], 0.0)
-
+    condition.holds = True
+    operation = Waiting("a", condition, ended)
+    assert not purgatory.watch(operation, ["t"], 0.0)
+    assert not ended
+    purgatory.check_and_complete("t")
     assert ended == ["a"]
     assert purgatory.next_expiry() is None
 

@@ -86,7 +86,9 @@ def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterRe
     answer: Answer[Fetched] = Answer()
     max_wait_ms = parts.waits.timeout_ms(request.max_wait_ms)
     operation = DelayedFetch(max_wait_ms, replicas, plan, answer)
-    delays.wait_for_records(operation, asked if session is None else (session.session_id,))
+    delays.wait_for_records(
+        operation, asked if session is None else (session.session_id,), is_tried=plan.min_bytes <= 1
+    )
     parts.waits.bind(call.holder, operation, answer)
     return answer.into(lambda fetched: _response(parts, plan, fetched))
 
