@@ -4,10 +4,10 @@ Everything that a client waits for ends here: `Answer.into` is what the handler 
 `Answer.framed` binds it to the connection, and a connection that ends takes what waits with it.
 """
 
-import asyncio
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from ballast.net.later_frame import LaterFrame
 from ballast.net.requests import ResponseParts
 from ballast.protocol.frames import encode_response_parts
 from ballast.protocol.schema import Message
@@ -27,7 +27,7 @@ class Answer(Generic[T]):
         self._is_done = False
         self._value: T | None = None
         self._make: Callable[[T], ResponseParts] | None = None
-        self._future: asyncio.Future[ResponseParts | None] | None = None
+        self._future: LaterFrame | None = None
         self._ended: Callable[[], object] | None = None
         self._abandoned: Callable[[], object] | None = None
 
@@ -61,17 +61,17 @@ class Answer(Generic[T]):
             return response(self._value)  # type: ignore[arg-type]  # set with _is_done
         return LaterResponse(self, response)
 
-    def framed(self, make: Callable[[T], ResponseParts]) -> "asyncio.Future[ResponseParts | None]":
-        """Return the future of the answer's frame; needs a running event loop.
+    def framed(self, make: Callable[[T], ResponseParts]) -> LaterFrame:
+        """Return the answer's frame, which is made when the answer is there.
 
-        Cancelling the future, as the connection does at its end, ends what waits for the answer.
+        Cancelling it, as the connection does at its end, ends what waits for the answer.
         """
         self._make = make
-        self._future = asyncio.get_running_loop().create_future()
+        self._future = LaterFrame()
         self._future.add_done_callback(self._over)
         return self._future
 
-    def _over(self, future: asyncio.Future[Any]) -> None:
+    def _over(self, future: LaterFrame) -> None:
         self._is_done = True
         ended, abandoned = self._ended, self._abandoned
         self._ended = self._abandoned = self._make = None
@@ -90,8 +90,8 @@ class LaterResponse:
         self._answer = answer
         self._response = response
 
-    def framed(self, correlation_id: int, version: int) -> "asyncio.Future[ResponseParts | None]":
-        """Return the future of the response's frame (see `Answer.framed`)."""
+    def framed(self, correlation_id: int, version: int) -> LaterFrame:
+        """Return the response's frame (see `Answer.framed`)."""
         response = self._response
         return self._answer.framed(
             lambda value: encode_response_parts(correlation_id, response(value), version)

@@ -1,6 +1,7 @@
 """What the handlers of APIs are given: the broker's parts, and facts of the request's origin."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ballast.broker.auto_creation import AutoCreation
 from ballast.broker.config import BrokerConfig
@@ -47,8 +48,7 @@ class Parts:
     waits: Waits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(NamedTuple):
     """Where a request came from, and the version that its answer must have."""
 
     version: int

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
+from ballast.net.later_frame import LaterFrame
 from ballast.net.requests import LaterAnswer, ResponseParts
 
 
@@ -30,14 +31,14 @@ class Unanswered:
         """The answer, None for none, once it `is_done`."""
         self.is_done = parts is not None
         self._taker = taker
-        self._future: asyncio.Future[Any] | None = None
+        self._future: asyncio.Future[Any] | LaterFrame | None = None
         """Of `ResponseParts`, None (no answer), or the exception that a task ended with."""
         self._coroutine: Coroutine[Any, Any, ResponseParts | None] | None = None
 
     def wait_for(self, answer: LaterAnswer, tasks: asyncio.TaskGroup) -> None:
         """Have the answer taken when it is there."""
-        future: asyncio.Future[Any]
-        if isinstance(answer, asyncio.Future):
+        future: asyncio.Future[Any] | LaterFrame
+        if isinstance(answer, LaterFrame | asyncio.Future):
             future = answer
         else:
             self._coroutine = answer
@@ -50,7 +51,7 @@ class Unanswered:
         if self._future is not None:
             self._future.cancel()
 
-    def _complete(self, future: asyncio.Future[Any]) -> None:
+    def _complete(self, future: asyncio.Future[Any] | LaterFrame) -> None:
         self._future = None
         if self._coroutine is not None:
             self._coroutine.close()  # a task cancelled before its first step never started it

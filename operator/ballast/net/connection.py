@@ -171,8 +171,9 @@ class Connection(asyncio.BufferedProtocol):
         if self._closing:
             if not unanswered and self._transport is not None:
                 self._transport.close()
-        else:
-            self._go_on()
+        elif self._reading_paused:
+            # Not now: the answer may have come in the midst of another connection's request.
+            self._loop.call_soon(self._go_on)
 
     # -- requests ------------------------------------------------------------------------------
 

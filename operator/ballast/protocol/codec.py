@@ -72,6 +72,8 @@ def encode_parts(message: Message, version: int) -> list[Records]:
     There is at least one part, and the first is plain bytes.
     """
     chunks, marks = _encode(message, version)
+    if not marks:
+        return [b"".join(chunks)]
     parts: list[Records] = []
     begin = 0
     for mark in marks:

@@ -66,7 +66,10 @@ def decode_request_header(frame: Records) -> tuple[RequestHeader, int]:
         return RequestHeader(key, version, correlation_id, None), position
     client_id, position = _read_client_id(frame, position)
     if header_version == 2:
-        position = skip_tags(frame, position, len(frame))
+        if position < len(frame) and not frame[position]:
+            position += 1  # no tags, as in nearly all headers
+        else:
+            position = skip_tags(frame, position, len(frame))
     return RequestHeader(key, version, correlation_id, client_id), position
 
 
@@ -143,6 +146,9 @@ def encode_response(correlation_id: int, message: Message, version: int) -> byte
 
 def _with_size(header: bytes, parts: list[Records]) -> list[Records]:
     """Put size and header before ``parts``; a first part of plain bytes is joined to them."""
+    if len(parts) == 1:
+        first = parts[0]
+        return [b"".join((_INT32.pack(len(header) + len(first)), header, first))]
     size = len(header) + sum(map(len, parts))
     return [b"".join((_INT32.pack(size), header, parts[0])), *parts[1:]]
 
@@ -156,7 +162,10 @@ def decode_response(
     (correlation_id,) = _INT32.unpack_from(frame)
     position = SIZE_BYTES
     if _has_response_tags(message_class.API_KEY, message_class.FLEXIBLE_FROM, version):
-        position = skip_tags(frame, position, len(frame))
+        if position < len(frame) and not frame[position]:
+            position += 1
+        else:
+            position = skip_tags(frame, position, len(frame))
     return correlation_id, decode(message_class, version, memoryview(frame)[position:])
 
 

@@ -46,6 +46,9 @@ class Purgatory(Generic[Key]):
         self._purge_interval = purge_interval
         self._on_earlier_expiry = on_earlier_expiry
         self._watched_since_purge = 0
+        self._next_look_ms = math.inf
+        """What `next_expiry` last said. What was completed since may have moved it on, but never
+        nearer, so that most waits need not ask the wheel."""
 
     @property
     def delayed_count(self) -> int:
@@ -77,14 +80,13 @@ class Purgatory(Generic[Key]):
         return operation.is_completed
 
     def _start_timer(self, operation: DelayedOperation, keys: tuple[Key, ...], now: float) -> None:
-        before = self._wheel.next_expiry_ms()
-        timer = self._wheel.add(operation, math.ceil(now * 1000) + operation.timeout_ms)
+        deadline_ms = math.ceil(now * 1000) + operation.timeout_ms
+        timer = self._wheel.add(operation, deadline_ms)
         if timer is None:
             operation.expire()
             return
         operation.start_timer(timer, partial(self._unwatch, keys))
-        after = self._wheel.next_expiry_ms()
-        if after is not None and (before is None or after < before):
+        if deadline_ms < self._next_look_ms:
             self._on_earlier_expiry()
 
     def check_and_complete(self, key: Key) -> int:
@@ -104,7 +106,11 @@ class Purgatory(Generic[Key]):
     def next_expiry(self) -> float | None:
         """Return when `advance` must be called next, in seconds, or None while nothing waits."""
         expiry_ms = self._wheel.next_expiry_ms()
-        return None if expiry_ms is None else expiry_ms / 1000
+        if expiry_ms is None:
+            self._next_look_ms = math.inf
+            return None
+        self._next_look_ms = expiry_ms
+        return expiry_ms / 1000
 
     def advance(self, now: float) -> int:
         """Expire the operations whose time is up; return how many they were."""
