@@ -70,14 +70,18 @@ class Delays:
         """Hold a delete request until replicas have followed, or its time is up."""
         self.deletions.try_complete_else_watch(operation, partitions, self._timer.now())
 
-    def appended(self, partition: TopicPartition) -> None:
-        """Try the fetches that wait for records of ``partition``."""
+    def appended(self, partition: TopicPartition, *, for_followers: bool = True) -> None:
+        """Try the fetches that wait for records of ``partition``.
+
+        Sessions of followers are tried only if it is ``for_followers``; they may tell of it.
+        """
         self.changed = partition
         try:
             self.fetch.check_and_complete(partition)
             for session in self.sessions.watching(partition):
                 session.mark(partition)
-                self.fetch.check_and_complete(session.session_id)
+                if for_followers or not session.is_privileged:
+                    self.fetch.check_and_complete(session.session_id)
         finally:
             self.changed = None
 
@@ -90,13 +94,14 @@ class Delays:
             session.mark(partition)
 
     def high_watermark_advanced(self, partition: TopicPartition) -> None:
-        """Try whatever waits for the high watermark of ``partition``."""
+        """Try whatever waits for the high watermark of ``partition``: followers do not."""
         self.produce.check_and_complete(partition)
-        self.appended(partition)
+        self.appended(partition, for_followers=False)
 
     def role_changed(self, partition: TopicPartition) -> None:
         """Try whatever waits on ``partition``: this broker may no longer lead it."""
-        self.high_watermark_advanced(partition)
+        self.produce.check_and_complete(partition)
+        self.appended(partition)
         self.log_start_told(partition)
 
     def log_start_told(self, partition: TopicPartition) -> None:

@@ -162,11 +162,11 @@ class Dispatcher:
         assert isinstance(answer, Coroutine), "every command of the controller is answered"
         return await answer
 
-    def _answered(self, key: ApiKey, began: float, _: object) -> None:
+    def _answered(self, key: int, began: float, _: object) -> None:
         self._times.observe(key, self._parts.replicas.clock() - began)
 
     async def _later(
-        self, answer: Coroutine[Any, Any, Message], key: ApiKey, header: RequestHeader
+        self, answer: Coroutine[Any, Any, Message], key: int, header: RequestHeader
     ) -> ResponseParts | None:
         began = self._parts.replicas.clock()
         response = await answer

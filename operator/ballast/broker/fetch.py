@@ -78,34 +78,42 @@ class Fetched:
     """An error or a divergence was found: the client must learn of it at once."""
 
 
-def acknowledge(replicas: ReplicaManager, plan: FetchPlan) -> None:
+def acknowledge(replicas: ReplicaManager, plan: FetchPlan) -> bool:
     """Take a follower's fetch as word of what it has, before anything is read for it.
 
     Partitions of its session that are at rest are not looked at: they say what they said before.
     Only fetches of the current leader epoch that lie within the log and do not diverge count
     (KIP-320). May raise the high watermark and let the follower join the ISR.
+    Returns whether all of them count and are at the ends of their logs: there is nothing to read.
     """
     now = replicas.clock()
+    is_at_end = True
     for name, asked in plan.asked():
         partition = replicas.partitions.get(name)
         if partition is None:
+            is_at_end = False
             continue
+        log_end_offset = partition.log.log_end_offset
+        is_at_end = is_at_end and asked.fetch_offset == log_end_offset
         try:
             view = partition.leader_view(asked.current_leader_epoch)
             if _divergence(partition, asked) is not None:
+                is_at_end = False
                 continue
             view.record_fetch(
                 plan.replica_id,
                 asked.fetch_offset,
                 asked.log_start_offset,
                 now,
-                partition.log.log_end_offset,
+                log_end_offset,
             )
         except (PartitionError, FetchOffsetOutOfRange, NotAReplica):
+            is_at_end = False
             continue
         replicas.delays.log_start_told(name)
         replicas.moved_on(partition)
         replicas.expand_isr(partition, plan.replica_id)
+    return is_at_end
 
 
 def read(replicas: ReplicaManager, plan: FetchPlan) -> Fetched:

@@ -36,11 +36,11 @@ class RequestTimes(Collector):
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._counts: dict[ApiKey, list[int]] = {}
-        self._sums: dict[ApiKey, float] = {}
+        self._counts: dict[int, list[int]] = {}
+        self._sums: dict[int, float] = {}
 
-    def observe(self, key: ApiKey, seconds: float) -> None:
-        """Count a request that was answered."""
+    def observe(self, key: int, seconds: float) -> None:
+        """Count a request of an API (its key) that was answered."""
         counts = self._counts.get(key)
         if counts is None:
             counts = self._counts[key] = [0] * (len(BOUNDS_S) + 1)
@@ -63,5 +63,5 @@ class RequestTimes(Collector):
             for bound, count in zip((*BOUNDS_S, None), self._counts[key], strict=True):
                 total += count
                 buckets.append(("+Inf" if bound is None else str(bound), total))
-            family.add_metric((key.name.lower(),), buckets, self._sums[key])
+            family.add_metric((ApiKey(key).name.lower(),), buckets, self._sums[key])
         yield family

@@ -1,7 +1,7 @@
 """Requests as bytes: versions, malformed and hostile ones, and what the broker survives."""
 
-import asyncio
 import struct
+from collections.abc import Coroutine
 
 import pytest
 
@@ -53,10 +53,10 @@ def test_what_cannot_be_decoded_is_the_senders_fault() -> None:
                 except ProtocolError:
                     continue
                 if answer is not None and not isinstance(answer, list):
-                    if isinstance(answer, asyncio.Future):
-                        answer.cancel()
-                    else:
+                    if isinstance(answer, Coroutine):
                         answer.close()
+                    else:
+                        answer.cancel()
         assert cluster.disks[1].names("/logs") == [".lock", "meta.properties"]
 
     simulate(main)

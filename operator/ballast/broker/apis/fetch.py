@@ -73,16 +73,17 @@ def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterRe
     )
     if session is not None:
         delays.begin_fetch(session)
-    if plan.is_from_follower:
-        acknowledge(replicas, plan)
-    fetched = read(replicas, plan)
-    if (
-        request.max_wait_ms <= 0
-        or (session is None and not asked)
-        or fetched.must_answer
-        or fetched.size_bytes >= plan.min_bytes
-    ):
-        return _response(parts, plan, fetched)
+    is_at_end = plan.is_from_follower and acknowledge(replicas, plan)
+    may_wait = request.max_wait_ms > 0 and plan.min_bytes > 0
+    if not (session is not None and is_at_end and may_wait):
+        fetched = read(replicas, plan)
+        if (
+            not may_wait
+            or (session is None and not asked)
+            or fetched.must_answer
+            or fetched.size_bytes >= plan.min_bytes
+        ):
+            return _response(parts, plan, fetched)
     answer: Answer[Fetched] = Answer()
     max_wait_ms = parts.waits.timeout_ms(request.max_wait_ms)
     operation = DelayedFetch(max_wait_ms, replicas, plan, answer)

@@ -1,0 +1,62 @@
+"""A frame that comes later: who hears of it, and when."""
+
+import asyncio
+
+import pytest
+
+from ballast.net.later_frame import LaterFrame
+
+
+def test_callbacks_are_called_at_once_and_in_order() -> None:
+    frame = LaterFrame()
+    heard: list[str] = []
+    frame.add_done_callback(lambda later: heard.append(f"first {later.result()}"))
+    frame.add_done_callback(lambda _: heard.append("second"))
+    assert not frame.done()
+    frame.set_result([b"x"])
+    assert heard == ["first [b'x']", "second"]
+    frame.add_done_callback(lambda _: heard.append("late"))
+    assert heard[-1] == "late"
+    assert (frame.exception(), frame.cancelled()) == (None, False)
+
+
+def test_an_exception_comes_instead() -> None:
+    frame = LaterFrame()
+    frame.set_exception(ZeroDivisionError("x"))
+    assert isinstance(frame.exception(), ZeroDivisionError)
+    with pytest.raises(ZeroDivisionError):
+        frame.result()
+
+
+def test_a_cancelled_frame_is_done_and_tells_so_once() -> None:
+    frame = LaterFrame()
+    heard: list[bool] = []
+    frame.add_done_callback(lambda later: heard.append(later.cancelled()))
+    assert frame.cancel()
+    assert not frame.cancel()
+    assert frame.done()
+    assert heard == [True]
+
+
+def test_what_is_there_cannot_be_cancelled() -> None:
+    frame = LaterFrame()
+    frame.set_result(None)
+    assert not frame.cancel()
+    assert frame.result() is None
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_a_task_may_wait_for_it(is_there: bool) -> None:
+    frame = LaterFrame()
+    if is_there:
+        frame.set_result([b"x"])
+    else:
+        asyncio.get_running_loop().call_soon(lambda: frame.set_result([b"x"]))
+    assert await frame == [b"x"]
+
+
+async def test_a_task_that_waits_for_a_cancelled_one_is_cancelled() -> None:
+    frame = LaterFrame()
+    asyncio.get_running_loop().call_soon(frame.cancel)
+    with pytest.raises(asyncio.CancelledError):
+        await frame
