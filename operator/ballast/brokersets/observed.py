@@ -50,7 +50,9 @@ class PodView:
     is_ready: bool = False
     """Condition Ready: containers and gate."""
     containers_ready: bool = False
-    """Condition ContainersReady: the process says by /readyz that it is registered."""
+    """Condition ContainersReady: the process says by /readyz that it serves clients.
+
+    It does from its first registration on, also while ZooKeeper is away."""
     container_id: str = ""
     """Of the container that runs, without the runtime's name; empty while none does."""
     waiting_reason: str | None = None

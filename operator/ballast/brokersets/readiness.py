@@ -1,6 +1,6 @@
 """The readiness gate `ballast.dev/in-sync` of a broker's pod.
 
-It becomes true when the process in the pod is registered and each replica that it hosts, and whose
+It becomes true when the process in the pod has registered and each replica that it hosts, and whose
 partition has a live leader, is back in the ISR. Kubernetes then counts the pod as ready, and goes
 on to the next one in a rolling update.
 
