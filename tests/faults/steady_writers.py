@@ -28,6 +28,11 @@ class Pause:
     writer: int
     partition: int
 
+    @property
+    def end_s(self) -> float:
+        """When the second of the two confirmations came."""
+        return self.begin_s + self.duration_s
+
 
 @dataclass(slots=True)
 class _Confirmed:
