@@ -7,15 +7,14 @@ the last ones while the leader sends.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ballast.broker.partition import Partition
 from ballast.protocol.records import BatchHeader
 from ballast.replication.follower import FetchState
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchedRecords:
+class FetchedRecords(NamedTuple):
     """One partition's part of an answer: whole batches, checked."""
 
     partition: Partition

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Gauge, Histogram
 
+from ballast.broker.counts import Count, Counts
 from ballast.broker.request_times import RequestTimes
 from ballast.broker.topic_metrics import TopicMetrics
 
@@ -18,6 +19,8 @@ class BrokerMetrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self._counts = Counts()
+        self.registry.register(self._counts)
         self.bytes_in = self._counter("bytes_in", "Bytes of records appended from producers.")
         self.bytes_out = self._counter("bytes_out", "Bytes of records sent to consumers.")
         self.replication_bytes_in = self._counter(
@@ -58,5 +61,5 @@ class BrokerMetrics:
         gauge = Gauge(PREFIX + name, documentation, registry=self.registry)
         gauge.set_function(read)
 
-    def _counter(self, name: str, documentation: str) -> Counter:
-        return Counter(PREFIX + name, documentation, registry=self.registry)
+    def _counter(self, name: str, documentation: str) -> Count:
+        return self._counts.make(PREFIX + name, documentation)

@@ -6,8 +6,8 @@ divergence instead of records, and the follower truncates to it. Nothing is ever
 high watermark (that lost committed records; KIP-101).
 """
 
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from ballast.model.ids import NO_EPOCH
 from ballast.replication.errors import FetchOffsetOutOfRange
@@ -112,8 +112,7 @@ def follower_high_watermark(leader_high_watermark: int, log_end_offset: int) -> 
     return max(0, min(leader_high_watermark, log_end_offset))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchState:
+class FetchState(NamedTuple):
     """One partition in a fetcher: fetching, or delayed after an error.
 
     A fetcher holds one per partition, fetches those that are `ready`, and takes an answer only if
@@ -139,24 +138,22 @@ class FetchState:
         until = now + backoff_ms / 1000
         if self.delayed_until is not None:
             until = max(until, self.delayed_until)
-        return replace(self, delayed_until=until)
+        return self._replace(delayed_until=until)
 
     def after_append(
         self, log_end_offset: int, last_epoch: int, leader_high_watermark: int
     ) -> "FetchState":
         """Return the state after an answer, with or without records, was taken."""
-        return replace(
-            self,
+        return FetchState(
+            leader_epoch=self.leader_epoch,
             fetch_offset=log_end_offset,
             last_fetched_epoch=last_epoch,
             lag=max(0, leader_high_watermark - log_end_offset),
-            delayed_until=None,
         )
 
     def after_truncation(self, log_end_offset: int, last_epoch: int) -> "FetchState":
         """Return the state after the log was cut: fetch at once, from its new end."""
-        return replace(
-            self,
+        return self._replace(
             fetch_offset=log_end_offset,
             last_fetched_epoch=last_epoch,
             delayed_until=None,
