@@ -76,6 +76,7 @@ class DelayedFetch(DelayedOperation):
         upper = upper_offset(partition, view, plan)
         if begin >= upper or (
             plan.is_from_follower
+            and replicas.throttles.leader.covers_any
             and replicas.throttles.leader_holds_back(
                 name, follower_in_sync=plan.replica_id in view.isr
             )

@@ -156,22 +156,20 @@ def _read_one(
         # Records are kept in format 2 only, which these clients cannot read: Kafka's answer with
         # message.downconversion.enable=false.
         raise PartitionError(ErrorCode.UNSUPPORTED_VERSION)
-    follower_in_sync = False
+    is_throttled = False
     if plan.is_from_follower:
         view.progress(plan.replica_id)
-        follower_in_sync = plan.replica_id in view.isr
+        is_throttled = replicas.throttles.leader.covers(name)
     diverging = _divergence(partition, asked)
     if diverging is not None:
         return _data(partition, view, asked, b"", diverging)
-    if plan.is_from_follower and replicas.throttles.leader_holds_back(
-        name, follower_in_sync=follower_in_sync
-    ):
-        return _data(partition, view, asked, b"")
-    upper = upper_offset(partition, view, plan)
     max_bytes = min(asked.partition_max_bytes, left)
-    if plan.is_from_follower and replicas.throttles.leader.covers(name):
+    if is_throttled:
+        if replicas.throttles.leader_holds_back(name, follower_in_sync=plan.replica_id in view.isr):
+            return _data(partition, view, asked, b"")
         # A throttle is no finer than one answer, and the follower may not know of this one.
         max_bytes = min(max_bytes, replicas.config.replica_fetch_max_bytes)
+    upper = upper_offset(partition, view, plan)
     if asked.fetch_offset >= upper or (max_bytes <= 0 and not first):
         return _data(partition, view, asked, b"")
     records = partition.log.read(

@@ -1,5 +1,6 @@
 """Requests that wait on behalf of their connections: no longer, and no more, than they may."""
 
+from functools import partial
 from typing import Any, Final
 
 from ballast.broker.answers import Answer
@@ -42,6 +43,6 @@ class Waits:
             operation.expire()
             return
         answer.when_over(
-            ended=lambda: self.shares.end(holder),
+            ended=partial(self.shares.end, holder),
             abandoned=operation.cancel,
         )

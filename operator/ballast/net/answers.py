@@ -38,7 +38,7 @@ class Unanswered:
     def wait_for(self, answer: LaterAnswer, tasks: asyncio.TaskGroup) -> None:
         """Have the answer taken when it is there."""
         future: asyncio.Future[Any] | LaterFrame
-        if isinstance(answer, LaterFrame | asyncio.Future):
+        if isinstance(answer, (LaterFrame, asyncio.Future)):
             future = answer
         else:
             self._coroutine = answer
