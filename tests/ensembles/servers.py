@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ class Servers:
             is_listening_everywhere=False,
         )
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._beside: list[subprocess.Popen[bytes]] = []
         self.set_replicas(1)
 
     def set_replicas(self, count: int) -> None:
@@ -84,8 +85,17 @@ class Servers:
     def empty_disk(self, ordinal: int) -> None:
         shutil.rmtree(self.disk(ordinal))
 
+    def run_beside(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Run another program, which ends with the test at the latest."""
+        process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._beside.append(process)
+        return process
+
     def close(self) -> None:
         self.kill(*tuple(self.processes))
+        for process in self._beside:
+            process.kill()
+            process.wait()
 
     @property
     def connect(self) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import subprocess
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -160,7 +159,7 @@ def test_data_of_servers_without_a_list_that_changes_is_kept(
         (disk / "zoo.cfg").write_text("\n".join((*lines, "")))
         (disk / "myid").write_text(f"{ordinal + 1}\n")
         argv = (java, "-Xmx64m", "-cp", jars, MAIN_CLASS, str(disk / "zoo.cfg"))
-        before.append(subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        before.append(servers.run_beside(argv))
     host = places.host(1)
     asyncio.run(wait_until_serving(places.client_port, timeout_s=READY_TIMEOUT_S, host=host))
     servers.client(0).create("/kept", b"data")

@@ -57,6 +57,7 @@ def read_template(spec: Reader) -> PodTemplate:
     priority = pod.string("priorityClassName")
     if priority is not None and priority.startswith("system-"):
         pod.refuse("priorityClassName", "must not be one of the system's")
+    _refuse_privileges(pod)
     policy = pod.string("imagePullPolicy")
     if policy is not None and policy not in _PULL_POLICIES:
         pod.refuse("imagePullPolicy", f"must be one of {', '.join(_PULL_POLICIES)}")
@@ -113,6 +114,35 @@ def read_network(spec: Reader) -> NetworkAccess:
         is_managed=policy.boolean("enabled", True),
         clients=peers("clients"),
         metrics=peers("metrics"),
+    )
+
+
+def _refuse_privileges(pod: Reader) -> None:
+    """Refuse what reaches the node: whoever may write a BrokerSet need not be allowed as much."""
+    for name in ("securityContext", "containerSecurityContext"):
+        _refuse_root(pod, name, pod.raw(name))
+    for index, sidecar in enumerate(_entries(pod, "sidecars")):
+        _refuse_root(pod, f"sidecars[{index}].securityContext", sidecar.get("securityContext"))
+    for index, volume in enumerate(_entries(pod, "volumes")):
+        if "hostPath" in volume:
+            pod.refuse(f"volumes[{index}].hostPath", "must not be a folder of the node")
+
+
+def _refuse_root(pod: Reader, name: str, context: object) -> None:
+    if not isinstance(context, Mapping):
+        return
+    for field in ("runAsUser", "runAsGroup", "fsGroup"):
+        if context.get(field) == 0:
+            pod.refuse(f"{name}.{field}", "must not be root's")
+    for field in ("privileged", "allowPrivilegeEscalation"):
+        if context.get(field):
+            pod.refuse(f"{name}.{field}", "must not be true")
+
+
+def _entries(pod: Reader, name: str) -> list[Mapping[Any, Any]]:
+    value = pod.raw(name)
+    return (
+        [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
     )
 
 

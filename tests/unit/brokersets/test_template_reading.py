@@ -55,6 +55,13 @@ def test_nothing_is_asked_for() -> None:
         ({"volumes": [{"name": "data"}]}, "volumes[0].name"),
         ({"volumeMounts": [{"name": "config", "mountPath": "/x"}]}, "volumeMounts[0].name"),
         ({"sidecars": [{"name": "broker"}]}, "sidecars[0].name"),
+        ({"volumes": [{"name": "x", "hostPath": {"path": "/"}}]}, "volumes[0].hostPath"),
+        ({"securityContext": {"runAsUser": 0}}, "securityContext.runAsUser"),
+        ({"containerSecurityContext": {"privileged": True}}, "containerSecurityContext.privileged"),
+        (
+            {"sidecars": [{"name": "x", "securityContext": {"runAsGroup": 0}}]},
+            "sidecars[0].securityContext.runAsGroup",
+        ),
         ({"imagePullPolicy": "Sometimes"}, "imagePullPolicy"),
         ({"imagePullSecrets": ["x"]}, "imagePullSecrets[0]"),
         ({"nodeSelector": {"a": 1}}, "nodeSelector.a"),
