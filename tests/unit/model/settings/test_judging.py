@@ -122,3 +122,38 @@ def test_what_has_no_effect_is_sorted_by_what_follows() -> None:
     assert list(found.harmless) == ["num.io.threads"]
     assert list(found.refused) == ["super.users"]
     assert list(found.reported) == ["a", "z"]
+
+
+def not_the_default(name: str) -> str:
+    """Return a legal value of a broker's property that it does not honour."""
+    row = BROKER_SETTINGS[name]
+    for text in (
+        "0",
+        "7",
+        "true",
+        "false",
+        "required",
+        "SSL",
+        "PLAINTEXT:SSL",
+        "2.0",
+        "0.9.0",
+        "x",
+    ):
+        try:
+            value = row.parse(text)
+            is_default = row.default is not None and value == row.parse(row.default)
+            if not is_default and not row.is_honoured(value):
+                return text
+        except ValueError:
+            continue
+    raise AssertionError(f"{name} has no other value")
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(n for n, row in BROKER_SETTINGS.items() if row.support is not Support.HONOURED),
+)
+def test_no_value_is_only_shown(name: str) -> None:
+    support, reason = judge(name, not_the_default(name))
+    assert support is BROKER_SETTINGS[name].support
+    assert reason
