@@ -93,10 +93,15 @@ class Delays:
         for session in self.sessions.watching(partition):
             session.mark(partition)
 
-    def high_watermark_advanced(self, partition: TopicPartition) -> None:
-        """Try whatever waits for the high watermark of ``partition``: followers do not."""
+    def high_watermark_advanced(
+        self, partition: TopicPartition, *, is_longer: bool = False
+    ) -> None:
+        """Try whatever waits for the high watermark of ``partition``.
+
+        Followers do not, unless the log ``is_longer`` too.
+        """
         self.produce.check_and_complete(partition)
-        self.appended(partition, for_followers=False)
+        self.appended(partition, for_followers=is_longer)
 
     def role_changed(self, partition: TopicPartition) -> None:
         """Try whatever waits on ``partition``: this broker may no longer lead it."""

@@ -154,8 +154,7 @@ def after_append(replicas: ReplicaManager, produced: list[Produced]) -> None:
         if one.error == ErrorCode.NONE:
             partition = replicas.partitions.get(one.name)
             if partition is not None:
-                replicas.moved_on(partition)
-            replicas.delays.appended(one.name)
+                replicas.moved_on(partition, is_longer=True)
         else:
             replicas.metrics.failed_produce.inc()
 

@@ -179,13 +179,18 @@ class ReplicaManager:
 
     # -- high watermark and ISR -----------------------------------------------------------------
 
-    def moved_on(self, partition: Partition) -> None:
-        """Raise the leader's high watermark as far as it goes, and wake who waited for that."""
+    def moved_on(self, partition: Partition, *, is_longer: bool = False) -> None:
+        """Raise the leader's high watermark as far as it goes, and wake who waited for that.
+
+        If the log ``is_longer``, fetches are tried that wait for records.
+        """
         view = partition.view
         if view is not None and view.advance_high_watermark(
             partition.log.log_end_offset, self.clock(), self.config.replica_lag_time_max_ms
         ):
-            self.delays.high_watermark_advanced(partition.name)
+            self.delays.high_watermark_advanced(partition.name, is_longer=is_longer)
+        elif is_longer:
+            self.delays.appended(partition.name)
 
     def _isr_settled(self, partition: Partition) -> None:
         # A follower that is no longer in the ISR may join it again with its next fetch.
