@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulation.mutants import of_brokers, of_disks, of_the_controller, of_zookeeper
+from tests.simulation.mutants import (
+    of_brokers,
+    of_disks,
+    of_reassignments,
+    of_the_controller,
+    of_zookeeper,
+)
 from tests.simulation.mutants.catalogue import MUTANTS
 from tests.simulation.mutants.mutant import Mutant, NotFound, Seeds, Walks
 
@@ -38,7 +44,7 @@ def test_a_bug_that_is_none_is_not_found() -> None:
 def test_every_bug_is_in_the_catalogue() -> None:
     planted = {
         node.name
-        for module in (of_brokers, of_disks, of_the_controller, of_zookeeper)
+        for module in (of_brokers, of_disks, of_reassignments, of_the_controller, of_zookeeper)
         for node in ast.parse(Path(module.__file__ or "").read_text()).body
         if isinstance(node, ast.FunctionDef) and node.name != "rules"
     }

@@ -1,10 +1,16 @@
 """All mutants by name."""
 
-from tests.simulation.mutants import of_brokers, of_disks, of_the_controller, of_zookeeper
+from tests.simulation.mutants import (
+    of_brokers,
+    of_disks,
+    of_reassignments,
+    of_the_controller,
+    of_zookeeper,
+)
 from tests.simulation.mutants.mutant import Mutant
 
 MUTANTS: dict[str, Mutant] = {
     mutant.name: mutant
-    for part in (of_the_controller, of_brokers, of_disks, of_zookeeper)
+    for part in (of_the_controller, of_reassignments, of_brokers, of_disks, of_zookeeper)
     for mutant in part.MUTANTS
 }
