@@ -1,14 +1,38 @@
 """A transport without a socket: what is written is kept, what happens is told by the test."""
 
 import asyncio
+import socket
 from collections.abc import Iterable
+
+
+class FakeSocket:
+    """What the kernel says of a connection."""
+
+    def __init__(self) -> None:
+        self.options: dict[tuple[int, int], int] = {}
+        self.tcp_state: int | None = 1
+        """None: the kernel cannot tell."""
+
+    def setsockopt(self, level: int, name: int, value: int) -> None:
+        self.options[level, name] = value
+
+    def getsockopt(self, level: int, name: int, size: int, /) -> bytes:
+        assert (level, name, size) == (socket.IPPROTO_TCP, socket.TCP_INFO, 1)
+        if self.tcp_state is None:
+            raise OSError(92, "protocol not available")
+        return bytes([self.tcp_state])
 
 
 class RecordingTransport(asyncio.Transport):
     """Keeps what is written; ``accepts`` bounds how much the far side takes."""
 
-    def __init__(self, peer: str = "10.0.0.1", accepts: int | None = None) -> None:
-        super().__init__({"peername": (peer, 40000)})
+    def __init__(
+        self,
+        peer: str = "10.0.0.1",
+        accepts: int | None = None,
+        kernel: FakeSocket | None = None,
+    ) -> None:
+        super().__init__({"peername": (peer, 40000), "socket": kernel})
         self.writes: list[bytes] = []
         """One element per write or writelines."""
         self.unsent = 0

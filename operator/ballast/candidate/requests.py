@@ -3,6 +3,8 @@
 import asyncio
 import logging
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
 
 from ballast.candidate.acting import Acting, CandidateApi, Waiting
 from ballast.controller.errors import RequestRefused, StateChangeFailed
@@ -11,6 +13,9 @@ from ballast.protocol.frames import RequestHeader, encode_response_parts
 from ballast.protocol.schema import Message, Records
 
 log = logging.getLogger(__name__)
+
+MAX_WAIT_S: Final = 120.0
+"""Bound of what a client may ask to wait: brokers that pass requests on wait no longer either."""
 
 
 @dataclass(slots=True, eq=False)
@@ -100,8 +105,18 @@ class Requests:
             return
         request.waiting = waiting
         self._waiting[request] = None
+        timeout_s = min(waiting.timeout_s, MAX_WAIT_S)
         loop = asyncio.get_running_loop()
-        request.timer = loop.call_later(waiting.timeout_s, self._answer, request, waiting)
+        request.timer = loop.call_later(timeout_s, self._answer, request, waiting)
+        request.answered.add_done_callback(partial(self._forget_if_abandoned, request))
+
+    def _forget_if_abandoned(self, request: Request, answered: asyncio.Future[object]) -> None:
+        """Keep nothing of a request whose connection has ended: it made room for another."""
+        if answered.cancelled():
+            self._waiting.pop(request, None)
+            if request.timer is not None:
+                request.timer.cancel()
+                request.timer = None
 
     def _answer(self, request: Request, waiting: Waiting) -> None:
         self._waiting.pop(request, None)

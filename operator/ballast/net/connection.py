@@ -12,6 +12,7 @@ from ballast.net.errors import MalformedFrame
 from ballast.net.frame_buffer import FrameBuffer
 from ballast.net.limits import ServerLimits
 from ballast.net.liveness import Liveness
+from ballast.net.peer_state import has_ended
 from ballast.net.requests import Handler, RequestContext, ResponseParts
 from ballast.protocol.errors import ProtocolError
 from ballast.protocol.frames import decode_request_header
@@ -41,7 +42,15 @@ class Connection(asyncio.BufferedProtocol):
     """The protocol of one accepted connection (see `ballast.net.server.Server`).
 
     Reading goes on while fewer than ``max_in_flight`` requests are unanswered and the transport
-    takes what is written; otherwise neither the socket nor the buffer is read any further.
+    takes what is written; otherwise neither the socket nor the buffer is read any further, and the
+    kernel is asked now and then whether the client is still there (`ballast.net.peer_state`).
+
+    Requests of one connection are started in order and answered in order, but one that waits does
+    not keep the next from starting, up to ``max_in_flight``: Kafka mutes the connection until the
+    request is answered. So a Heartbeat behind a waiting JoinGroup counts at once, and records
+    behind a waiting acks=all are appended at once, in the order in which they were sent. No
+    client relies on the one or the other: those that send a request before the last one is
+    answered need the order of appends and of answers only, and both are kept.
     """
 
     def __init__(self, owner: ConnectionOwner, loop: asyncio.AbstractEventLoop) -> None:
@@ -78,6 +87,7 @@ class Connection(asyncio.BufferedProtocol):
         transport.set_write_buffer_limits(high=self._limits.output_high_water)
         if (own := transport.get_extra_info("socket")) is not None:
             own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.send_buffer_bytes)
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # as Kafka's Acceptor does
         self._arm_timer()
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the frame knows better
@@ -87,6 +97,7 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Handle every request that is now complete."""
         self._buffer.received(nbytes)
+        self._liveness.received(self._loop.time())
         if not self._closing and not self._yielded:
             self._start_requests()
 
@@ -99,7 +110,7 @@ class Connection(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         """Go on."""
         self._write_paused = False
-        self._liveness.write_resumed()
+        self._liveness.write_resumed(self._loop.time())
         self._go_on()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - every end is alike
@@ -284,19 +295,23 @@ class Connection(asyncio.BufferedProtocol):
         self._timer = self._loop.call_later(self._liveness.period_s, self._look)
 
     def _look(self) -> None:
-        """Close what does not move; give back a receive buffer that is not used."""
-        assert self._transport is not None
-        reason = self._liveness.overdue(
-            self._loop.time(),
-            pending=self._buffer.pending,
-            unsent=self._transport.get_write_buffer_size(),
-            unanswered=len(self._unanswered),
-        )
+        """Close what has ended or does not move; give back a receive buffer that is not used."""
+        transport = self._transport
+        assert transport is not None
+        reason: str | None = None
+        if self._is_held() and has_ended(transport.get_extra_info("socket")):
+            reason = "the client has closed it"
+        else:
+            reason = self._liveness.overdue(
+                self._loop.time(),
+                pending=self._buffer.pending,
+                unsent=transport.get_write_buffer_size(),
+            )
+            self._owner.counters.timed_out += reason is not None
         if reason is None:
             self._buffer.trim()
             self._arm_timer()
             return
         self._timer = None
-        self._owner.counters.timed_out += 1
         log.info("closing connection %d of %s: %s", self.connection_id, self.peer_host, reason)
         self.abort()

@@ -12,7 +12,8 @@ class ServerLimits:
     max_in_flight: int = 32
     """Unanswered requests of one connection, after which no more of it is read."""
     connections_max_idle_s: float = 600.0
-    """connections.max.idle.ms: a connection with nothing under way is closed after this."""
+    """connections.max.idle.ms: a connection from which nothing comes for this long is closed, also
+    while requests of it wait for their answers."""
     max_connections: int = 20_000
     """max.connections: more are closed as they come."""
     max_connections_per_ip: int = 20_000
@@ -30,4 +31,5 @@ class ServerLimits:
     """Of the socket. The kernel's own choice grows to megabytes, which no cache holds any more: a
     large fetch took a quarter longer with it."""
     quiet_period_s: float = 15.0
-    """How often a connection is looked at: a receive buffer not used in between is given back."""
+    """How often a connection is looked at: a receive buffer not used in between is given back, and
+    a client that has closed while it was not read is noticed."""

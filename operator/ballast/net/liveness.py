@@ -1,8 +1,16 @@
 """When a connection has to be closed because nothing moves. No I/O, no clock: time is given.
 
-A client is idle when it asks nothing and nothing is owed to it; it stalls when a request that it
-began does not get complete, or when it does not read its answers. While the server itself holds
-the connection back, its clock for the incomplete request stands still.
+A client is idle when no byte of it has come for ``connections.max.idle.ms``, whether requests of it
+wait for their answers or not: so does Kafka, whose ``Selector`` closes the connection that was not
+ready for reading or writing for that long, muted or not, and counts nothing else
+(``Selector.maybeCloseOldestConnection``). Who vanished without a word is found by nothing else. An
+honest client is not cut by it: requests to wait for records or replicas are answered after half
+of that time at the latest (`ballast.broker.waits`), and whoever waits longer for a group to gather
+joins again by the rules of the protocol, as with Kafka.
+
+A client stalls when a request that it began does not get complete, or when it does not read its
+answers. While the server itself holds the connection back, its clock for the incomplete request
+stands still.
 """
 
 from ballast.net.limits import ServerLimits
@@ -33,9 +41,12 @@ class Liveness:
             limits.write_stall_timeout_s,
         )
 
-    def read(self, now: float, *, is_frame_incomplete: bool, is_new_frame: bool) -> None:
-        """Take note of what a read left behind."""
+    def received(self, now: float) -> None:
+        """Take note that bytes came."""
         self._active_at = now
+
+    def read(self, now: float, *, is_frame_incomplete: bool, is_new_frame: bool) -> None:
+        """Take note of what handling the received bytes left behind."""
         if not is_frame_incomplete:
             self._frame_began_at = NEVER
         elif is_new_frame or self._frame_began_at == NEVER:
@@ -50,11 +61,12 @@ class Liveness:
         self._stalled_at = now
         self._unsent = 1 << 62
 
-    def write_resumed(self) -> None:
+    def write_resumed(self, now: float) -> None:
         """Take note that the client has taken most of it."""
         self._stalled_at = NEVER
+        self._active_at = now
 
-    def overdue(self, now: float, *, pending: int, unsent: int, unanswered: int) -> str | None:
+    def overdue(self, now: float, *, pending: int, unsent: int) -> str | None:
         """Return why the connection has to be closed, or None.
 
         ``pending``: bytes of an incomplete request; ``unsent``: bytes of answers not taken.
@@ -70,6 +82,7 @@ class Liveness:
             allowed_s = limits.incomplete_frame_timeout_s + pending / limits.min_receive_rate
             if now - self._frame_began_at >= allowed_s:
                 return "a request stayed incomplete"
-        elif not unanswered and now - self._active_at >= limits.connections_max_idle_s:
+        # A stalled client is not idle: it may be reading one large answer slowly.
+        if self._stalled_at == NEVER and now - self._active_at >= limits.connections_max_idle_s:
             return "idle"
         return None

@@ -8,7 +8,7 @@ import pytest
 
 from ballast.candidate.acting import Acting, CandidateApi, Waiting
 from ballast.candidate.apis import list_partition_reassignments
-from ballast.candidate.requests import Request, Requests
+from ballast.candidate.requests import MAX_WAIT_S, Request, Requests
 from ballast.controller.errors import ControllerMoved, RequestRefused, StateChangeFailed
 from ballast.protocol.api_keys import ApiKey
 from ballast.protocol.error_codes import ErrorCode
@@ -137,3 +137,20 @@ async def test_a_client_that_left_is_forgotten() -> None:
     requests.look()
     assert len(requests) == 0
     assert request.timer is None
+
+
+async def test_a_client_that_left_makes_room_at_once_and_leaves_no_timer() -> None:
+    script = Script(Waiting(timeout_s=10**6, is_over=lambda: False, answer=lambda: LATE))
+    requests, gone, next_one = Requests(ACTING, 1), script.request(), script.request()
+    await requests.carry_out(gone)
+    timer = gone.timer
+    assert timer is not None
+    assert timer.when() - asyncio.get_running_loop().time() <= MAX_WAIT_S
+    gone.answered.cancel()
+    await asyncio.sleep(0)
+
+    assert timer.cancelled()
+    await requests.carry_out(next_one)
+    assert len(requests) == 1
+    assert not next_one.is_over
+    requests.refuse_all(ErrorCode.NOT_CONTROLLER)

@@ -220,16 +220,6 @@ async def _idle(tasks: asyncio.TaskGroup) -> None:
     assert transport.aborted
 
 
-async def _a_request_under_way_is_not_idle(tasks: asyncio.TaskGroup) -> None:
-    forever: asyncio.Future[ResponseParts | None] = asyncio.get_running_loop().create_future()
-    transport = Owner(lambda _: forever, tasks, ServerLimits(connections_max_idle_s=10)).connect()
-    transport.feed(request(1))
-    await asyncio.sleep(100)
-    assert not transport.aborted
-    transport.lose()
-    assert forever.cancelled()
-
-
 async def _half_a_frame(tasks: asyncio.TaskGroup) -> None:
     """S4: half a header, then silence; and one byte every ten seconds."""
     owner = Owner(echo, tasks)
@@ -334,7 +324,6 @@ test_unanswered_requests_are_bounded = simulated(_bound_in_flight)
 test_a_slow_reader_gets_no_more_and_is_dropped = simulated(_slow_reader)
 test_many_small_requests_take_turns = simulated(_many_small_requests_take_turns)
 test_an_idle_connection_is_closed = simulated(_idle)
-test_a_request_under_way_is_not_idle = simulated(_a_request_under_way_is_not_idle)
 test_an_incomplete_frame_is_not_waited_for_for_ever = simulated(_half_a_frame)
 test_waiting_for_us_is_no_fault = simulated(_waiting_for_us_is_not_held_against_the_client)
 test_a_lost_connection_cancels_what_nobody_reads = simulated(_lost_connection)

@@ -1,7 +1,11 @@
 """When a connection has to be closed, second by second."""
 
+import asyncio
+
 from ballast.net.limits import ServerLimits
 from ballast.net.liveness import Liveness
+from ballast.net.requests import RequestContext, ResponseParts
+from tests.unit.net.test_connection import Owner, request, response, simulated
 
 LIMITS = ServerLimits(
     connections_max_idle_s=600,
@@ -12,20 +16,37 @@ LIMITS = ServerLimits(
 )
 
 
-def overdue(
-    liveness: Liveness, now: float, *, pending: int = 0, unsent: int = 0, unanswered: int = 0
-) -> str | None:
-    return liveness.overdue(now, pending=pending, unsent=unsent, unanswered=unanswered)
+def overdue(liveness: Liveness, now: float, *, pending: int = 0, unsent: int = 0) -> str | None:
+    return liveness.overdue(now, pending=pending, unsent=unsent)
 
 
-def test_idle_unless_something_is_owed() -> None:
+def test_idle_is_from_which_nothing_has_come() -> None:
     liveness = Liveness(LIMITS, 0)
     assert overdue(liveness, 599) is None
-    assert overdue(liveness, 600, unanswered=1) is None
     assert overdue(liveness, 600) == "idle"
-    liveness.read(700, is_frame_incomplete=False, is_new_frame=True)
+    liveness.received(700)
+    liveness.read(710, is_frame_incomplete=False, is_new_frame=True)
     assert overdue(liveness, 1299) is None
     assert overdue(liveness, 1300) == "idle"
+
+
+def test_half_a_request_that_is_not_waited_for_is_idle_too() -> None:
+    liveness = Liveness(LIMITS, 0)
+    liveness.received(10)
+    liveness.read(10, is_frame_incomplete=True, is_new_frame=False)
+    liveness.held()
+    assert overdue(liveness, 609, pending=5) is None
+    assert overdue(liveness, 610, pending=5) == "idle"
+
+
+def test_one_that_reads_a_large_answer_slowly_is_not_idle() -> None:
+    liveness = Liveness(LIMITS, 0)
+    liveness.write_paused(10)
+    for now in range(50, 2000, 50):
+        assert overdue(liveness, now, unsent=10_000 - now) is None
+    liveness.write_resumed(2000)
+    assert overdue(liveness, 2599) is None
+    assert overdue(liveness, 2600) == "idle"
 
 
 def test_an_incomplete_request_has_its_time_and_that_of_its_bytes() -> None:
@@ -53,10 +74,37 @@ def test_a_reader_must_take_something() -> None:
     assert overdue(liveness, 169, unsent=499) is None
     assert overdue(liveness, 228, unsent=499) is None
     assert overdue(liveness, 229, unsent=499) == "the client does not read its answers"
-    liveness.write_resumed()
+    liveness.write_resumed(229)
     assert overdue(liveness, 229, unsent=499) is None
 
 
 def test_it_is_asked_as_often_as_the_shortest_limit() -> None:
     assert Liveness(LIMITS, 0).period_s == 15
     assert Liveness(ServerLimits(connections_max_idle_s=1), 0).period_s == 1
+
+
+async def _idle_with_requests_under_way(tasks: asyncio.TaskGroup) -> None:
+    futures: list[asyncio.Future[ResponseParts | None]] = []
+
+    def handler(_: RequestContext) -> asyncio.Future[ResponseParts | None]:
+        futures.append(asyncio.get_running_loop().create_future())
+        return futures[-1]
+
+    limits = ServerLimits(connections_max_idle_s=10, quiet_period_s=1, max_in_flight=2)
+    transport = Owner(handler, tasks, limits).connect()
+    transport.feed(request(1))
+    await asyncio.sleep(9)
+    transport.feed(request(2) + request(3))
+    await asyncio.sleep(5)
+    # That an answer leaves, and with it a request that had to wait begins, is nothing that came.
+    futures[0].set_result(response(1))
+    await asyncio.sleep(4.5)
+    assert not transport.aborted
+    await asyncio.sleep(1)
+    assert transport.aborted
+    transport.lose()
+    assert len(futures) == 3
+    assert all(future.cancelled() for future in futures[1:])
+
+
+test_one_that_is_silent_is_idle_whatever_it_waits_for = simulated(_idle_with_requests_under_way)
