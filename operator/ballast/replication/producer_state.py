@@ -78,7 +78,13 @@ class AppendedBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerSnapshot:
-    """One producer as it is kept on disk: only its last batch."""
+    """One producer as it is kept on disk: its last batch, and those before it.
+
+    Kafka keeps the last one only. A producer with several requests in flight repeats all of them
+    when every broker has stopped at once before any was acknowledged. The first of these repeats
+    is of a batch before the last, and must be known, or it is OUT_OF_ORDER_SEQUENCE_NUMBER, which
+    is fatal to librdkafka (``rd_kafka_handle_Produce_error_idempotent``).
+    """
 
     producer_id: int
     producer_epoch: int
@@ -86,6 +92,8 @@ class ProducerSnapshot:
     last_offset: int
     offset_delta: int
     timestamp_ms: int
+    earlier: tuple[AppendedBatch, ...] = ()
+    """Up to four batches before the last, oldest first."""
 
 
 @dataclass(slots=True)
@@ -178,6 +186,7 @@ class ProducerStates:
                 last_offset=producer.batches[-1].last_offset,
                 offset_delta=producer.batches[-1].offset_delta,
                 timestamp_ms=producer.batches[-1].timestamp_ms,
+                earlier=tuple(producer.batches)[:-1],
             )
             for producer_id, producer in sorted(self._producers.items())
         ]
@@ -187,6 +196,7 @@ class ProducerStates:
         self._producers.clear()
         for kept in snapshot:
             producer = _Producer(kept.producer_epoch, None)
+            producer.batches.extend(kept.earlier)
             producer.batches.append(
                 AppendedBatch(
                     kept.last_sequence, kept.last_offset, kept.offset_delta, kept.timestamp_ms

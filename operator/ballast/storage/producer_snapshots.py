@@ -1,8 +1,12 @@
 """Kafka's ``.snapshot`` files: the idempotent producers of a log as of the offset in the name.
 
     version int16 = 1 | crc-32c uint32 of all that follows | count int32 | entries of 42 bytes
+    | and, unless it is empty, the batches before each producer's last:
+    | count int32 | producer id int64, number of batches uint8, batches of 24 bytes
 
-As ProducerStateManager.PidSnapshotMapSchema of 2.8; the fields of transactions stay empty.
+As ProducerStateManager.PidSnapshotMapSchema of 2.8; the fields of transactions stay empty. The last
+part is Ballast's own: Kafka checks the CRC over the whole rest of the file and reads its entries
+only. A file that Kafka wrote lacks it, and says less.
 A snapshot is made when a segment is rolled and at a clean close; the newest whole one at or below
 the end of the log is where a restart begins to replay.
 """
@@ -12,7 +16,7 @@ from collections.abc import Collection, Sequence
 
 import crc32c
 
-from ballast.replication.producer_state import ProducerSnapshot
+from ballast.replication.producer_state import AppendedBatch, ProducerSnapshot
 from ballast.storage.errors import CorruptCheckpoint
 from ballast.storage.files import Files
 from ballast.storage.layout import SNAPSHOT_SUFFIX, parse_segment_file, segment_file
@@ -21,6 +25,8 @@ _VERSION = 1
 _PREFIX = struct.Struct(">hI")
 _COUNT = struct.Struct(">i")
 _ENTRY = struct.Struct(">qhiqiqiq")
+_EARLIER = struct.Struct(">qB")
+_BATCH = struct.Struct(">iqiq")
 _NO_COORDINATOR_EPOCH = -1
 _NO_TRANSACTION = -1
 
@@ -102,6 +108,12 @@ def encode_snapshot(producers: Sequence[ProducerSnapshot]) -> bytes:
         )
         for producer in producers
     ]
+    with_earlier = [producer for producer in producers if producer.earlier]
+    if with_earlier:
+        parts.append(_COUNT.pack(len(with_earlier)))
+    for producer in with_earlier:
+        parts.append(_EARLIER.pack(producer.producer_id, len(producer.earlier)))
+        parts += [_BATCH.pack(*batch) for batch in producer.earlier]
     body = b"".join(parts)
     return _PREFIX.pack(_VERSION, crc32c.crc32c(body)) + body
 
@@ -115,8 +127,10 @@ def decode_snapshot(data: bytes) -> list[ProducerSnapshot]:
     if version != _VERSION or checksum != crc32c.crc32c(body):
         raise CorruptCheckpoint("snapshot: wrong version or checksum")
     (count,) = _COUNT.unpack_from(body)
-    if len(body) != _COUNT.size + count * _ENTRY.size:
+    end = _COUNT.size + count * _ENTRY.size
+    if count < 0 or len(body) < end:
         raise CorruptCheckpoint("snapshot: wrong length")
+    earlier = _decode_earlier(body[end:])
     return [
         ProducerSnapshot(
             producer_id=entry[0],
@@ -125,6 +139,29 @@ def decode_snapshot(data: bytes) -> list[ProducerSnapshot]:
             last_offset=entry[3],
             offset_delta=entry[4],
             timestamp_ms=entry[5],
+            earlier=earlier.get(entry[0], ()),
         )
-        for entry in _ENTRY.iter_unpack(body[_COUNT.size :])
+        for entry in _ENTRY.iter_unpack(body[_COUNT.size : end])
     ]
+
+
+def _decode_earlier(data: memoryview) -> dict[int, tuple[AppendedBatch, ...]]:
+    """Return the batches before the last by producer; raises `CorruptCheckpoint`."""
+    found: dict[int, tuple[AppendedBatch, ...]] = {}
+    if not data:
+        return found
+    try:
+        (count,) = _COUNT.unpack_from(data)
+        position = _COUNT.size
+        for _ in range(count):
+            producer_id, number = _EARLIER.unpack_from(data, position)
+            position += _EARLIER.size
+            end = position + number * _BATCH.size
+            batches = _BATCH.iter_unpack(data[position:end])
+            found[producer_id] = tuple(AppendedBatch(*batch) for batch in batches)
+            position = end
+    except struct.error as error:
+        raise CorruptCheckpoint(f"snapshot: earlier batches: {error}") from error
+    if position != len(data):
+        raise CorruptCheckpoint("snapshot: wrong length")
+    return found

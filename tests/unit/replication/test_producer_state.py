@@ -7,6 +7,7 @@ import pytest
 from ballast.replication.producer_state import (
     ACCEPTED,
     SEQUENCE_MAX,
+    AppendedBatch,
     Duplicate,
     InvalidProducerEpoch,
     OutOfOrderSequence,
@@ -116,7 +117,7 @@ def test_what_was_learned_without_a_time_expires_after_the_first_look() -> None:
         assert len(producers) == 0
 
 
-def test_snapshots_keep_the_last_batch_of_each() -> None:
+def test_snapshots_keep_what_each_may_repeat() -> None:
     producers = states(Batch(0, 4), Batch(5, 1), Batch(7, producer_id=3, producer_epoch=2))
     snapshot = producers.snapshot()
     assert snapshot == [
@@ -135,12 +136,14 @@ def test_snapshots_keep_the_last_batch_of_each() -> None:
             last_offset=106,
             offset_delta=1,
             timestamp_ms=70,
+            earlier=(AppendedBatch(4, 104, 4, 70),),
         ),
     ]
     loaded = ProducerStates(EXPIRATION_MS)
     loaded.load(snapshot)
     assert loaded.snapshot() == snapshot
     assert loaded.check(Batch(5, 1), 5000) == Duplicate(105, 106, 70)
+    assert loaded.check(Batch(0, 4), 5000) == Duplicate(100, 104, 70)
     loaded.clear()
     assert loaded.snapshot() == []
 

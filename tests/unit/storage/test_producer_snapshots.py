@@ -1,8 +1,10 @@
 """Kafka's .snapshot files."""
 
+from dataclasses import replace
+
 import pytest
 
-from ballast.replication.producer_state import ProducerSnapshot
+from ballast.replication.producer_state import AppendedBatch, ProducerSnapshot
 from ballast.storage.errors import CorruptCheckpoint
 from ballast.storage.producer_snapshots import SnapshotFiles, decode_snapshot, encode_snapshot
 from tests.unit.storage.samples import DIRECTORY, new_disk
@@ -27,8 +29,20 @@ def test_exact_bytes() -> None:
     assert decode_snapshot(encode_snapshot([])) == []
 
 
-def test_any_damage_is_found() -> None:
-    data = encode_snapshot([PRODUCER])
+def test_batches_before_the_last_follow_what_kafka_reads() -> None:
+    earlier = (AppendedBatch(1, 2, 0, 3), AppendedBatch(2, 3, 0, 4))
+    known = replace(PRODUCER, producer_id=8, earlier=earlier)
+    data = encode_snapshot([PRODUCER, known])
+    kafkas = encode_snapshot([PRODUCER, replace(known, earlier=())])
+    assert data[6 : len(kafkas)] == kafkas[6:]
+    assert decode_snapshot(data) == [PRODUCER, known]
+
+
+@pytest.mark.parametrize(
+    "producer", [PRODUCER, replace(PRODUCER, earlier=(AppendedBatch(1, 2, 0, 3),))]
+)
+def test_any_damage_is_found(producer: ProducerSnapshot) -> None:
+    data = encode_snapshot([producer])
     for position in range(len(data)):
         damaged = bytearray(data)
         damaged[position] ^= 1
