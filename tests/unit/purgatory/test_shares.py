@@ -1,3 +1,5 @@
+from math import log
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,3 +65,11 @@ def test_the_number_of_waits_is_bounded(capacity: int, steps: list[tuple[str, in
             assert holder in held, "who does not wait yet is never refused"
         assert shares.total == len(held)
         assert shares.total <= 2 * capacity + len(set(held))
+
+
+def test_many_connections_of_one_address_have_a_bounded_number_of_waits() -> None:
+    shares, capacity, connections = WaitShares(1000), 1000, 200
+    for number in range(connections):
+        begun(shares, "a", number, 32)
+    assert 2 * capacity < shares.total < capacity * (2 + log(connections)) + connections
+    assert begun(shares, "a", connections, 32) == 4, "who comes later has a share of its own"
