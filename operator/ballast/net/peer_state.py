@@ -22,7 +22,7 @@ _TCP_INFO: Final = getattr(socket, "TCP_INFO", None)
 class SocketOptions(Protocol):
     """What event loops give as the ``socket`` of a transport."""
 
-    def getsockopt(self, level: int, optname: int, buflen: int, /) -> bytes:
+    def getsockopt(self, _level: int, _option: int, _size: int, /) -> bytes:
         """Return an option's bytes; raises `OSError`."""
 
 

@@ -298,20 +298,6 @@ def test_followers_know_producers_and_truncation_forgets_batches() -> None:
     assert (info.duplicate, info.first_offset) == (False, 3)
 
 
-def test_a_clean_restart_knows_all_batches_that_a_producer_may_repeat() -> None:
-    disk = new_disk()
-    log = reopened(disk)
-    append(log, *[batch(2, producer=(9, 0, 2 * n)) for n in range(7)])
-    log.close(clean=True)
-    again = reopened(disk)
-    for n in range(2, 7):
-        info = again.append_as_leader(batch(2, producer=(9, 0, 2 * n)), leader_epoch=0, now_ms=1000)
-        assert (info.duplicate, info.first_offset) == (True, 2 * n)
-    with pytest.raises(OutOfOrderSequence):
-        append(again, batch(2, producer=(9, 0, 2)))
-    append(again, batch(2, producer=(9, 0, 14)))
-
-
 def test_producers_expire() -> None:
     log = reopened(new_disk(), config=LogConfig(producer_id_expiration_ms=100))
     append(log, batch(producer=(9, 0, 0)), now_ms=1000)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from ballast.replication.producer_state import AppendedBatch, ProducerSnapshot
+from ballast.replication.producer_state import AppendedBatch, OutOfOrderSequence, ProducerSnapshot
 from ballast.storage.errors import CorruptCheckpoint
 from ballast.storage.producer_snapshots import SnapshotFiles, decode_snapshot, encode_snapshot
-from tests.unit.storage.samples import DIRECTORY, new_disk
+from tests.unit.storage.samples import DIRECTORY, append, batch, new_disk, reopened
 
 PRODUCER = ProducerSnapshot(
     producer_id=1,
@@ -75,3 +75,17 @@ def test_only_wanted_snapshots_stay() -> None:
     snapshots.flush()
     disk.crash()
     assert SnapshotFiles(disk, DIRECTORY).latest(20) == (20, [])
+
+
+def test_a_clean_restart_knows_all_batches_that_a_producer_may_repeat() -> None:
+    disk = new_disk()
+    log = reopened(disk)
+    append(log, *[batch(2, producer=(9, 0, 2 * n)) for n in range(7)])
+    log.close(clean=True)
+    again = reopened(disk)
+    for n in range(2, 7):
+        info = again.append_as_leader(batch(2, producer=(9, 0, 2 * n)), leader_epoch=0, now_ms=1000)
+        assert (info.duplicate, info.first_offset) == (True, 2 * n)
+    with pytest.raises(OutOfOrderSequence):
+        append(again, batch(2, producer=(9, 0, 2)))
+    append(again, batch(2, producer=(9, 0, 14)))
