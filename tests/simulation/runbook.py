@@ -41,7 +41,8 @@ def give_disks_back(cluster: SimulatedCluster) -> None:
 def _never_begun(cluster: SimulatedCluster) -> list[TopicPartition]:
     """Return the partitions without a leader whose ISR never had a log, so that nothing is lost.
 
-    They were made while a broker that had lost its disk was registered still.
+    They were made while a broker that had lost its disk was registered still. A log that is in a
+    directory that has failed is there still.
     """
     return [
         partition
@@ -51,6 +52,7 @@ def _never_begun(cluster: SimulatedCluster) -> list[TopicPartition]:
             (broker := cluster.brokers.get(member)) is not None
             and partition in broker.replicas.missing
             and not cluster.lost_disks.knows(member, partition)
+            and cluster.logs.directory_of(member, partition) is None
             for member in state.isr
         )
     ]

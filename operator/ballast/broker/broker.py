@@ -339,6 +339,18 @@ class Broker:
             self.failed.set()
             self._ended.set()
 
+    async def _end_background_work(self) -> None:
+        """Cancel the tasks and wait for them: one that ends later would meet closed logs.
+
+        The cleaner removes the file that it was writing when it ends. After the directories are
+        unlocked that file may be another process's.
+        """
+        background = list(self._background)
+        for task in background:
+            task.cancel()
+        if background:
+            await asyncio.wait(background, timeout=SHUTDOWN_GRACE_S)
+
     # -- stop -----------------------------------------------------------------------------------
 
     async def wait_closed(self) -> None:
@@ -365,8 +377,7 @@ class Broker:
         parts.groups.shut_down()
         parts.replicas.delays.shut_down()
         await closing
-        for task in list(self._background):
-            task.cancel()
+        await self._end_background_work()
         if clean:
             parts.replicas.log_dirs.write_high_watermarks(parts.replicas.high_watermarks())
             parts.replicas.log_dirs.shutdown()

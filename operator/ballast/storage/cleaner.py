@@ -129,6 +129,8 @@ class _Cleaning:
                 assert group[-1].end_offset is not None
                 cleaned.seal(group[-1].end_offset)
                 yield from cleaned.flushes()
+                # The folder may have got another name, and another log its name, meanwhile.
+                self.check()
                 yield log.files.begin_flush_directory(log.directory)
                 self.check()
                 # What a tombstone's age is counted from.

@@ -204,3 +204,29 @@ def test_it_may_be_switched_off() -> None:
         assert kept(cluster) == "a1 a2 a3 a4 a5"
 
     simulate(main, 1, log_cleaner_enable="false", **COMPACTED)
+
+
+def test_a_broker_that_stops_meanwhile_leaves_no_file_and_touches_none_later() -> None:
+    """Once the directories are unlocked, what has the same name may be another process's."""
+
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        disk = cluster.disks[1]
+        folder = "/logs/orders-0"
+        await cluster.lead(P0, 1, [1])
+        await put(cluster, "a1 a2 a3 b1 a4 a5 b2 c1 a6")
+        disk.pause_s = lambda: 0.01
+        await cluster.until(lambda: any(n.endswith(".cleaned") for n in disk.names_now(folder)))
+        disk.pause_s = lambda: 3600.0
+        unlocked: list[str] = []
+
+        def look(operation: str, path: str) -> None:
+            if not disk.holds_lock("/logs/.lock"):
+                unlocked.append(f"{operation} {path}")
+
+        disk.fail = look
+        await cluster.stop(1)
+        assert unlocked == []
+        assert [n for n in disk.names_now(folder) if n.endswith(".cleaned")] == []
+
+    simulate(main, 1, **COMPACTED)

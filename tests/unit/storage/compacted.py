@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator
 from ballast.protocol.record_reader import read_records
 from ballast.protocol.records import build_batch, iter_batches
 from ballast.storage.cleaner import clean
-from ballast.storage.compaction import find_cleanable
+from ballast.storage.compaction import Cleanable, find_cleanable
 from ballast.storage.config import LogConfig
 from ballast.storage.log import Log
 from tests.fakes.disk import FakeDisk
@@ -51,12 +51,16 @@ def put(
         log.append_as_leader(memoryview(bytearray(records)), leader_epoch=epoch, now_ms=at_ms)
 
 
+def cleanable_of(log: Log, checkpoint: int | None = None) -> Cleanable:
+    """Return what there is to clean of a log of which all is committed."""
+    return find_cleanable(log, checkpoint, high_watermark=log.log_end_offset, now_ms=NOW_MS)
+
+
 def steps_of(
     log: Log, checkpoint: int | None = None, keys_max: int = KEYS_MAX
 ) -> Generator[int, None, int]:
     """Yield the steps of cleaning a log of which all is committed; flushes are done in place."""
-    cleanable = find_cleanable(log, checkpoint, high_watermark=log.log_end_offset, now_ms=NOW_MS)
-    steps = clean(log, cleanable, keys_max)
+    steps = clean(log, cleanable_of(log, checkpoint), keys_max)
     try:
         while True:
             step = next(steps)

@@ -1,18 +1,22 @@
 """What compaction leaves of a log, and what it makes of changes while it is at work."""
 
+from collections.abc import Generator
 from dataclasses import replace
 
 import pytest
 
 from ballast.protocol.errors import CorruptRecords
 from ballast.protocol.records import build_batch, iter_batches
+from ballast.storage.cleaner import Step, clean
 from ballast.storage.errors import CleaningAborted
 from ballast.storage.log import Log
 from ballast.storage.retention import apply_retention
 from tests.fakes.disk import FakeDisk
 from tests.unit.storage.compacted import (
     COMPACTED,
+    KEYS_MAX,
     bases,
+    cleanable_of,
     cleaned_to,
     compacted,
     put,
@@ -216,6 +220,36 @@ def test_a_log_that_goes_meanwhile_is_left_alone(end: str) -> None:
         log.close(clean=False)
     with pytest.raises(CleaningAborted):
         next(steps)
+
+
+def test_a_log_whose_folder_is_renamed_at_any_step_fails_no_directory() -> None:
+    """Its replica was moved to another log directory, or deleted: the disk is well."""
+    amid = 1
+    while True:
+        disk = new_disk()
+        log = compacted(disk)
+        put(log, "a1 a2 a3 a4 a5 a6 a7 a8 a9")
+        steps = clean(log, cleanable_of(log), KEYS_MAX)
+        if not is_amid_after(steps, amid):
+            break
+        log.close(clean=False)
+        disk.rename(DIRECTORY, DIRECTORY + ".0123456789abcdef-delete")
+        with pytest.raises(CleaningAborted):
+            is_amid_after(steps, 100)
+        amid += 1
+    assert amid > 5
+
+
+def is_amid_after(steps: Generator[Step, None, int], count: int) -> bool:
+    """Take steps, flushes included, and return whether the cleaning goes on after them."""
+    for _ in range(count):
+        try:
+            step = next(steps)
+        except StopIteration:
+            return False
+        if not isinstance(step, int):
+            step()
+    return True
 
 
 def test_appends_go_on_meanwhile() -> None:
