@@ -14,7 +14,9 @@ class PurgatoryTimer:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None
+        self._fires_at = 0.0
+        """Of the timer there is. uvloop's handle of what is due at once does not tell."""
         self._purgatories: list[Purgatory[Any]] = []
 
     def now(self) -> float:
@@ -43,13 +45,14 @@ class PurgatoryTimer:
             default=None,
         )
         if self._timer is not None:
-            if expiry is not None and self._timer.when() <= expiry:
+            if expiry is not None and self._fires_at <= expiry:
                 # It fires too early for what waits by now, and is armed again then: waits that
                 # follow one another closely cost no timer each.
                 return
             self._timer.cancel()
             self._timer = None
         if expiry is not None:
+            self._fires_at = expiry
             self._timer = self._loop.call_at(expiry, self._advance)
 
     def _advance(self) -> None:

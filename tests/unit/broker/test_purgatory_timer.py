@@ -1,5 +1,7 @@
 import asyncio
 
+import uvloop
+
 from ballast.broker.purgatory_timer import PurgatoryTimer
 from ballast.purgatory.operation import DelayedOperation
 from tests.simulation.loop import SimulatedLoop, run
@@ -41,3 +43,22 @@ def test_the_end_ends_every_wait() -> None:
         assert len(ended) == 2
 
     run(1, main)
+
+
+def test_waits_may_begin_while_another_is_due_on_the_loop_that_brokers_use() -> None:
+    # uvloop's handle of what is due at once has no time.
+    async def main() -> None:
+        timer, ended = PurgatoryTimer(), list[float]()
+        purgatories = [timer.purgatory() for _ in range(3)]
+        began = timer.now()
+        async with asyncio.timeout(5):
+            while timer.now() < began + 0.003:
+                await asyncio.sleep(0)
+            for purgatory in purgatories:
+                purgatory.try_complete_else_watch(Wait(1, ended), ("key",), began)
+            assert not ended, "their time is up, but nobody has looked yet"
+            while len(ended) < len(purgatories):
+                await asyncio.sleep(0)
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main())
