@@ -292,7 +292,8 @@ class Connection(asyncio.BufferedProtocol):
         )
 
     def _arm_timer(self) -> None:
-        self._timer = self._loop.call_later(self._liveness.period_s, self._look)
+        delay_s = self._liveness.next_look_s(self._loop.time())
+        self._timer = self._loop.call_later(delay_s, self._look)
 
     def _look(self) -> None:
         """Close what has ended or does not move; give back a receive buffer that is not used."""

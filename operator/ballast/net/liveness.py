@@ -30,16 +30,20 @@ class Liveness:
         self._stalled_at = NEVER
         self._unsent = 0
 
-    @property
-    def period_s(self) -> float:
-        """How often `overdue` is worth asking."""
+    def next_look_s(self, now: float) -> float:
+        """Return in how many seconds `overdue` is worth asking: at the end of the idle time, too.
+
+        So the connection of a client that has vanished is closed when that time is over, not later.
+        """
         limits = self._limits
-        return min(
+        period_s = min(
             limits.quiet_period_s,
             limits.incomplete_frame_timeout_s,
             limits.connections_max_idle_s,
             limits.write_stall_timeout_s,
         )
+        until_idle_s = self._active_at + limits.connections_max_idle_s - now
+        return min(period_s, until_idle_s) if until_idle_s > 0 else period_s
 
     def received(self, now: float) -> None:
         """Take note that bytes came."""

@@ -79,8 +79,16 @@ def test_a_reader_must_take_something() -> None:
 
 
 def test_it_is_asked_as_often_as_the_shortest_limit() -> None:
-    assert Liveness(LIMITS, 0).period_s == 15
-    assert Liveness(ServerLimits(connections_max_idle_s=1), 0).period_s == 1
+    assert Liveness(LIMITS, 0).next_look_s(0) == 15
+    assert Liveness(ServerLimits(connections_max_idle_s=1), 0).next_look_s(0) == 1
+
+
+def test_it_is_asked_when_the_idle_time_is_over_and_not_at_every_turn_after_that() -> None:
+    liveness = Liveness(LIMITS, 0)
+    liveness.received(2)
+    assert liveness.next_look_s(590) == 12
+    liveness.write_paused(600)
+    assert liveness.next_look_s(602) == 15
 
 
 async def _idle_with_requests_under_way(tasks: asyncio.TaskGroup) -> None:
