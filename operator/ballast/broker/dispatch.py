@@ -94,6 +94,9 @@ HANDLERS: Final[Mapping[int, ApiHandler]] = {
 
 _REQUESTS: Final[Mapping[int, type[Message]]] = {key: api.request for key, api in APIS.items()}
 
+_API_VERSIONS: Final = int(ApiKey.API_VERSIONS)
+_API_VERSIONS_NEWEST: Final = APIS[ApiKey.API_VERSIONS].max_version
+
 FROM_CONTROLLER: Final = frozenset(
     {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA}
 )
@@ -110,15 +113,13 @@ class Dispatcher:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._times = parts.metrics.request_times
+        self._clock = parts.replicas.clock
 
     def __call__(self, context: RequestContext) -> ResponseParts | LaterAnswer | None:
         """Decode, handle and encode one request (`ballast.net.requests.Handler`)."""
         header = context.header
         key = header.api_key
-        if (
-            key == ApiKey.API_VERSIONS
-            and header.api_version > APIS[ApiKey.API_VERSIONS].max_version
-        ):
+        if key == _API_VERSIONS and header.api_version > _API_VERSIONS_NEWEST:
             # The one API that is answered in a version that is not known (KIP-511).
             return encode_response_parts(
                 header.correlation_id, api_versions.unsupported_version(), 0
@@ -130,23 +131,20 @@ class Dispatcher:
             allow_trailing=key in WITH_TRAILING_BYTES,
         )
         call = Call(
-            version=header.api_version,
-            client_id=header.client_id,
-            peer=context.peer_host,
-            connection_id=context.connection_id,
+            header.api_version, header.client_id, context.peer_host, context.connection_id
         )
         if key in FROM_CONTROLLER and not self._parts.identity.registered_once.is_set():
             return self._later(self._once_registered(key, request, call), key, header)
         answer = HANDLERS[key](self._parts, request, call)
         if answer is None:
             return None
+        if isinstance(answer, LaterResponse):
+            later = answer.framed(header.correlation_id, header.api_version)
+            later.add_done_callback(partial(self._answered, key, self._clock()))
+            return later
         if isinstance(answer, Message):
             self._times.observe(key, 0.0)
             return encode_response_parts(header.correlation_id, answer, header.api_version)
-        if isinstance(answer, LaterResponse):
-            later = answer.framed(header.correlation_id, header.api_version)
-            later.add_done_callback(partial(self._answered, key, self._parts.replicas.clock()))
-            return later
         return self._later(answer, key, header)
 
     async def _once_registered(self, key: int, request: Any, call: Call) -> Message:
@@ -163,12 +161,12 @@ class Dispatcher:
         return await answer
 
     def _answered(self, key: int, began: float, _: object) -> None:
-        self._times.observe(key, self._parts.replicas.clock() - began)
+        self._times.observe(key, self._clock() - began)
 
     async def _later(
         self, answer: Coroutine[Any, Any, Message], key: int, header: RequestHeader
     ) -> ResponseParts | None:
-        began = self._parts.replicas.clock()
+        began = self._clock()
         response = await answer
         self._answered(key, began, None)
         return encode_response_parts(header.correlation_id, response, header.api_version)

@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 REQUESTS_PER_TURN = 128
 """Requests of one connection handled before the other connections get their turn."""
 
+JOINED_BELOW = 8 * 1024
+"""Bytes of answers that are sooner copied into one than handed to the system in parts."""
+
 
 class ConnectionOwner(Protocol):
     """What a connection needs of its server."""
@@ -168,7 +171,8 @@ class Connection(asyncio.BufferedProtocol):
             exc_info=error,
         )
         self._closing = True
-        self._flush()
+        if self._outgoing:
+            self._flush()
         self._transport.close()
 
     def send_answers(self) -> None:
@@ -178,7 +182,8 @@ class Connection(asyncio.BufferedProtocol):
             parts = unanswered.popleft().parts
             if parts is not None:
                 self._put(parts)
-        self._flush()
+        if self._outgoing:
+            self._flush()
         if self._closing:
             if not unanswered and self._transport is not None:
                 self._transport.close()
@@ -191,14 +196,16 @@ class Connection(asyncio.BufferedProtocol):
     def _start_requests(self) -> None:
         """Start the complete requests in the buffer, as far as the limits allow."""
         now = self._loop.time()
+        buffer, unanswered = self._buffer, self._unanswered
+        most_in_flight = self._limits.max_in_flight
         started = 0
-        while not self._closing and not self._is_held():
+        while not (self._closing or self._write_paused or len(unanswered) >= most_in_flight):
             if started == REQUESTS_PER_TURN:
                 self._yielded = True
                 self._loop.call_soon(self._take_turn)
                 break
             try:
-                frame = self._buffer.next_frame()
+                frame = buffer.next_frame()
             except MalformedFrame as error:
                 self._owner.counters.malformed += 1
                 self.fail(f"malformed frame: {error}")
@@ -208,7 +215,8 @@ class Connection(asyncio.BufferedProtocol):
             started += 1
             self._start(frame)
         self._owner.counters.requests += started
-        self._flush()
+        if self._outgoing:
+            self._flush()
         if self._yielded or self._is_held():
             self._pause_reading()
         self._note_read(now, is_new_frame=started > 0)
@@ -272,13 +280,13 @@ class Connection(asyncio.BufferedProtocol):
             self._flush()
 
     def _flush(self) -> None:
-        if not self._outgoing:
-            return
         outgoing, self._outgoing = self._outgoing, []
-        self._outgoing_bytes = 0
+        size, self._outgoing_bytes = self._outgoing_bytes, 0
         assert self._transport is not None
         if len(outgoing) == 1:
             self._transport.write(outgoing[0])
+        elif size < JOINED_BELOW:
+            self._transport.write(b"".join(outgoing))
         else:
             self._transport.writelines(outgoing)
 

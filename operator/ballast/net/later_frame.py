@@ -48,11 +48,13 @@ class LaterFrame:
 
     def set_result(self, parts: Frame | None) -> None:
         """Give the frame; once only."""
+        assert not self._is_done, "a frame is given once"
         self._parts = parts
         self._end()
 
     def set_exception(self, exception: Exception) -> None:
         """Say that there will be no frame; once only."""
+        assert not self._is_done, "a frame is given once"
         self._exception = exception
         self._end()
 
@@ -72,7 +74,6 @@ class LaterFrame:
             self._callbacks.append(callback)
 
     def _end(self) -> None:
-        assert not self._is_done, "a frame is given once"
         self._is_done = True
         callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:

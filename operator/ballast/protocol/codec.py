@@ -7,7 +7,7 @@ Nothing from the wire ever reaches the generators, which read class declarations
 
 import struct
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ballast.protocol import decoder_source, encoder_source
 from ballast.protocol.errors import DecodeError, EncodeError, UnsupportedVersion
@@ -54,7 +54,7 @@ def decode(
         raise DecodeError(f"{message_class.__name__} v{version}: {error}") from error
     if position != end and not allow_trailing:
         raise DecodeError(f"{end - position} bytes follow {message_class.__name__} v{version}")
-    return cast("MessageT", message)
+    return message  # type: ignore[return-value]  # a decoder returns its own class
 
 
 def encode(message: Message, version: int) -> bytes:
@@ -63,7 +63,7 @@ def encode(message: Message, version: int) -> bytes:
     Raise `EncodeError` for a value that the version cannot carry (and may not drop) or that does
     not fit its field, `UnsupportedVersion` for a version that the class lacks.
     """
-    return b"".join(_encode(message, version)[0])
+    return b"".join(encode_parts(message, version))
 
 
 def encode_parts(message: Message, version: int) -> list[Records]:
@@ -71,7 +71,15 @@ def encode_parts(message: Message, version: int) -> list[Records]:
 
     There is at least one part, and the first is plain bytes.
     """
-    chunks, marks = _encode(message, version)
+    encoder = _encoders.get((type(message), version))
+    if encoder is None:
+        encoder = _make_encoder(type(message), version)
+    chunks: list[Records] = []
+    marks: list[int] = []
+    try:
+        encoder(message, chunks, marks)
+    except _UNFIT as error:
+        raise EncodeError(f"{type(message).__name__} v{version}: {error}") from error
     if not marks:
         return [b"".join(chunks)]
     parts: list[Records] = []
@@ -80,24 +88,9 @@ def encode_parts(message: Message, version: int) -> list[Records]:
         parts.append(b"".join(chunks[begin:mark]))
         parts.append(chunks[mark])
         begin = mark + 1
-    if begin < len(chunks) or not parts:
+    if begin < len(chunks):
         parts.append(b"".join(chunks[begin:]))
     return parts
-
-
-def _encode(message: Message, version: int) -> tuple[list[Records], list[int]]:
-    """Return the chunks of ``message`` and which of them are records."""
-    message_class = type(message)
-    encoder = _encoders.get((message_class, version))
-    if encoder is None:
-        encoder = _make_encoder(message_class, version)
-    chunks: list[Records] = []
-    marks: list[int] = []
-    try:
-        encoder(message, chunks, marks)
-    except _UNFIT as error:
-        raise EncodeError(f"{message_class.__name__} v{version}: {error}") from error
-    return chunks, marks
 
 
 def _make_decoding(message_class: type[Message], version: int) -> _Decoding:

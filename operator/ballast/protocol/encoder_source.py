@@ -142,7 +142,7 @@ class _Writer(SourceLines):
             return
         defaults = [self.name("d", field.default) for field in fields]
         same = " and ".join(
-            f"{owner}.{field.name} == {default}"
+            f"({owner}.{field.name} is {default} or {owner}.{field.name} == {default})"
             for field, default in zip(fields, defaults, strict=True)
         )
         self.flush()

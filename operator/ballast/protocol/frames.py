@@ -6,6 +6,7 @@ response must be readable by a client that does not know the version yet (KIP-51
 Functions take and return bytes only; splitting a stream into frames is the connection's task.
 """
 
+from functools import lru_cache
 from struct import Struct
 from typing import NamedTuple, TypeVar
 
@@ -23,6 +24,12 @@ SIZE_BYTES = 4
 LEAST_REQUEST_SIZE = 8
 """Key, version and correlation id."""
 
+_CLIENT_ID_AT = LEAST_REQUEST_SIZE + 2
+_API_VERSIONS = int(ApiKey.API_VERSIONS)
+_CONTROLLED_SHUTDOWN = int(ApiKey.CONTROLLED_SHUTDOWN)
+
+_SIZE_CORRELATION = Struct(">ii")
+_SIZE_CORRELATION_NO_TAGS = Struct(">iix")
 _KEY_VERSION_CORRELATION = Struct(">hhi")
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
@@ -57,14 +64,13 @@ def decode_request_header(frame: Records) -> tuple[RequestHeader, int]:
     key, version, correlation_id = _KEY_VERSION_CORRELATION.unpack_from(frame)
     header_version = _REQUEST_HEADER_VERSIONS.get((key, version))
     if header_version is None:
-        if key != ApiKey.API_VERSIONS:
+        if key != _API_VERSIONS:
             api_of(key)
             raise UnsupportedVersion(key, version)
         return RequestHeader(key, version, correlation_id, None), len(frame)
-    position = LEAST_REQUEST_SIZE
     if header_version == 0:
-        return RequestHeader(key, version, correlation_id, None), position
-    client_id, position = _read_client_id(frame, position)
+        return RequestHeader(key, version, correlation_id, None), LEAST_REQUEST_SIZE
+    client_id, position = _read_client_id(frame)
     if header_version == 2:
         if position < len(frame) and not frame[position]:
             position += 1  # no tags, as in nearly all headers
@@ -81,19 +87,18 @@ def api_of(key: int) -> Api:
         raise UnknownApiKey(key) from None
 
 
-def _read_client_id(frame: Records, position: int) -> tuple[str | None, int]:
+def _read_client_id(frame: Records) -> tuple[str | None, int]:
     """Read the client id: a plain nullable string in every header version that has one."""
-    begin = position + 2
-    if begin > len(frame):
+    if len(frame) < _CLIENT_ID_AT:
         raise DecodeError("the header ends before the client id")
-    (length,) = _INT16.unpack_from(frame, position)
+    (length,) = _INT16.unpack_from(frame, LEAST_REQUEST_SIZE)
     if length == -1:
-        return None, begin
-    end = begin + length
+        return None, _CLIENT_ID_AT
+    end = _CLIENT_ID_AT + length
     if length < 0 or end > len(frame):
-        raise refused_length(length, len(frame) - begin)
+        raise refused_length(length, len(frame) - _CLIENT_ID_AT)
     try:
-        return str(frame[begin:end], "utf-8"), end
+        return str(frame[_CLIENT_ID_AT:end], "utf-8"), end
     except UnicodeDecodeError as error:
         raise DecodeError("the client id is no UTF-8") from error
 
@@ -109,21 +114,27 @@ def encode_request(
     correlation_id: int, client_id: str | None, message: Message, version: int
 ) -> bytes:
     """Return a request with its size; raise `EncodeError` or `UnsupportedVersion`."""
-    return b"".join(encode_request_parts(correlation_id, client_id, message, version))
+    parts = encode_request_parts(correlation_id, client_id, message, version)
+    return bytes(parts[0]) if len(parts) == 1 else b"".join(parts)
 
 
 def encode_request_parts(
     correlation_id: int, client_id: str | None, message: Message, version: int
 ) -> list[Records]:
     """Return what `encode_request` returns, in parts; records are passed by reference."""
-    header = _KEY_VERSION_CORRELATION.pack(message.API_KEY, version, correlation_id)
-    if message.API_KEY != ApiKey.CONTROLLED_SHUTDOWN or version > 0:
+    key = message.API_KEY
+    header = _KEY_VERSION_CORRELATION.pack(key, version, correlation_id)
+    if key != _CONTROLLED_SHUTDOWN or version > 0:
         header += _client_id_bytes(client_id)
     if version >= message.FLEXIBLE_FROM:
         header += _NO_TAGS
-    return _with_size(header, encode_parts(message, version))
+    parts = encode_parts(message, version)
+    size = len(header) + sum(map(len, parts))
+    parts[0] = b"".join((_INT32.pack(size), header, parts[0]))
+    return parts
 
 
+@lru_cache(maxsize=64)
 def _client_id_bytes(client_id: str | None) -> bytes:
     if client_id is None:
         return _INT16.pack(-1)
@@ -132,25 +143,23 @@ def _client_id_bytes(client_id: str | None) -> bytes:
 
 
 def encode_response_parts(correlation_id: int, message: Message, version: int) -> list[Records]:
-    """Return a response with its size, in parts; records are passed by reference."""
-    header = _INT32.pack(correlation_id)
-    if _has_response_tags(message.API_KEY, message.FLEXIBLE_FROM, version):
-        header += _NO_TAGS
-    return _with_size(header, encode_parts(message, version))
+    """Return a response with its size, in parts; records are passed by reference.
+
+    A first part of plain bytes is joined to size and header.
+    """
+    parts = encode_parts(message, version)
+    first = parts[0]
+    layout, rest = _SIZE_CORRELATION, 4
+    if version >= message.FLEXIBLE_FROM and message.API_KEY != _API_VERSIONS:
+        layout, rest = _SIZE_CORRELATION_NO_TAGS, 5
+    size = rest + (len(first) if len(parts) == 1 else sum(map(len, parts)))
+    parts[0] = b"".join((layout.pack(size, correlation_id), first))
+    return parts
 
 
 def encode_response(correlation_id: int, message: Message, version: int) -> bytes:
     """Return a response with its size."""
     return b"".join(encode_response_parts(correlation_id, message, version))
-
-
-def _with_size(header: bytes, parts: list[Records]) -> list[Records]:
-    """Put size and header before ``parts``; a first part of plain bytes is joined to them."""
-    if len(parts) == 1:
-        first = parts[0]
-        return [b"".join((_INT32.pack(len(header) + len(first)), header, first))]
-    size = len(header) + sum(map(len, parts))
-    return [b"".join((_INT32.pack(size), header, parts[0])), *parts[1:]]
 
 
 def decode_response(
@@ -161,13 +170,9 @@ def decode_response(
         raise DecodeError(f"a response of {len(frame)} bytes has no correlation id")
     (correlation_id,) = _INT32.unpack_from(frame)
     position = SIZE_BYTES
-    if _has_response_tags(message_class.API_KEY, message_class.FLEXIBLE_FROM, version):
+    if version >= message_class.FLEXIBLE_FROM and message_class.API_KEY != _API_VERSIONS:
         if position < len(frame) and not frame[position]:
             position += 1
         else:
             position = skip_tags(frame, position, len(frame))
     return correlation_id, decode(message_class, version, memoryview(frame)[position:])
-
-
-def _has_response_tags(api_key: int, flexible_from: int, version: int) -> bool:
-    return version >= flexible_from and api_key != ApiKey.API_VERSIONS
