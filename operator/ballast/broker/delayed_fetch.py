@@ -39,15 +39,16 @@ class DelayedFetch(DelayedOperation):
 
     def try_complete(self) -> bool:
         """Complete once there is something to say: enough records, or an error."""
-        if self._plan.is_superseded:
+        plan = self._plan
+        if plan.is_superseded:
             return self.force_complete()
         changed = self._replicas.delays.changed
-        asked = None if changed is None else self._plan.asked_of(changed)
+        asked = None if changed is None else plan.asked_of(changed)
         if changed is not None and asked is not None:
             must_answer = self._has_changed(changed, asked)
         else:
-            must_answer = any(self._has_changed(*item) for item in self._plan.asked())
-        if must_answer or self._readable_bytes >= self._plan.min_bytes:
+            must_answer = any(self._has_changed(*item) for item in plan.asked())
+        if must_answer or self._readable_bytes >= plan.min_bytes:
             return self.force_complete()
         return False
 
@@ -75,7 +76,7 @@ class DelayedFetch(DelayedOperation):
             return None
         upper = upper_offset(partition, view, plan)
         if begin >= upper or (
-            plan.is_from_follower
+            plan.replica_id >= 0
             and replicas.throttles.leader.covers_any
             and replicas.throttles.leader_holds_back(
                 name, follower_in_sync=plan.replica_id in view.isr

@@ -11,9 +11,13 @@ from ballast.purgatory.operation import DelayedOperation
 from ballast.purgatory.purgatory import Purgatory
 from ballast.replication.fetch_session import FetchSession
 from ballast.replication.fetch_sessions import FetchSessions
+from ballast.storage.log import Log
 
 Session = FetchSession[TopicPartition, FetchPartition]
 Sessions = FetchSessions[TopicPartition, FetchPartition]
+
+_Range = tuple[Log, int, int, int, bool]
+"""What is asked of a log."""
 
 
 class Delays:
@@ -36,6 +40,8 @@ class Delays:
         self.changed: TopicPartition | None = None
         """While waiting fetches are tried because of one partition: which. A follower's fetch
         names thousands, and need not look at the others."""
+        self._read: tuple[_Range, bytes | memoryview] | None = None
+        """What was read last of the partition that has changed."""
 
     def wait_for_replicas(
         self, operation: DelayedOperation, partitions: list[TopicPartition]
@@ -80,10 +86,43 @@ class Delays:
             self.fetch.check_and_complete(partition)
             for session in self.sessions.watching(partition):
                 session.mark(partition)
-                if for_followers or not session.is_privileged:
+                if for_followers or session.replica_id < 0:
                     self.fetch.check_and_complete(session.session_id)
         finally:
-            self.changed = None
+            self.changed = self._read = None
+
+    def read(
+        self,
+        log: Log,
+        offset: int,
+        upper_offset: int,
+        max_bytes: int,
+        *,
+        at_least_one_batch: bool,
+    ) -> bytes | memoryview:
+        """Return and raise what `Log.read` does.
+
+        Followers wait at the same offset: while their fetches are tried because of one append, the
+        same records are read for the first of them only.
+        """
+        if self.changed is None:
+            return log.read(
+                offset,
+                max_bytes=max_bytes,
+                upper_offset=upper_offset,
+                at_least_one_batch=at_least_one_batch,
+            )
+        asked = (log, offset, upper_offset, max_bytes, at_least_one_batch)
+        if self._read is not None and self._read[0] == asked:
+            return self._read[1]
+        records = log.read(
+            offset,
+            max_bytes=max_bytes,
+            upper_offset=upper_offset,
+            at_least_one_batch=at_least_one_batch,
+        )
+        self._read = asked, records
+        return records
 
     def may_be_told(self, partition: TopicPartition) -> None:
         """Let the sessions that fetch ``partition`` look at it in their next answers.
@@ -111,7 +150,8 @@ class Delays:
 
     def log_start_told(self, partition: TopicPartition) -> None:
         """Try what waits for followers of ``partition``: one has said where its log begins."""
-        self.deletions.check_and_complete(partition)
+        if self.deletions.delayed_count:
+            self.deletions.check_and_complete(partition)
 
     def shut_down(self) -> None:
         """Answer everything that waits."""

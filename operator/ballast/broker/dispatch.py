@@ -130,9 +130,7 @@ class Dispatcher:
             context.body,
             allow_trailing=key in WITH_TRAILING_BYTES,
         )
-        call = Call(
-            header.api_version, header.client_id, context.peer_host, context.connection_id
-        )
+        call = Call(header.api_version, header.client_id, context.peer_host, context.connection_id)
         if key in FROM_CONTROLLER and not self._parts.identity.registered_once.is_set():
             return self._later(self._once_registered(key, request, call), key, header)
         answer = HANDLERS[key](self._parts, request, call)

@@ -120,6 +120,9 @@ class Partition:
         Raises `PartitionError`: FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH (KIP-320) before
         NOT_LEADER_OR_FOLLOWER, as Kafka orders them.
         """
+        view = self.view
+        if view is not None and current_leader_epoch in (self.leader_epoch, NO_EPOCH):
+            return view
         try:
             check_leader_epoch(current_leader_epoch, self.leader_epoch)
         except FencedLeaderEpoch as error:

@@ -142,7 +142,7 @@ def read_batch_header(buffer: Buffer, position: int = 0) -> BatchHeader:
         raise CorruptRecords(f"no record format has magic {magic}")
     if len(buffer) - position < HEADER_SIZE:
         raise CorruptRecords(f"{len(buffer) - position} bytes are too few for a batch")
-    header = BatchHeader._make(_HEADER.unpack_from(buffer, position))
+    header = tuple.__new__(BatchHeader, _HEADER.unpack_from(buffer, position))
     if header.batch_length < HEADER_SIZE - SIZE_PREFIX:
         raise CorruptRecords(f"batch length {header.batch_length} is less than a header")
     if header.base_offset < 0 or header.last_offset_delta < 0 or header.record_count < 0:
@@ -168,7 +168,7 @@ def check_batches(
         _check_whole(view, position, header, max_batch_bytes)
         _check_claims(header, from_producer=from_producer)
         batches.append((position, header))
-        position += header.size
+        position += SIZE_PREFIX + header.batch_length
     if from_producer and not batches:
         raise InvalidRecords("there is no batch to append")
     return batches
@@ -178,11 +178,12 @@ def _check_whole(
     view: memoryview, position: int, header: BatchHeader, max_batch_bytes: int
 ) -> None:
     """Check size and checksum of the batch at ``position``."""
-    end = position + header.size
+    size = SIZE_PREFIX + header.batch_length
+    end = position + size
     if end > len(view):
-        raise CorruptRecords(f"a batch of {header.size} bytes has {len(view) - position} only")
-    if header.size > max_batch_bytes:
-        raise BatchTooLarge(f"a batch of {header.size} bytes exceeds {max_batch_bytes}")
+        raise CorruptRecords(f"a batch of {size} bytes has {len(view) - position} only")
+    if size > max_batch_bytes:
+        raise BatchTooLarge(f"a batch of {size} bytes exceeds {max_batch_bytes}")
     crc = crc32c.crc32c(view[position + CHECKED_OFFSET : end])
     if crc != header.crc:
         raise CorruptRecords(f"checksum is {crc:#010x}, the batch says {header.crc:#010x}")
@@ -190,23 +191,22 @@ def _check_whole(
 
 def _check_claims(header: BatchHeader, *, from_producer: bool) -> None:
     """Check the header's numbers against one another (``LogValidator.validateBatch``)."""
-    if from_producer and header.record_count != header.last_offset_delta + 1:
-        raise InvalidRecords(
-            f"{header.record_count} records have a last offset delta of {header.last_offset_delta}"
-        )
-    if header.record_count > header.last_offset_delta + 1:
-        raise InvalidRecords(
-            f"{header.record_count} records do not fit into {header.last_offset_delta + 1} offsets"
-        )
-    if header.compression >= len(COMPRESSIONS):
-        raise InvalidRecords(f"there is no compression {header.compression}")
-    room = header.size - HEADER_SIZE
-    if header.compression == 0 and header.record_count * LEAST_RECORD_SIZE > room:
-        raise InvalidRecords(f"{header.record_count} records cannot lie in {room} bytes")
-    if header.producer_id < NO_PRODUCER_ID:
-        raise InvalidRecords(f"negative producer id {header.producer_id}")
+    count, offsets = header.record_count, header.last_offset_delta + 1
+    if from_producer and count != offsets:
+        raise InvalidRecords(f"{count} records have a last offset delta of {offsets - 1}")
+    if count > offsets:
+        raise InvalidRecords(f"{count} records do not fit into {offsets} offsets")
+    compression = header.attributes & COMPRESSION_MASK
+    if compression >= len(COMPRESSIONS):
+        raise InvalidRecords(f"there is no compression {compression}")
+    room = SIZE_PREFIX + header.batch_length - HEADER_SIZE
+    if compression == 0 and count * LEAST_RECORD_SIZE > room:
+        raise InvalidRecords(f"{count} records cannot lie in {room} bytes")
+    producer_id = header.producer_id
+    if producer_id < NO_PRODUCER_ID:
+        raise InvalidRecords(f"negative producer id {producer_id}")
     if (
-        header.has_producer_id
+        producer_id > NO_PRODUCER_ID
         and not header.is_control
         and (header.base_sequence < 0 or header.producer_epoch < 0)
     ):

@@ -17,14 +17,10 @@ class DelayedOperation(ABC):
     def __init__(self, timeout_ms: int) -> None:
         """Make an operation that may wait ``timeout_ms`` from when it is watched."""
         self.timeout_ms = timeout_ms
-        self._completed = False
+        self.is_completed = False
+        """Whether `on_complete` has run (or is running), or never will: it was cancelled."""
         self._timer: WheelEntry[DelayedOperation] | None = None
         self._unwatch: Callable[[DelayedOperation], None] | None = None
-
-    @property
-    def is_completed(self) -> bool:
-        """Whether `on_complete` has run (or is running), or never will: it was cancelled."""
-        return self._completed
 
     @abstractmethod
     def try_complete(self) -> bool:
@@ -39,10 +35,12 @@ class DelayedOperation(ABC):
 
     def force_complete(self) -> bool:
         """Complete now, whatever the condition; return False if that had happened already."""
-        if self._completed:
+        if self.is_completed:
             return False
-        self._completed = True
-        self.stop_timer()
+        self.is_completed = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         self.on_complete()
         return True
 
@@ -56,10 +54,12 @@ class DelayedOperation(ABC):
 
         The purgatory holds nothing of the operation any more.
         """
-        if self._completed:
+        if self.is_completed:
             return False
-        self._completed = True
-        self.stop_timer()
+        self.is_completed = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if self._unwatch is not None:
             self._unwatch(self)
             self._unwatch = None
@@ -73,9 +73,3 @@ class DelayedOperation(ABC):
         """Hold the timer and what takes the operation out of watch lists. For the purgatory."""
         self._timer = timer
         self._unwatch = unwatch
-
-    def stop_timer(self) -> None:
-        """Cancel the timer, if one is held."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None

@@ -73,21 +73,23 @@ class Purgatory(Generic[Key]):
         """Let an operation wait whose condition does not hold now; return whether time was up."""
         watched = tuple(keys)
         for key in watched:
-            self._watchers.setdefault(key, {})[operation] = None
+            watchers = self._watchers.get(key)
+            if watchers is None:
+                self._watchers[key] = {operation: None}
+            else:
+                watchers[operation] = None
         self._watched_since_purge += 1
-        self._start_timer(operation, watched, now)
-        self._purge_if_due()
-        return operation.is_completed
-
-    def _start_timer(self, operation: DelayedOperation, keys: tuple[Key, ...], now: float) -> None:
         deadline_ms = math.ceil(now * 1000) + operation.timeout_ms
         timer = self._wheel.add(operation, deadline_ms)
         if timer is None:
             operation.expire()
-            return
-        operation.start_timer(timer, partial(self._unwatch, keys))
-        if deadline_ms < self._next_look_ms:
-            self._on_earlier_expiry()
+        else:
+            operation.start_timer(timer, partial(self._unwatch, watched))
+            if deadline_ms < self._next_look_ms:
+                self._on_earlier_expiry()
+        if self._watched_since_purge > self._purge_interval:
+            self._purge_if_due()
+        return operation.is_completed
 
     def check_and_complete(self, key: Key) -> int:
         """Try the operations that watch ``key``; return how many of them this call completed."""
@@ -100,7 +102,8 @@ class Purgatory(Generic[Key]):
                 completed += 1
             if operation.is_completed:
                 operations.pop(operation, None)
-        self._forget_if_empty(key, operations)
+        if not operations:
+            self._forget_if_empty(key, operations)
         return completed
 
     def next_expiry(self) -> float | None:

@@ -19,20 +19,21 @@ T = TypeVar("T")
 class WheelEntry(Generic[T]):
     """One item in the wheel; `cancel` takes it out."""
 
-    __slots__ = ("_bucket", "deadline_ms", "item")
+    __slots__ = ("bucket", "deadline_ms", "item")
 
     def __init__(self, item: T, deadline_ms: int) -> None:
         self.item = item
         self.deadline_ms = deadline_ms
-        self._bucket: _Bucket[T] | None = None
+        self.bucket: _Bucket[T] | None = None
+        """For the wheel."""
 
     def cancel(self) -> None:
         """Take the entry out of the wheel; does nothing if it has expired or was cancelled."""
-        if self._bucket is not None:
-            self._bucket.remove(self)
-
-    def _move_to(self, bucket: "_Bucket[T] | None") -> None:
-        self._bucket = bucket
+        bucket = self.bucket
+        if bucket is not None:
+            self.bucket = None
+            del bucket.entries[self]
+            bucket.counter.entries -= 1
 
 
 class _Counter:
@@ -45,30 +46,20 @@ class _Counter:
 class _Bucket(Generic[T]):
     """The entries of one slot of one wheel, in order of insertion."""
 
-    __slots__ = ("_counter", "_entries", "expiry_ms")
+    __slots__ = ("counter", "entries", "expiry_ms")
 
     def __init__(self, counter: _Counter) -> None:
-        self._counter = counter
-        self._entries: dict[WheelEntry[T], None] = {}
+        self.counter = counter
+        self.entries: dict[WheelEntry[T], None] = {}
         self.expiry_ms = -1
         """When the bucket's tick begins; a slot is used again for a later tick."""
 
     def __len__(self) -> int:
-        return len(self._entries)
-
-    def add(self, entry: WheelEntry[T]) -> None:
-        self._entries[entry] = None
-        self._counter.entries += 1
-        entry._move_to(self)
-
-    def remove(self, entry: WheelEntry[T]) -> None:
-        del self._entries[entry]
-        self._counter.entries -= 1
-        entry._move_to(None)
+        return len(self.entries)
 
     def drain(self) -> Iterator[WheelEntry[T]]:
-        for entry in list(self._entries):
-            self.remove(entry)
+        for entry in list(self.entries):
+            entry.cancel()
             yield entry
 
 
@@ -112,23 +103,27 @@ class TimingWheel(Generic[T]):
 
     def _insert(self, entry: WheelEntry[T]) -> bool:
         wheel = self._lowest
-        if entry.deadline_ms < wheel.current_ms + wheel.tick_ms:
+        deadline_ms = entry.deadline_ms
+        if deadline_ms < wheel.current_ms + wheel.tick_ms:
             return False
-        while entry.deadline_ms >= wheel.current_ms + wheel.interval_ms:
-            wheel = self._overflow_of(wheel)
-        tick = entry.deadline_ms // wheel.tick_ms
+        while deadline_ms >= wheel.current_ms + wheel.interval_ms:
+            wheel = wheel.overflow or self._overflow_of(wheel)
+        tick = deadline_ms // wheel.tick_ms
         bucket = wheel.buckets[tick % self._size]
-        bucket.add(entry)
-        if bucket.expiry_ms != tick * wheel.tick_ms:
-            bucket.expiry_ms = tick * wheel.tick_ms
+        bucket.entries[entry] = None
+        self._counter.entries += 1
+        entry.bucket = bucket
+        expiry_ms = tick * wheel.tick_ms
+        if bucket.expiry_ms != expiry_ms:
+            bucket.expiry_ms = expiry_ms
             self._sequence += 1
             heapq.heappush(self._heap, (bucket.expiry_ms, self._sequence, bucket))
         return True
 
     def _overflow_of(self, wheel: _Wheel[T]) -> _Wheel[T]:
-        if wheel.overflow is None:
-            wheel.overflow = _Wheel(wheel.interval_ms, self._size, wheel.current_ms, self._counter)
-        return wheel.overflow
+        made = _Wheel[T](wheel.interval_ms, self._size, wheel.current_ms, self._counter)
+        wheel.overflow = made
+        return made
 
     def next_expiry_ms(self) -> int | None:
         """Return when `advance` has something to do, or None while the wheel is empty.

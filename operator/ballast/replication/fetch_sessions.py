@@ -9,7 +9,7 @@ follower's.
 
 from bisect import bisect_left, insort
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from ballast.replication.errors import FetchSessionNotFound, InvalidFetchSessionEpoch
@@ -83,7 +83,7 @@ class FetchSessions(Generic[Key, Asked]):
         epoch: int,
         replica_id: int,
         asked: Mapping[Key, Asked],
-        forgotten: Iterable[Key],
+        forgotten: Sequence[Key],
         now: float,
     ) -> FetchSession[Key, Asked] | None:
         """Take a fetch; return its session, or None for one that names all its partitions.
@@ -103,7 +103,8 @@ class FetchSessions(Generic[Key, Asked]):
             raise FetchSessionNotFound(f"there is no fetch session {session_id}")
         if session.epoch != epoch:
             raise InvalidFetchSessionEpoch(f"epoch {epoch} instead of {session.epoch}")
-        self._update(session, asked, forgotten)
+        if asked or forgotten:
+            self._update(session, asked, forgotten)
         if not session.partitions:
             self.close(session)
             return None
@@ -140,14 +141,11 @@ class FetchSessions(Generic[Key, Asked]):
         for key in forgotten:
             if session.remove(key):
                 self._unwatch(key, session_id)
-        self._value(session)
-
-    def _value(self, session: FetchSession[Key, Asked]) -> None:
-        before = self._values.get(session.session_id)
+        before = self._values.get(session_id)
         if before is None or before.partitions != len(session.partitions):
-            self._forget_value(session.session_id)
-            value = _Value(session.is_privileged, len(session.partitions), session.session_id)
-            self._values[session.session_id] = value
+            self._forget_value(session_id)
+            value = _Value(session.is_privileged, len(session.partitions), session_id)
+            self._values[session_id] = value
             insort(self._by_value, value)
 
     def _forget_value(self, session_id: int) -> None:

@@ -26,15 +26,14 @@ class Committed:
     leader_and_isr: LeaderAndIsr
     isr: frozenset[int] = field(init=False)
     """The in-sync replicas as last read."""
+    maximal_isr: frozenset[int] = field(init=False)
+    """Every broker that may be in the ISR."""
 
     def __post_init__(self) -> None:
-        # Every fetch of a follower asks for it.
-        object.__setattr__(self, "isr", frozenset(self.leader_and_isr.isr))
-
-    @property
-    def maximal_isr(self) -> frozenset[int]:
-        """Every broker that may be in the ISR."""
-        return self.isr
+        # Every fetch of a follower asks for them.
+        isr = frozenset(self.leader_and_isr.isr)
+        object.__setattr__(self, "isr", isr)
+        object.__setattr__(self, "maximal_isr", isr)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -156,7 +156,8 @@ class LeaderView:
         in range. Raises `NotAReplica`.
         """
         assert fetch_offset <= leader_log_end_offset, "a fetch beyond the end is out of range"
-        self._followers[follower_id] = self.progress(follower_id).after_fetch(
+        progress = self._followers.get(follower_id) or self.progress(follower_id)
+        self._followers[follower_id] = progress.after_fetch(
             fetch_offset, log_start_offset, now, leader_log_end_offset
         )
 
@@ -180,6 +181,9 @@ class LeaderView:
         from chasing a moving mark; Kafka ``maybeIncrementLeaderHW``). An end offset not learnt in
         this leader epoch is unknown, and holds the mark where it is.
         """
+        high_watermark = self.high_watermark
+        if log_end_offset <= high_watermark:
+            return False
         required = self.required_replicas()
         reached = log_end_offset
         missing = len(required) - (self.broker_id in required)
@@ -188,11 +192,12 @@ class LeaderView:
                 missing -= 1
             elif not progress.was_caught_up_within(replica_lag_time_max_ms, now):
                 continue
-            reached = min(reached, progress.log_end_offset)
-            if reached <= self.high_watermark:
-                return False
+            if progress.log_end_offset < reached:
+                reached = progress.log_end_offset
+                if reached <= high_watermark:
+                    return False
         # An ISR member that the assignment no longer names never fetches here; it cannot be passed.
-        if missing or reached <= self.high_watermark:
+        if missing:
             return False
         self.high_watermark = reached
         return True
@@ -223,7 +228,7 @@ class LeaderView:
 
     def check_enough_replicas(self, min_insync_replicas: int) -> None:
         """Raise `NotEnoughReplicas` if acks=all must be refused; call it before the append."""
-        if self.is_under_min_isr(min_insync_replicas):
+        if len(self._isr_state.isr) < min_insync_replicas:
             raise NotEnoughReplicas(
                 f"{len(self.isr)} in-sync replicas, min.insync.replicas is {min_insync_replicas}"
             )

@@ -46,11 +46,7 @@ class FollowerProgress(NamedTuple):
         elif fetch_offset >= self.last_fetch_leader_log_end_offset:
             caught_up_time = max(caught_up_time, self.last_fetch_time)
         return FollowerProgress(
-            log_end_offset=fetch_offset,
-            log_start_offset=log_start_offset,
-            last_caught_up_time=caught_up_time,
-            last_fetch_time=now,
-            last_fetch_leader_log_end_offset=leader_log_end_offset,
+            fetch_offset, log_start_offset, caught_up_time, now, leader_log_end_offset
         )
 
     def caught_up_until(self, time: float) -> "FollowerProgress":

@@ -82,7 +82,7 @@ def epochs_begun(
             begun.append((epoch, header.base_offset))
             known = epoch
         previous = epoch
-        expected = header.next_offset
+        expected = header.base_offset + header.last_offset_delta + 1
     return begun
 
 
@@ -104,20 +104,17 @@ def must_roll(
         return True
     if marks[-1].last_offset - segment.base_offset > INT_MAX:
         return True
-    if _index_bytes(segment) >= config.segment_index_bytes:
+    # The time index gets one more entry at a roll.
+    most_index_bytes = config.segment_index_bytes
+    if (
+        OFFSET_ENTRY_BYTES * segment.offset_index.file.count >= most_index_bytes
+        or TIME_ENTRY_BYTES * (segment.time_index.file.count + 1) >= most_index_bytes
+    ):
         return True
     waited_ms = segment.waited_ms(marks[-1].max_timestamp, now_ms)
     if config.segment_jitter_ms:
         waited_ms += _jitter_ms(segment, config)
     return waited_ms > config.max_segment_ms
-
-
-def _index_bytes(segment: Segment) -> int:
-    """Return the size of the larger index, with the entry that the time index gets at a roll."""
-    return max(
-        OFFSET_ENTRY_BYTES * segment.offset_index.file.count,
-        TIME_ENTRY_BYTES * (segment.time_index.file.count + 1),
-    )
 
 
 def _jitter_ms(segment: Segment, config: LogConfig) -> int:

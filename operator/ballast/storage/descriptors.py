@@ -97,6 +97,12 @@ class RealFile:
     def pwrite(self, data: Buffer, position: int) -> None:
         """Write all of ``data`` at ``position``."""
         try:
+            if len(data) <= WRITE_BYTES:
+                written = os.pwrite(self._descriptor, data, position)
+                if written == len(data):
+                    return
+                position += written
+                data = memoryview(data)[written:]
             rest = memoryview(data)
             while rest:
                 written = os.pwrite(self._descriptor, rest[:WRITE_BYTES], position)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from ballast.model.ids import TopicPartition
-from ballast.protocol.records import BatchHeader, assign_offset, check_batches
+from ballast.protocol.records import SIZE_PREFIX, BatchHeader, assign_offset, check_batches
 from ballast.replication.leader_epochs import EpochEntry
 from ballast.storage.appends import (
     AppendInfo,
@@ -107,10 +107,9 @@ class Log(LogFence):
         `AppendTooLarge`, `StaleLeaderEpoch` and `LogFailed`; nothing is appended then.
         """
         self._check_usable()
-        if leader_epoch < self.leader_epochs.latest_epoch:
-            raise StaleLeaderEpoch(
-                f"epoch {leader_epoch} is older than {self.leader_epochs.latest_epoch}"
-            )
+        latest_epoch = self.leader_epochs.latest_epoch
+        if leader_epoch < latest_epoch:
+            raise StaleLeaderEpoch(f"epoch {leader_epoch} is older than {latest_epoch}")
         batches = check_batches(records, self._config.max_message_bytes)
         duplicate = find_duplicate(batches, self.producers, now_ms)
         if duplicate is not None:
@@ -119,7 +118,7 @@ class Log(LogFence):
             records, batches = prepare(records, batches, self._config, now_ms)
         if len(records) > self._config.segment_bytes:
             raise AppendTooLarge(f"{len(records)} bytes exceed segment.bytes")
-        if leader_epoch > self.leader_epochs.latest_epoch:
+        if leader_epoch > latest_epoch:
             self.begin_leader_epoch(leader_epoch)
         if records.readonly:
             records = memoryview(bytearray(records))
@@ -128,7 +127,8 @@ class Log(LogFence):
         for position, header in batches:
             assign_offset(records, position, offset, leader_epoch)
             last_offset = offset + header.last_offset_delta
-            marks.append(BatchMark(position, header.size, last_offset, header.max_timestamp))
+            size = SIZE_PREFIX + header.batch_length
+            marks.append(BatchMark(position, size, last_offset, header.max_timestamp))
             offset = last_offset + 1
         info = self._write(records, marks, now_ms)
         for mark, (_, header) in zip(marks, batches, strict=True):
@@ -157,8 +157,7 @@ class Log(LogFence):
         if not batches:
             end = self.log_end_offset
             return AppendInfo(end, end - 1, -1, self.log_start_offset, False, 0, 0)
-        begun = epochs_begun(batches, self.log_end_offset, self.leader_epochs)
-        for epoch, offset in begun:
+        for epoch, offset in epochs_begun(batches, self.log_end_offset, self.leader_epochs):
             self._epoch_file.changed(self.leader_epochs.assign(epoch, offset))
         marks = [mark_of(header, position) for position, header in batches]
         info = self._write(records, marks, now_ms)
@@ -371,7 +370,9 @@ class Log(LogFence):
         return AppendInfo(
             first_offset,
             last_offset,
-            max(mark.max_timestamp for mark in marks),
+            marks[0].max_timestamp
+            if len(marks) == 1
+            else max(mark.max_timestamp for mark in marks),
             self.log_start_offset,
             False,
             len(marks),

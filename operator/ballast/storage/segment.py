@@ -169,7 +169,7 @@ class Segment:
     def append(self, records: Buffer, marks: Sequence[BatchMark]) -> None:
         """Write whole batches at the end with one call; ``marks`` are relative to ``records``."""
         start = self.size
-        self._open().pwrite(records, start)
+        (self._file or self._open()).pwrite(records, start)
         self.size = start + len(records)
         for mark in marks:
             self.note(start + mark.position, mark)
@@ -196,7 +196,7 @@ class Segment:
 
     def waited_ms(self, timestamp_ms: int, now_ms: int | None) -> int:
         """Return how long it takes batches, by their timestamps or, without, since first asked."""
-        first = self.first_timestamp()
+        first = self.first_timestamp() if self._first_timestamp is None else self._first_timestamp
         if first > NO_TIMESTAMP:
             return timestamp_ms - first
         if now_ms is None:
@@ -278,7 +278,7 @@ class Segment:
                 _, first = next(self.scan(start))
                 end = start + first.size
                 self.remember(first.next_offset, end)
-        data = self._open().view(end - start, start)
+        data = (self._file or self._open()).view(end - start, start)
         if len(data) != end - start:
             raise CorruptLog(f"{self.path} is shorter than it was")
         return data

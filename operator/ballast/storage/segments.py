@@ -86,6 +86,9 @@ class Segments:
 
     def holding(self, offset: int) -> Segment:
         """Return the segment that holds ``offset``, ready to be read."""
+        active = self._list[-1]
+        if offset >= active.base_offset:
+            return active
         return self.opened(self._list[self.number_of(offset)])
 
     def position_of(self, offset: int) -> LogPosition:

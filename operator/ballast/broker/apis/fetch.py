@@ -20,12 +20,11 @@ Version notes:
 * v7 has sessions. v9 fences by leader epoch (KIP-320), v12 reports divergence (KIP-595).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from ballast.broker.answers import Answer, LaterResponse
 from ballast.broker.delayed_fetch import DelayedFetch
-from ballast.broker.delays import Session
 from ballast.broker.fetch import Fetched, FetchPlan, acknowledge, read
 from ballast.broker.partition import Partition
 from ballast.broker.parts import Call, Parts
@@ -34,7 +33,6 @@ from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.fetch import (
     FetchableTopicResponse,
-    FetchPartition,
     FetchRequest,
     FetchResponse,
     PartitionData,
@@ -53,9 +51,19 @@ def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterRe
     replicas = parts.replicas
     delays = replicas.delays
     now = replicas.clock()
-    asked = _asked(request)
+    asked = {}
+    for topic in request.topics:
+        for partition in topic.partitions:
+            asked[TopicPartition(topic.topic, partition.partition)] = partition
     try:
-        session = _session_of(parts, request, asked, now)
+        session = delays.sessions.fetched(
+            request.session_id,
+            request.session_epoch,
+            request.replica_id,
+            asked,
+            _forgotten(request) if request.forgotten_topics_data else (),
+            now,
+        )
     except FetchSessionNotFound:
         return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     except InvalidFetchSessionEpoch:
@@ -73,7 +81,7 @@ def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterRe
     )
     if session is not None:
         delays.begin_fetch(session)
-    is_at_end = plan.is_from_follower and acknowledge(replicas, plan)
+    is_at_end = plan.replica_id >= 0 and acknowledge(replicas, plan)
     may_wait = request.max_wait_ms > 0 and plan.min_bytes > 0
     if not (session is not None and is_at_end and may_wait):
         fetched = read(replicas, plan)
@@ -94,32 +102,12 @@ def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterRe
     return answer.into(lambda fetched: _response(parts, plan, fetched))
 
 
-def _asked(request: FetchRequest) -> dict[TopicPartition, FetchPartition]:
-    return {
-        TopicPartition(topic.topic, asked.partition): asked
-        for topic in request.topics
-        for asked in topic.partitions
-    }
-
-
-def _session_of(
-    parts: Parts,
-    request: FetchRequest,
-    asked: Mapping[TopicPartition, FetchPartition],
-    now: float,
-) -> Session | None:
-    return parts.replicas.delays.sessions.fetched(
-        request.session_id,
-        request.session_epoch,
-        request.replica_id,
-        asked,
-        [
-            TopicPartition(topic.topic, number)
-            for topic in request.forgotten_topics_data
-            for number in topic.partitions
-        ],
-        now,
-    )
+def _forgotten(request: FetchRequest) -> list[TopicPartition]:
+    return [
+        TopicPartition(topic.topic, number)
+        for topic in request.forgotten_topics_data
+        for number in topic.partitions
+    ]
 
 
 def _response(parts: Parts, plan: FetchPlan, fetched: Fetched) -> FetchResponse:
@@ -145,22 +133,21 @@ def _told(
     session_id: int,
 ) -> FetchResponse:
     by_topic: dict[str, list[PartitionData]] = {}
-    partitions = parts.replicas.partitions
+    replicas, metrics = parts.replicas, parts.metrics
+    is_from_follower = plan.replica_id >= 0
     size_bytes = 0
     for name, data in told:
-        if data.error_code != ErrorCode.NONE:
-            parts.metrics.failed_fetch.inc()
-        if data.records:
-            size_bytes += len(data.records)
-        if not plan.is_from_follower:
-            _count(partitions.get(name), data)
-        elif data.records:
-            parts.replicas.throttles.leader_sent(name, len(data.records))
+        if data.error_code:
+            metrics.failed_fetch.inc()
+        size = len(data.records) if data.records else 0
+        if not is_from_follower:
+            _count(replicas.partitions.get(name), data)
+        elif size and replicas.throttles.leader.covers_any:
+            replicas.throttles.leader_sent(name, size)
+        size_bytes += size
         by_topic.setdefault(name.topic, []).append(data)
     if size_bytes:
-        metrics = parts.metrics
-        sent = metrics.replication_bytes_out if plan.is_from_follower else metrics.bytes_out
-        sent.inc(size_bytes)
+        (metrics.replication_bytes_out if is_from_follower else metrics.bytes_out).inc(size_bytes)
     return FetchResponse(
         session_id=session_id,
         responses=tuple(
