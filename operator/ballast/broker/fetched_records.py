@@ -38,6 +38,7 @@ def may_ask_on(fetched: Sequence[FetchedRecords]) -> bool:
 
     Strictly below the high watermark: at it, the fetch would let the replica join the ISR.
     """
-    return bool(fetched) and all(
-        part.batches[-1][1].next_offset < part.high_watermark for part in fetched
-    )
+    for part in fetched:
+        if part.batches[-1][1].next_offset >= part.high_watermark:
+            return False
+    return bool(fetched)

@@ -154,11 +154,11 @@ class Fetcher:
         """Decide of each partition that may have changed whether it is fetched, and from where."""
         now = self._replicas.clock()
         throttles = self._replicas.throttles
-        names = {**self._changed, **self._left_out}
+        names, self._changed = self._changed, {}
+        names.update(self._left_out)
         if throttles.follower.covers_any:
             # Whom the throttle holds back depends on the time.
             names |= dict.fromkeys(self._followed)
-        self._changed.clear()
         for name in names:
             followed = self._followed.get(name)
             if (
@@ -237,10 +237,10 @@ class Fetcher:
             await self._find_range(name, state)
 
     def _may_ask_on(self, fetched: Sequence[FetchedRecords]) -> bool:
+        if not may_ask_on(fetched):
+            return False
         throttle = self._replicas.throttles.follower
-        return may_ask_on(fetched) and not any(
-            throttle.covers(part.partition.name) for part in fetched
-        )
+        return not any(throttle.covers(part.partition.name) for part in fetched)
 
     def _refused(self, code: int) -> None:
         """Begin a new session after an error code of a whole answer.

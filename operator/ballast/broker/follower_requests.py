@@ -1,5 +1,6 @@
 """The words of a follower's fetch: what it asks of its leader, and how much of it at once."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from ballast.broker.partition import Partition
@@ -45,9 +46,6 @@ def fetch_request(
     by_topic: dict[str, list[FetchPartition]] = {}
     for name, partition in fetch.asked.items():
         by_topic.setdefault(name.topic, []).append(partition)
-    forgotten: dict[str, list[int]] = {}
-    for name in fetch.forgotten:
-        forgotten.setdefault(name.topic, []).append(name.partition)
     return FetchRequest(
         replica_id=replicas.identity.broker_id,
         max_wait_ms=replicas.config.replica_fetch_wait_max_ms,
@@ -59,8 +57,15 @@ def fetch_request(
             FetchTopic(topic=topic, partitions=tuple(partitions))
             for topic, partitions in by_topic.items()
         ),
-        forgotten_topics_data=tuple(
-            ForgottenTopic(topic=topic, partitions=tuple(numbers))
-            for topic, numbers in forgotten.items()
-        ),
+        forgotten_topics_data=_forgotten(fetch.forgotten) if fetch.forgotten else (),
+    )
+
+
+def _forgotten(names: Iterable[TopicPartition]) -> tuple[ForgottenTopic, ...]:
+    by_topic: dict[str, list[int]] = {}
+    for name in names:
+        by_topic.setdefault(name.topic, []).append(name.partition)
+    return tuple(
+        ForgottenTopic(topic=topic, partitions=tuple(numbers))
+        for topic, numbers in by_topic.items()
     )

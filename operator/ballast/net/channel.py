@@ -1,7 +1,7 @@
 """One client connection to one broker: pipelined, bounded, timed, made anew when it breaks."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -23,6 +23,8 @@ from ballast.protocol.frames import (
 from ballast.protocol.schema import Message
 
 Answer = TypeVar("Answer")
+
+_RESPONSES: Mapping[int, type[Message]] = {int(key): api.response for key, api in APIS.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +104,7 @@ class BrokerChannel:
         connection = self._connection
         if connection is None or not connection.is_open:
             return False
-        decoded = APIS[ApiKey(message.API_KEY)].response
+        decoded = _RESPONSES[message.API_KEY]
 
         def take(outcome: memoryview | NetError) -> None:
             if isinstance(outcome, NetError):

@@ -144,12 +144,8 @@ class FetchState(NamedTuple):
         self, log_end_offset: int, last_epoch: int, leader_high_watermark: int
     ) -> "FetchState":
         """Return the state after an answer, with or without records, was taken."""
-        return FetchState(
-            leader_epoch=self.leader_epoch,
-            fetch_offset=log_end_offset,
-            last_fetched_epoch=last_epoch,
-            lag=max(0, leader_high_watermark - log_end_offset),
-        )
+        lag = max(0, leader_high_watermark - log_end_offset)
+        return FetchState(self.leader_epoch, log_end_offset, last_epoch, lag)
 
     def after_truncation(self, log_end_offset: int, last_epoch: int) -> "FetchState":
         """Return the state after the log was cut: fetch at once, from its new end."""

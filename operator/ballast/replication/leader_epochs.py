@@ -58,7 +58,10 @@ class LeaderEpochCache:
 
     def epoch_at(self, offset: int) -> int:
         """Return the epoch under which ``offset`` is or will be written; -1 below the first."""
-        index = bisect_right(self._entries, offset, key=lambda entry: entry.start_offset)
+        entries = self._entries
+        if entries and offset >= entries[-1].start_offset:
+            return entries[-1].epoch
+        index = bisect_right(entries, offset, key=lambda entry: entry.start_offset)
         return self._entries[index - 1].epoch if index else UNDEFINED_EPOCH
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
