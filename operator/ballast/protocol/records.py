@@ -115,11 +115,6 @@ class BatchHeader(NamedTuple):
         return bool(self.attributes & CONTROL_BIT)
 
     @property
-    def has_producer_id(self) -> bool:
-        """Whether the producer is idempotent."""
-        return self.producer_id > NO_PRODUCER_ID
-
-    @property
     def last_sequence(self) -> int:
         """Sequence number of the last record; sequences wrap from 2^31 - 1 to 0."""
         if self.base_sequence == NO_SEQUENCE:

@@ -66,14 +66,14 @@ def test_a_header_tells_what_follows_from_it() -> None:
     assert header.size == len(BATCH)
     assert (header.last_offset, header.next_offset, header.record_count) == (9, 10, 3)
     assert (header.base_timestamp, header.max_timestamp) == (1000, 1500)
-    assert {header.is_control, header.is_transactional, header.has_producer_id} == {False}
+    assert {header.is_control, header.is_transactional} == {False}
+    assert header.producer_id == -1
     assert header.last_sequence == -1
 
 
 def test_sequences_wrap() -> None:
     header = read_batch_header(changed(base_sequence=2**31 - 2, producer_id=5, producer_epoch=0))
     assert header.last_sequence == 0
-    assert header.has_producer_id
 
 
 def test_whole_batches_pass() -> None:
