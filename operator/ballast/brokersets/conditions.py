@@ -5,12 +5,13 @@ the way; the others are True when all is well, ``Progressing`` while the set is 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ballast.brokersets import volumes
 from ballast.brokersets.census import Census
 from ballast.brokersets.config_keys import without_effect
+from ballast.brokersets.ensemble import EnsembleState
 from ballast.brokersets.observed import Observed, ZooKeeperState
 from ballast.brokersets.rolling import Roll
 from ballast.brokersets.scaling import Scaling
@@ -46,6 +47,8 @@ class Facts:
     """Pods that are ready and are to stay."""
     is_configured: bool
     """Whether the configs that go without a restart are in force."""
+    ensemble: EnsembleState = field(default_factory=EnsembleState)
+    """What becomes of ``spec.zookeeper``."""
 
 
 Findings = Mapping[ConditionType, Finding]
@@ -130,6 +133,9 @@ def _progressing(facts: Facts) -> Finding:
         return _false("NotManaged", "of an existing cluster nothing but reassignments is managed")
     if facts.spec.desired_state is DesiredState.PAUSED:
         return _false("Paused", "nothing is changed until desiredState is Running")
+    ensemble = facts.ensemble
+    if ensemble.hold is not None and ensemble.is_stopped:
+        return _false(ensemble.hold.reason, ensemble.hold.message)
     return next(_under_way(facts), _false("Stable"))
 
 
@@ -147,6 +153,8 @@ def _under_way(facts: Facts) -> Iterator[Finding]:
     if facts.ready_brokers < spec.replicas:
         missing = spec.replicas - facts.ready_brokers
         yield _true("BrokersStarting", f"{missing} brokers are not ready")
+    if facts.ensemble.hold is not None:
+        yield _true("ZooKeeperPending", facts.ensemble.hold.message)
     if not facts.is_configured:
         yield _true("ConfigPending", "configs of the spec are not set on the brokers yet")
 
@@ -159,7 +167,7 @@ def _scale_down(facts: Facts) -> Finding:
 
 
 def _update(facts: Facts) -> Finding:
-    hold = facts.roll.hold
+    hold = facts.ensemble.hold or facts.roll.hold
     if hold is not None:
         return _true(hold.reason, hold.message)
     return _false("RollingUpdate" if facts.roll.old else "UpToDate")
@@ -177,6 +185,9 @@ def _config(facts: Facts) -> Finding:
 
 def _ready(facts: Facts, found: Findings) -> Finding:
     """Say the first of what keeps clients from working as the spec promises."""
+    ensemble = facts.ensemble
+    if ensemble.hold is not None and ensemble.is_stopped:
+        return _false(ensemble.hold.reason, ensemble.hold.message)
     for kind, reason in (
         (ConditionType.ZOOKEEPER_CONNECTED, "ZooKeeperDisconnected"),
         (ConditionType.CONTROLLER_ELECTED, "NoController"),

@@ -73,12 +73,13 @@ def decide(world: World) -> Decision:
         census=census,
         scaling=scaling,
         roll=roll,
+        ensemble=world.ensemble,
         ready_brokers=sum(pod.is_ready and pod.ordinal < spec.replicas for pod in observed.pods),
         is_configured=is_in_force(spec, cluster),
     )
     gates = _gate_steps(world, verdicts)
     steps: tuple[Step, ...] = gates
-    if spec.desired_state is DesiredState.RUNNING:
+    if spec.desired_state is DesiredState.RUNNING and not world.ensemble.is_stopped:
         steps = (
             *object_steps(world, _inputs(world, scaling, roll, disruption)),
             *volume_steps(world),
@@ -118,6 +119,7 @@ def _decide_external(world: World) -> Decision:
         census=census,
         scaling=Scaling(replicas=0),
         roll=Roll(),
+        ensemble=world.ensemble,
         ready_brokers=0,
         is_configured=True,
     )

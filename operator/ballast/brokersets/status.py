@@ -43,6 +43,8 @@ def status_document(
         }
         if storage := storage_status(spec, observed.volumes):
             status["storage"] = storage
+    if facts.ensemble.accepted is not None:
+        status["zooKeeper"] = facts.ensemble.accepted.to_document()
     if observed.controller is not None:
         status["controller"] = _controller(observed.controller)
     if observed.cluster is not None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ballast.brokersets.ensemble import EnsembleState
 from ballast.brokersets.observed import Observed
 from ballast.brokersets.spec import BrokerSetSpec, PodDefaults
 
@@ -43,6 +44,8 @@ class World:
     status: Mapping[str, Any] = field(default_factory=dict)
     """``status`` as it is in the object, empty at first."""
     hints: Hints = field(default_factory=Hints)
+    ensemble: EnsembleState = field(default_factory=EnsembleState)
+    """What becomes of ``spec.zookeeper``; ``spec`` has the one that is followed."""
     now_ms: int
     """Wall clock."""
 

@@ -22,7 +22,7 @@ from prometheus_client import Histogram
 
 from ballast.candidate.cancellation import end_if_cancelled
 from ballast.candidate.dispatch import CANDIDATE_APIS, SERVED
-from ballast.candidate.errors import Deposed, SessionEnded
+from ballast.candidate.errors import Deposed, PathTaken, SessionEnded
 from ballast.candidate.event_queue import EventQueue
 from ballast.candidate.leadership import Leadership
 from ballast.candidate.options import CandidateOptions
@@ -36,6 +36,7 @@ from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.codec import decode
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.errors import UnknownApiKey
+from ballast.zk import ensembles
 from ballast.zk.client import ClientFactory, SessionEvent, ZooKeeperClient
 from ballast.zk.election import Elected, Election, Lost
 from ballast.zk.errors import ZooKeeperError
@@ -74,6 +75,9 @@ class Candidate:
         )
         """Of all leaderships."""
         self.elections_won = 0
+        self.failures = 0
+        """Leaderships that ended by something unexpected, and paths that are somebody else's."""
+        self._failures_in_a_row = 0
         self.lost_to: Lost | None = None
         """The controller that won over this candidate last; None while it leads, or knows none."""
         self.elected_ms: int | None = None
@@ -165,6 +169,9 @@ class Candidate:
                 log.warning("new session, because of %s: %s", type(error).__name__, error)
             except (StoreUnavailable, SessionEnded) as error:
                 log.warning("new session, because of: %s", error)
+            except PathTaken as error:
+                self._note_failure()
+                log.warning("no candidate: %s", error)
             finally:
                 self.lost_to = None
                 if following is not None:
@@ -172,7 +179,18 @@ class Candidate:
                 if self.session_event is SessionEvent.EXPIRED:
                     self._returning.session_expired()
                 await client.close()
-            await asyncio.sleep(self.options.retry_s)
+            await asyncio.sleep(self._pause_s)
+
+    def _note_failure(self) -> None:
+        self.failures += 1
+        self._failures_in_a_row += 1
+
+    @property
+    def _pause_s(self) -> float:
+        """How long to wait before the next attempt: a failure that repeats itself is not cheap."""
+        options = self.options
+        doublings = min(max(self._failures_in_a_row - 1, 0), 20)
+        return min(options.retry_s * 2.0**doublings, max(options.retry_s, options.max_retry_s))
 
     def _note_session(self, event: SessionEvent) -> None:
         self.session_event = event
@@ -193,6 +211,7 @@ class Candidate:
                 stirred.set()
 
         client.on_session_event(on_session_event)
+        await self._check_owner(client)
         while True:
             stirred.clear()
             if ended:
@@ -204,10 +223,19 @@ class Candidate:
                 self._returning.settled()
             if isinstance(outcome, Elected):
                 await self._lead(client, election, outcome)
-                await asyncio.sleep(self.options.retry_s)
+                await asyncio.sleep(self._pause_s)
             else:
                 await stirred.wait()
                 self.lost_to = None
+
+    async def _check_owner(self, client: ZooKeeperClient) -> None:
+        """Return if the path may be this candidate's; raises `PathTaken`."""
+        wanted = self.options.owner
+        if wanted is None:
+            return
+        owner = await ensembles.owner_of(client)
+        if owner not in (None, wanted):
+            raise PathTaken(f"the path in ZooKeeper belongs to {owner}")
 
     async def _lead(self, client: ZooKeeperClient, election: Election, elected: Elected) -> None:
         """Lead until that ends, then resign; raises what makes the session useless."""
@@ -223,6 +251,7 @@ class Candidate:
         self.elections_won += 1
         self.elected_ms = self._wall_clock_ms()
         failure: BaseException | None = None
+        begun_at = asyncio.get_running_loop().time()
         try:
             await leadership.run(election)
         except ExceptionGroup as group:
@@ -231,11 +260,14 @@ class Candidate:
             self._leadership = None
             self.handled += leadership.handled
         end_if_cancelled()
+        if asyncio.get_running_loop().time() >= begun_at + self.options.stable_s:
+            self._failures_in_a_row = 0
         if isinstance(failure, StoreUnavailable | SessionEnded | ZooKeeperError):
             raise failure
         if isinstance(failure, Deposed | ControllerMoved):
             log.warning("deposed: %s", failure)
         else:
+            self._note_failure()
             log.error("resigning, because something unexpected failed", exc_info=failure)
         try:
             async with asyncio.timeout(self.options.resign_timeout_s):

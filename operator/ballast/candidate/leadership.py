@@ -116,8 +116,7 @@ class Leadership:
                 await self._returning.wait(self._client.session_timeout_s)
                 await controller.failover()
                 log.info("leading with controller epoch %d", self.elected.controller_epoch)
-                if self._options.controller.auto_leader_rebalance_enable:
-                    tasks.create_task(self._rebalance(), name="rebalance of leaders")
+                tasks.create_task(self._rebalance(), name="rebalance of leaders")
                 await self._work(controller, requests)
             finally:
                 self._is_over = True
@@ -146,12 +145,13 @@ class Leadership:
 
     async def _rebalance(self) -> None:
         """Let the controller look at regular times whether leadership has strayed."""
-        interval_s = self._options.controller.leader_imbalance_check_interval_seconds
+        options = self._options.controller
         delay_s = FIRST_REBALANCE_S
         while True:
             await asyncio.sleep(delay_s)
-            self._on_event(AutoPreferredReplicaLeaderElection())
-            delay_s = interval_s
+            if options.auto_leader_rebalance_enable:
+                self._on_event(AutoPreferredReplicaLeaderElection())
+            delay_s = float(options.leader_imbalance_check_interval_seconds)
 
     def _on_event(self, event: Event) -> None:
         """Queue an event; called by watches and answers, into which nothing may be raised."""

@@ -46,6 +46,11 @@ class CandidateCollector:
         yield CounterMetricFamily(
             "ballast_controller_elections_won", "Elections won.", candidate.elections_won
         )
+        yield CounterMetricFamily(
+            "ballast_controller_failures",
+            "Leaderships that ended by something unexpected, or could not begin.",
+            candidate.failures,
+        )
         handled = CounterMetricFamily(
             "ballast_controller_events", "Events and requests handled, by type.", labels=["type"]
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from ballast.controller.options import ControllerOptions
 from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.net.limits import ServerLimits
+from ballast.znodes.owner import Owner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +23,13 @@ class CandidateOptions:
     max_waiting: int = 1_000
     """Requests that wait for brokers to follow (CreateTopics and the like)."""
     retry_s: float = 1.0
-    """Pause after a session or a leadership that failed."""
+    """Pause after a session or a leadership that failed; doubles from one failure to the next that
+    nobody expected, up to `max_retry_s`."""
+    max_retry_s: float = 60.0
+    stable_s: float = 60.0
+    """A leadership as long as this has not failed again and again."""
+    owner: Owner | None = None
+    """To whom the path in ZooKeeper has to belong, if it belongs to anybody."""
     resign_timeout_s: float = 10.0
     controller: ControllerOptions = field(default_factory=ControllerOptions)
     channels: ControllerChannelOptions = field(default_factory=ControllerChannelOptions)

@@ -60,7 +60,7 @@ class LeaderRebalance:
     ) -> None:
         self._context = context
         self._partitions = partitions
-        self._percentage = options.leader_imbalance_per_broker_percentage
+        self._options = options
 
     async def run(self) -> None:
         """Give each broker back what it should lead, if it lacks more than the share allowed.
@@ -71,7 +71,7 @@ class LeaderRebalance:
         electable = [
             topic_partition
             for preference in preferences(self._context).values()
-            if preference.exceeds(self._percentage)
+            if preference.exceeds(self._options.leader_imbalance_per_broker_percentage)
             for topic_partition in preference.strayed
             if self._is_electable(topic_partition)
         ]

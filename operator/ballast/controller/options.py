@@ -1,7 +1,7 @@
 """What an operator may set for the controller, under Kafka's own names."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 def nothing_is_cordoned(broker_id: int) -> bool:  # noqa: ARG001 - the same for every broker
@@ -9,9 +9,12 @@ def nothing_is_cordoned(broker_id: int) -> bool:  # noqa: ARG001 - the same for 
     return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ControllerOptions:
-    """Cluster-wide defaults, as the broker properties of the same names give them."""
+    """Cluster-wide defaults, as the broker properties of the same names give them.
+
+    They may change while a controller runs: each is read when it is needed.
+    """
 
     num_partitions: int = 1
     """Partitions of a topic whose creator left the number open."""
@@ -27,3 +30,8 @@ class ControllerOptions:
     """Share of a broker's partitions that others may lead before its leadership is given back."""
     is_cordoned: Callable[[int], bool] = nothing_is_cordoned
     """Whether a broker gets no replicas of new topics, because it is to go; asked each time."""
+
+    def take_over(self, other: "ControllerOptions") -> None:
+        """Become like the other."""
+        for field in fields(self):
+            setattr(self, field.name, getattr(other, field.name))

@@ -41,7 +41,7 @@ class PartitionStateMachine:
         self._store = store
         self._channels = channels
         self._leadership = leadership
-        self._unclean_by_default = options.unclean_leader_election_enable
+        self._options = options
 
     async def startup(self) -> None:
         """Take the states from leadership and live brokers, then elect missing leaders."""
@@ -207,7 +207,7 @@ class PartitionStateMachine:
     ) -> Collection[TopicPartition]:
         configs = await self._store.read_topic_configs(sorted({tp.topic for tp in partitions}))
         defaults = await self._store.read_broker_defaults()
-        default = defaults.get(_UNCLEAN, str(self._unclean_by_default))
+        default = defaults.get(_UNCLEAN, str(self._options.unclean_leader_election_enable))
         return [
             tp
             for tp in sorted(partitions)

@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ballast.brokersets.decide import decide, refused
+from ballast.brokersets.ensemble import EnsembleState, accepted_of, in_force, must_ask, settle
 from ballast.brokersets.errors import InvalidBrokerSet
+from ballast.brokersets.observed import Observed
 from ballast.brokersets.reading import read_broker_set
 from ballast.brokersets.spec import BrokerSetSpec
 from ballast.brokersets.steps import CreateReassignment, Decision
@@ -21,6 +23,7 @@ from ballast.kube.broker_set_notices import condition_notices, step_notices
 from ballast.kube.broker_set_reader import BadBootstrapServers, BrokerSetReader
 from ballast.kube.broker_set_refusals import with_refusals
 from ballast.kube.context import OperatorContext
+from ballast.kube.ensembles import PacedAsker
 from ballast.kube.errors import KubernetesError, NotFound
 from ballast.kube.events import EventRecorder
 from ballast.kube.resources import BROKER_SETS, Document, ObjectKey
@@ -65,6 +68,7 @@ class BrokerSetTender:
         self._reader = BrokerSetReader(operator, key)
         self._actions = BrokerSetActions(operator, self._reader)
         self._events = EventRecorder(operator.api, operator.identity, operator.clock)
+        self._asker = PacedAsker(operator.ask_ensemble, operator.clock)
         self._uid = ""
         self._writer: StatusWriter | None = None
         self._applied_at: float | None = None
@@ -146,6 +150,8 @@ class BrokerSetTender:
         clock = self._operator.clock
         reapply = self._applied_at is None or clock.now() >= self._applied_at + REAPPLY_S
         observed = await self._reader.look(spec)
+        ensemble = await self._settle_ensemble(document, spec, observed)
+        spec = in_force(spec, ensemble)
         decision = decide(
             World(
                 spec=spec,
@@ -155,6 +161,7 @@ class BrokerSetTender:
                     pods=self._operator.broker_pods,
                 ),
                 observed=observed,
+                ensemble=ensemble,
                 status=_status_of(document),
                 hints=Hints(
                     reapply=reapply,
@@ -171,6 +178,25 @@ class BrokerSetTender:
         wait_s = await self._report(document, spec, decision)
         delay_s = self._pace(decision)
         return delay_s if wait_s is None else min(delay_s, wait_s)
+
+    async def _settle_ensemble(
+        self, document: Document, spec: BrokerSetSpec, observed: Observed
+    ) -> EnsembleState:
+        """Find out whether ``spec.zookeeper`` may be followed."""
+        accepted = accepted_of(_status_of(document))
+        is_new = observed.stateful_set is None and not observed.volumes
+        answer = None
+        if must_ask(spec, accepted):
+            is_bound = accepted is not None
+            answer = await self._asker.answer(spec, is_new=is_new, is_bound=is_bound)
+        view = self._reader.cluster.view if self._reader.cluster is not None else None
+        return settle(
+            spec,
+            accepted,
+            answer,
+            is_new=is_new,
+            brokers_cluster_id=None if view is None else view.cluster_id,
+        )
 
     def _note_plans(self, decision: Decision) -> None:
         """Remember whether what was to be planned could be; else it is asked for in vain again."""

@@ -1,12 +1,15 @@
 """What a BrokerSet asks of its controller candidates: pure, from the object as the API has it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
+from ballast.brokersets.ensemble import accepted_of
+from ballast.controller.options import ControllerOptions
 from ballast.model.settings.addresses import zookeeper_of
 from ballast.model.settings.table import BROKER_SETTINGS
+from ballast.znodes.owner import Owner
 
 FIRST_CANDIDATE_ID: Final = 1_000_000
 """No broker has an id as high: `brokerIdOffset` is bounded, and so is the number of replicas."""
@@ -27,33 +30,41 @@ def candidate_id_of(pod_name: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateSpec:
-    """What a candidate is made of: when it changes, another one takes its place."""
+    """What a candidate is made of, and what it is told while it runs."""
 
     zookeeper_connect: str
     """Kafka's ``zookeeper.connect``, chroot included."""
     session_timeout_s: float
+    owner: Owner | None = None
+    """The BrokerSet, to which the path in ZooKeeper has to belong."""
+    unclean_leader_election_enable: bool
+    """Offline partitions are looked at with it when a controller begins, so it needs a new one."""
     num_partitions: int
     default_replication_factor: int
     delete_topic_enable: bool
-    unclean_leader_election_enable: bool
     auto_leader_rebalance_enable: bool
     leader_imbalance_check_interval_seconds: int
     leader_imbalance_per_broker_percentage: int
 
     @classmethod
-    def from_spec(cls, spec: Spec) -> "CandidateSpec | None":
-        """Return what is asked for, None for a cluster that has its controller elsewhere.
+    def from_document(cls, document: Mapping[str, Any]) -> "CandidateSpec | None":
+        """Return what a BrokerSet asks for, None for a cluster that has its controller elsewhere.
 
-        Raises `ValueError` when there cannot be such a candidate.
+        The ensemble is the one where the cluster was found last (`status.zooKeeper`): another one
+        in the spec may hold another cluster, or none. Raises `ValueError` when there cannot be such
+        a candidate.
         """
+        spec = document.get("spec", {})
         zookeeper = spec.get("zookeeper")
         if zookeeper is None:
             return None
         config = spec.get("config") or {}
-        connect = str(zookeeper.get("connect", "")) + str(zookeeper.get("chroot") or "")
+        accepted = accepted_of(document.get("status") or {})
+        servers = accepted.connect if accepted else str(zookeeper.get("connect", ""))
         return cls(
-            zookeeper_connect=zookeeper_of(connect),
+            zookeeper_connect=zookeeper_of(servers + str(zookeeper.get("chroot") or "")),
             session_timeout_s=float(zookeeper.get("sessionTimeoutSeconds") or 18),
+            owner=_owner_of(document),
             num_partitions=_value(config, "num.partitions"),
             default_replication_factor=_value(config, "default.replication.factor"),
             delete_topic_enable=_value(config, "delete.topic.enable"),
@@ -66,6 +77,40 @@ class CandidateSpec:
                 config, "leader.imbalance.per.broker.percentage"
             ),
         )
+
+    def needs_another(self, other: "CandidateSpec") -> bool:
+        """Whether the other cannot be told to a candidate that is made of this one."""
+        return _made_of(self) != _made_of(other)
+
+    def controller_options(self, is_cordoned: Callable[[int], bool]) -> ControllerOptions:
+        """Return the controller's part."""
+        return ControllerOptions(
+            num_partitions=self.num_partitions,
+            default_replication_factor=self.default_replication_factor,
+            delete_topic_enable=self.delete_topic_enable,
+            unclean_leader_election_enable=self.unclean_leader_election_enable,
+            auto_leader_rebalance_enable=self.auto_leader_rebalance_enable,
+            leader_imbalance_check_interval_seconds=self.leader_imbalance_check_interval_seconds,
+            leader_imbalance_per_broker_percentage=self.leader_imbalance_per_broker_percentage,
+            is_cordoned=is_cordoned,
+        )
+
+
+def _made_of(spec: CandidateSpec) -> tuple[object, ...]:
+    return (
+        spec.zookeeper_connect,
+        spec.session_timeout_s,
+        spec.owner,
+        spec.unclean_leader_election_enable,
+    )
+
+
+def _owner_of(document: Mapping[str, Any]) -> Owner | None:
+    metadata = document.get("metadata") or {}
+    uid = metadata.get("uid")
+    if not uid:
+        return None
+    return Owner(namespace=metadata["namespace"], name=metadata["name"], uid=uid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

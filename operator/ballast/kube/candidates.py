@@ -1,8 +1,9 @@
 """A controller candidate for each BrokerSet that has a ZooKeeper, in every replica of the operator.
 
 ZooKeeper alone decides which candidate is the controller, and fences it: no Lease is asked. A
-candidate is started anew when what it is made of changes, or when it fails; who is cordoned is
-asked each time a topic is created, and so needs no restart.
+candidate is started anew when what it is made of changes, or when it fails; settings that a
+controller can be told are handed over. While the Kubernetes API does not answer, the candidates of
+the BrokerSets seen last go on.
 """
 
 import asyncio
@@ -79,6 +80,8 @@ class Candidates:
         self._make = make
         self._clock = clock
         self._seats: dict[ObjectKey, Seat] = {}
+        self._listed: set[str | None] = set()
+        """The namespaces whose BrokerSets are known."""
 
     @property
     def seats(self) -> Sequence[Seat]:
@@ -89,6 +92,15 @@ class Candidates:
         """Return the candidate of a BrokerSet that runs now. Safe in any thread."""
         seat = self._seats.get(key)
         return None if seat is None else seat.candidate
+
+    @property
+    def is_standing_by(self) -> bool:
+        """Whether all BrokerSets are known, and each candidate leads or knows who does."""
+        candidates = [seat.candidate for seat in self._seats.values() if seat.spec is not None]
+        return self._listed.issuperset(self._namespaces) and all(
+            candidate is not None and (candidate.is_active or candidate.lost_to is not None)
+            for candidate in candidates
+        )
 
     async def run(self) -> None:
         """Run until cancelled."""
@@ -104,6 +116,7 @@ class Candidates:
                     if namespace in (None, key.namespace):
                         self._remove(key)
                 listed = set()
+                self._listed.add(namespace)
             else:
                 key = self._take(change, tasks)
                 if change.type is ChangeType.LISTED:
@@ -190,15 +203,19 @@ def _seat_of(key: ObjectKey, document: Document) -> Seat:
 def _update(seat: Seat, document: Document) -> None:
     """Take over what is asked for now; only what a candidate is made of starts another one."""
     seat.cordons = Cordons.from_spec(document.get("spec", {}))
-    spec = _candidate_spec(seat.key, document)
-    if spec != seat.spec:
-        seat.spec = spec
+    before, seat.spec = seat.spec, _candidate_spec(seat.key, document)
+    if before is None or seat.spec is None:
+        if before != seat.spec:
+            seat.changed.set()
+    elif before.needs_another(seat.spec):
         seat.changed.set()
+    elif seat.candidate is not None:
+        seat.candidate.options.controller.take_over(seat.spec.controller_options(seat.is_cordoned))
 
 
 def _candidate_spec(key: ObjectKey, document: Document) -> CandidateSpec | None:
     try:
-        return CandidateSpec.from_spec(document.get("spec", {}))
+        return CandidateSpec.from_document(document)
     except ValueError as error:
         log.warning("%s gets no controller candidate: %s", key, error)
         return None

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from ballast.brokersets.spec import PodDefaults
 from ballast.kube.candidate_view import CandidateView, no_candidate
+from ballast.kube.ensembles import AskEnsemble, ask_nobody
 from ballast.kube.metrics import OperatorMetrics
 from ballast.kube.plan_worker import PlanApart, PlanWorkers
 from ballast.kube.ports import KubernetesApi
@@ -52,6 +53,8 @@ class OperatorContext:
     """The cluster's DNS domain: cluster.local."""
     candidate_of: Callable[[ObjectKey], CandidateView] = no_candidate
     """What this process's controller candidate of a BrokerSet knows. Safe in any thread."""
+    ask_ensemble: AskEnsemble = ask_nobody
+    """What an ensemble of ZooKeeper holds, and whose it is."""
     spark: SparkSettings = field(default_factory=SparkSettings)
     """How plan jobs are run; without an image there are none."""
     plan_apart: PlanApart = field(default_factory=PlanWorkers)

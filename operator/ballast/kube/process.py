@@ -20,7 +20,6 @@ from typing import Final, NoReturn
 from ballast.candidate.cancellation import end_if_cancelled
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.options import CandidateOptions
-from ballast.controller.options import ControllerOptions
 from ballast.kube.api import ApiClient
 from ballast.kube.candidate_specs import CandidateSpec, candidate_id_of
 from ballast.kube.candidate_view import view_of
@@ -28,6 +27,7 @@ from ballast.kube.candidates import Candidates
 from ballast.kube.connection import Login
 from ballast.kube.context import ClosableAdmin
 from ballast.kube.controller_metrics import CandidatesCollector
+from ballast.kube.ensembles import EnsembleAsker
 from ballast.kube.errors import LeaseLost
 from ballast.kube.health import OperatorHealth
 from ballast.kube.lease import LeaseElector
@@ -97,7 +97,9 @@ class OperatorProcess:
                 options.lease,
                 options.lease_name,
             )
-            health = OperatorHealth(lambda: api.has_answered)
+            health = OperatorHealth(
+                lambda: api.has_answered, lambda: candidates.is_standing_by, machinery.clock
+            )
             http = HttpServer(self._health(health, candidates))
             await http.start(_any_address(options.pod_ip), options.http_port)
             try:
@@ -195,6 +197,7 @@ class OperatorProcess:
             login=self._machinery.login,
             clock=self._machinery.clock,
             admin_for=self._machinery.admin_for,
+            ask_ensemble=EnsembleAsker(zookeeper_for=self._machinery.zookeeper_for),
             metrics=self._metrics,
             wakes=Wakes(),
             tend=self._machinery.tend,
@@ -212,20 +215,8 @@ class OperatorProcess:
             options=CandidateOptions(
                 advertised=(self._options.pod_ip, 0),
                 further_ports=further_ports,
-                controller=ControllerOptions(
-                    num_partitions=spec.num_partitions,
-                    default_replication_factor=spec.default_replication_factor,
-                    delete_topic_enable=spec.delete_topic_enable,
-                    unclean_leader_election_enable=spec.unclean_leader_election_enable,
-                    auto_leader_rebalance_enable=spec.auto_leader_rebalance_enable,
-                    leader_imbalance_check_interval_seconds=(
-                        spec.leader_imbalance_check_interval_seconds
-                    ),
-                    leader_imbalance_per_broker_percentage=(
-                        spec.leader_imbalance_per_broker_percentage
-                    ),
-                    is_cordoned=is_cordoned,
-                ),
+                owner=spec.owner,
+                controller=spec.controller_options(is_cordoned),
             ),
         )
 

@@ -16,6 +16,7 @@ from ballast.kube.api import ApiClient
 from ballast.kube.candidate_view import CandidateView, no_candidate
 from ballast.kube.connection import Login
 from ballast.kube.context import ClosableAdmin, OperatorContext
+from ballast.kube.ensembles import AskEnsemble, ask_nobody
 from ballast.kube.errors import KubernetesError, NotFound
 from ballast.kube.handlers import RESOURCES, make_settings, registry_for
 from ballast.kube.metrics import OperatorMetrics
@@ -51,6 +52,7 @@ class Tending:
     tend: Mapping[Resource, Tend]
     candidate_of: Callable[[ObjectKey], CandidateView] = no_candidate
     """What this process's candidate of a BrokerSet knows."""
+    ask_ensemble: AskEnsemble = ask_nobody
 
     async def run(self, stopped: asyncio.Event) -> None:
         """Tend all objects until ``stopped`` is set; raises what makes that impossible."""
@@ -114,6 +116,7 @@ class Tending:
             wakes=self.wakes,
             clock=self.clock,
             admin_for=self.admin_for,
+            ask_ensemble=self.ask_ensemble,
             metrics=self.metrics,
             identity=self.options.pod_name,
             namespace=self.options.pod_namespace,

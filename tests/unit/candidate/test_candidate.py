@@ -4,11 +4,13 @@ import asyncio
 import errno
 import json
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ballast.candidate.candidate import start_at_first_free
+from ballast.controller.options import ControllerOptions
 from ballast.net.errors import Disconnected
 from ballast.protocol.api_keys import ApiKey
 from ballast.protocol.error_codes import ErrorCode
@@ -19,7 +21,8 @@ from ballast.protocol.messages.list_partition_reassignments import (
 from ballast.protocol.messages.metadata import MetadataRequest
 from ballast.protocol.messages.update_metadata import UpdateMetadataRequest
 from ballast.zk.client import Delete, SessionEvent, SetData
-from ballast.znodes import controller, controller_epoch
+from ballast.znodes import controller, controller_epoch, owner
+from ballast.znodes.owner import Owner
 from tests.fakes.candidate_cluster import CandidateCluster
 from tests.simulation.loop import SimulatedLoop, run
 
@@ -236,6 +239,59 @@ def test_a_bug_ends_the_leadership_not_the_candidate(caplog: pytest.LogCaptureFi
     with_cluster(scenario)
     lines = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert lines == ["resigning, because something unexpected failed"]
+
+
+def test_a_bug_that_repeats_itself_is_tried_again_later_and_later() -> None:
+    async def scenario(cluster: CandidateCluster) -> None:
+        candidate = cluster.start_candidate(100, max_retry_s=8.0, stable_s=5.0)
+        pauses = []
+        for _ in range(6):
+            await cluster.until(lambda: candidate.is_active)
+            assert candidate.leadership is not None
+            candidate.leadership._on_event(object())  # type: ignore[arg-type]
+            await cluster.until(lambda: not candidate.is_active)
+            ended_at = cluster.loop.time()
+            await cluster.until(lambda: candidate.is_active)
+            pauses.append(round(cluster.loop.time() - ended_at))
+        assert pauses == [1, 2, 4, 8, 8, 8]
+        assert candidate.failures == 6
+        await asyncio.sleep(5)
+        assert candidate.leadership is not None
+        candidate.leadership._on_event(object())  # type: ignore[arg-type]
+        await cluster.until(lambda: not candidate.is_active)
+        await cluster.until(lambda: candidate.is_active, within_s=1.5)
+
+    with_cluster(scenario)
+
+
+def test_a_path_of_another_set_is_left_alone_until_it_is_free() -> None:
+    ours = Owner(namespace="kafka", name="prod", uid="u-1")
+
+    async def scenario(cluster: CandidateCluster) -> None:
+        cluster.zookeeper.put(owner.PARENT)
+        cluster.zookeeper.put(owner.PATH, owner.encode(replace(ours, uid="u-0")))
+        candidate = cluster.start_candidate(100, owner=ours)
+        await asyncio.sleep(5)
+        assert cluster.elected() is None
+        assert candidate.failures > 0
+        cluster.zookeeper.write(SetData(owner.PATH, owner.encode(ours)))
+        await cluster.until(lambda: candidate.is_active)
+
+    with_cluster(scenario)
+
+
+def test_a_setting_that_is_handed_over_holds_at_once() -> None:
+    async def scenario(cluster: CandidateCluster) -> None:
+        candidate = cluster.start_candidate(100)
+        await cluster.until(lambda: candidate.is_active)
+        await asyncio.sleep(1)
+        candidate.options.controller.take_over(ControllerOptions(num_partitions=5))
+        open_number = CreatableTopic(name="t", num_partitions=-1, replication_factor=1)
+        request = CreateTopicsRequest(topics=(open_number,), timeout_ms=10_000)
+        response = await cluster.ask(100).request(request)
+        assert response.topics[0].num_partitions == 5
+
+    with_cluster(scenario)
 
 
 def test_a_candidate_that_is_stopped_leaves_at_once() -> None:

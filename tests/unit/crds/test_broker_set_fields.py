@@ -22,6 +22,7 @@ from ballast.brokersets.config_keys import (
     is_forbidden,
 )
 from ballast.brokersets.decide import decide, refused
+from ballast.brokersets.ensemble import Accepted, EnsembleState
 from ballast.brokersets.errors import InvalidBrokerSet
 from ballast.brokersets.observed import VolumeView
 from ballast.brokersets.reading import read_broker_set
@@ -305,7 +306,8 @@ def reported() -> dict[str, Any]:
         cluster=cluster(((0, 1, 2), (0, 1)), live=(0, 1), bytes_by_broker={0: 2**60}),
         volumes=(VolumeView(name="data-0", ordinal=0, requested="10Gi", capacity="10Gi"),),
     )
-    status = decide(world(None, gone, status=before)).status
+    found = EnsembleState(accepted=Accepted(connect="zk:2181", cluster_id="abc"))
+    status = decide(world(None, gone, status=before, ensemble=found)).status
     return dict(json.loads(json.dumps(status)))
 
 

@@ -38,8 +38,7 @@ SOURCES = {
     "BrokerSet": [
         *("model/conditions.py", "brokersets/availability.py", "brokersets/conditions.py"),
         *("brokersets/decide.py", "brokersets/rolling.py", "brokersets/scaling.py"),
-        "brokersets/volumes.py",
-        "kube/broker_set_refusals.py",
+        *("brokersets/ensemble.py", "brokersets/volumes.py", "kube/broker_set_refusals.py"),
     ],
 }
 """Where the reasons of a kind's conditions are written."""

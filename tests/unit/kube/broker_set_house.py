@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ballast.brokersets import names
+from ballast.brokersets.ensemble import EnsembleAnswer
 from ballast.kube.broker_sets import BrokerSetTender
 from ballast.kube.candidate_view import CandidateView
 from ballast.kube.context import ClosableAdmin, OperatorContext
+from ballast.kube.ensembles import Question
 from ballast.kube.metrics import OperatorMetrics
 from ballast.kube.resources import (
     BROKER_SETS,
@@ -47,6 +49,11 @@ class House:
         self.admin = FakeAdmin(self.cluster)
         self.bootstraps: list[str] = []
         self.candidate = CandidateView()
+        self.ensembles: dict[str, EnsembleAnswer] = {
+            "zookeeper:2181/prod": EnsembleAnswer(cluster_id="model")
+        }
+        """What each ensemble answers; others do not."""
+        self.asked: list[Question] = []
         self.dead_nodes: set[str] = set()
         self._containers = 0
         self._templates: dict[str, Mapping[str, Any]] = {}
@@ -71,7 +78,13 @@ class House:
             broker_image="ballast:dev",
             cluster_domain="cluster.local",
             candidate_of=lambda _key: self.candidate,
+            ask_ensemble=self._ask_ensemble,
         )
+
+    async def _ask_ensemble(self, question: Question) -> EnsembleAnswer:
+        self.asked.append(question)
+        silence = EnsembleAnswer(error=f"{question.connect_string} does not answer")
+        return self.ensembles.get(question.connect_string, silence)
 
     def operator(self) -> BrokerSetTender:
         """Return the tender of a new process."""

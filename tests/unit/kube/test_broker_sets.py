@@ -16,7 +16,6 @@ from ballast.kube.resources import (
     NODES,
     PARTITION_REASSIGNMENTS,
     PERSISTENT_VOLUME_CLAIMS,
-    PODS,
     SERVICE_ACCOUNTS,
     SERVICES,
     STATEFUL_SETS,
@@ -386,14 +385,3 @@ async def test_tending_ends_with_the_set_or_the_process() -> None:
         assert house.stateful_set()["spec"]["replicas"] == 3
         await house.api.delete(BROKER_SETS, NAMESPACE, "prod")
         await tend(context, key, lambda: False)
-
-
-async def test_another_set_of_the_same_name_is_another_set() -> None:
-    house = await running()
-    await house.api.delete(BROKER_SETS, NAMESPACE, "prod")
-    for pod in house.api.all(PODS):
-        await house.api.delete(PODS, NAMESPACE, pod["metadata"]["name"])
-    house.edit(replicas=1, zookeeper={"connect": "z:2181"}, storage={"size": "1Gi"})
-    await house.tender.look()
-    assert house.admin.is_closed
-    assert house.stateful_set()["spec"]["replicas"] == 1

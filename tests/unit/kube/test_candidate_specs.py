@@ -10,12 +10,13 @@ from ballast.kube.candidate_specs import (
     Cordons,
     candidate_id_of,
 )
+from ballast.znodes.owner import Owner
 
 MINIMAL = {"zookeeper": {"connect": "zk-0:2181,zk-1:2181"}}
 
 
 def test_defaults() -> None:
-    assert CandidateSpec.from_spec(MINIMAL) == CandidateSpec(
+    assert CandidateSpec.from_document({"spec": MINIMAL}) == CandidateSpec(
         zookeeper_connect="zk-0:2181,zk-1:2181",
         session_timeout_s=18.0,
         num_partitions=1,
@@ -42,7 +43,7 @@ def test_what_is_given() -> None:
             "min.insync.replicas": "2",
         },
     }
-    assert CandidateSpec.from_spec(spec) == CandidateSpec(
+    assert CandidateSpec.from_document({"spec": spec}) == CandidateSpec(
         zookeeper_connect="zk:2181/prod",
         session_timeout_s=6.0,
         num_partitions=12,
@@ -56,7 +57,38 @@ def test_what_is_given() -> None:
 
 
 def test_a_cluster_that_runs_elsewhere_has_no_candidate() -> None:
-    assert CandidateSpec.from_spec({"bootstrapServers": "kafka:9092"}) is None
+    assert CandidateSpec.from_document({"spec": {"bootstrapServers": "kafka:9092"}}) is None
+
+
+def test_the_ensemble_is_the_one_where_the_cluster_was_found() -> None:
+    document = {
+        "metadata": {"namespace": "a", "name": "one", "uid": "u-1"},
+        "spec": {"zookeeper": {"connect": "nowhere:2181", "chroot": "/prod"}},
+        "status": {"zooKeeper": {"connect": "zk:2181", "clusterId": "abc"}},
+    }
+    found = CandidateSpec.from_document(document)
+    assert found is not None
+    assert found.zookeeper_connect == "zk:2181/prod"
+    assert found.owner == Owner(namespace="a", name="one", uid="u-1")
+
+
+@pytest.mark.parametrize(
+    ("change", "needs"),
+    [
+        ({"zookeeper": {"connect": "other:2181"}}, True),
+        ({"zookeeper": {"connect": "zk-0:2181,zk-1:2181", "sessionTimeoutSeconds": 6}}, True),
+        ({"config": {"unclean.leader.election.enable": "true"}}, True),
+        ({"config": {"num.partitions": "6"}}, False),
+        ({"config": {"default.replication.factor": "3"}}, False),
+        ({"config": {"auto.leader.rebalance.enable": "false"}}, False),
+    ],
+)
+def test_what_needs_another_candidate(change: dict[str, Any], needs: bool) -> None:
+    before = CandidateSpec.from_document({"spec": MINIMAL})
+    after = CandidateSpec.from_document({"spec": {**MINIMAL, **change}})
+    assert before is not None
+    assert after is not None
+    assert before.needs_another(after) is needs
 
 
 @pytest.mark.parametrize(
@@ -73,7 +105,7 @@ def test_a_cluster_that_runs_elsewhere_has_no_candidate() -> None:
 )
 def test_what_cannot_be(spec: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
-        CandidateSpec.from_spec(spec)
+        CandidateSpec.from_document({"spec": spec})
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """A candidate for each BrokerSet: started, exchanged, started again, ended."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
@@ -13,6 +13,7 @@ from ballast.kube.candidate_specs import CandidateSpec
 from ballast.kube.candidates import PAUSES_S, Candidates
 from ballast.kube.resources import BROKER_SETS, ObjectKey
 from ballast.zk.client import ZooKeeperClient
+from ballast.zk.election import Lost
 from tests.fakes.clocks import YieldingClock
 from tests.fakes.kubernetes import FakeKubernetes
 
@@ -64,10 +65,11 @@ class House:
         self.made.append(IdleCandidate(spec, is_cordoned))
         return self.made[-1]
 
-    def put(self, name: str = "one", **spec: Any) -> None:
+    def put(self, name: str = "one", status: Mapping[str, Any] | None = None, **spec: Any) -> None:
         document = {
             "metadata": {"namespace": "a", "name": name},
             "spec": {"replicas": 3, "zookeeper": {"connect": "zk:2181"}, **spec},
+            "status": status or {},
         }
         self.api.put(BROKER_SETS, document)
 
@@ -119,10 +121,47 @@ async def test_another_takes_its_place_when_what_it_is_made_of_changes() -> None
     house = House()
     house.put()
     async with house.running():
-        house.put(config={"num.partitions": "6"})
+        house.put(config={"unclean.leader.election.enable": "true"})
         await house.settle()
         assert house.states == ["ended", "running"]
-        assert house.made[1].spec.num_partitions == 6
+        assert house.made[1].spec.unclean_leader_election_enable
+
+
+async def test_settings_are_handed_over_to_the_one_that_runs() -> None:
+    house = House()
+    house.put()
+    async with house.running():
+        house.put(replicas=4, config={"num.partitions": "6"})
+        await house.settle()
+        assert house.states == ["running"]
+        options = house.made[0].options.controller
+        assert options.num_partitions == 6
+        assert [options.is_cordoned(number) for number in (3, 4)] == [False, True]
+
+
+async def test_another_ensemble_is_not_gone_to_before_the_cluster_was_found_there() -> None:
+    house = House()
+    known = {"zooKeeper": {"connect": "zk:2181", "clusterId": "abc"}}
+    house.put(status=known)
+    async with house.running():
+        house.put(status=known, zookeeper={"connect": "typo:2181"})
+        await house.settle()
+        assert house.states == ["running"]
+        found = {"zooKeeper": {"connect": "typo:2181", "clusterId": "abc"}}
+        house.put(status=found, zookeeper={"connect": "typo:2181"})
+        await house.settle()
+        assert house.states == ["ended", "running"]
+        assert house.made[1].spec.zookeeper_connect == "typo:2181"
+
+
+async def test_they_stand_by_once_each_leads_or_knows_who_does() -> None:
+    house = House()
+    assert not house.candidates.is_standing_by, "nothing is known of any BrokerSet"
+    house.put()
+    async with house.running():
+        assert not house.candidates.is_standing_by
+        house.made[0].lost_to = Lost(controller=None, controller_epoch=3)
+        assert house.candidates.is_standing_by
 
 
 async def test_one_that_fails_is_started_again_later_and_later() -> None:
@@ -156,10 +195,9 @@ async def test_one_that_fails_as_it_is_exchanged_is_followed_by_another() -> Non
     house.put()
     async with house.running():
         house.made[0].fails_to_leave = True
-        house.put(config={"num.partitions": "6"})
+        house.put(zookeeper={"connect": "other:2181"})
         await house.settle()
         assert house.states == ["ended", "running"]
-        assert house.made[1].spec.num_partitions == 6
 
 
 async def test_none_where_none_can_be() -> None:
