@@ -82,12 +82,13 @@ def _unknown(reason: str, message: str = "") -> Finding:
     return Finding(status=ConditionStatus.UNKNOWN, reason=reason, message=message)
 
 
-_CLUSTER_UNKNOWN = _unknown("ClusterUnknown", "no broker answers")
+def _cluster_unknown(facts: Facts) -> Finding:
+    return _unknown("ClusterUnknown", facts.observed.cluster_error or "no broker answers")
 
 
 def _available(facts: Facts) -> Finding:
     if facts.observed.cluster is None:
-        return _CLUSTER_UNKNOWN
+        return _cluster_unknown(facts)
     if facts.census.leaderless:
         return _false(
             "LeaderlessPartitions", f"{facts.census.leaderless} partitions have no leader"
@@ -98,7 +99,7 @@ def _available(facts: Facts) -> Finding:
 def _in_sync(facts: Facts) -> Finding:
     census = facts.census
     if facts.observed.cluster is None:
-        return _CLUSTER_UNKNOWN
+        return _cluster_unknown(facts)
     if census.under_min_isr:
         return _false(
             "UnderMinISR",
@@ -114,6 +115,8 @@ def _controller(facts: Facts) -> Finding:
     controller = facts.observed.controller
     if controller is not None:
         return _true("Elected", controller.identity)
+    if facts.spec.is_external and facts.observed.cluster is None:
+        return _cluster_unknown(facts)
     return _false("NoController", "nobody is the cluster's controller")
 
 
@@ -196,8 +199,9 @@ def _ready(facts: Facts, found: Findings) -> Finding:
         if found[kind].status is ConditionStatus.FALSE:
             return _false(reason, found[kind].message)
     if facts.spec.is_external:
-        is_known = facts.observed.cluster is not None
-        return _true("Ready") if is_known else _false("ClusterUnknown", "no broker answers")
+        if facts.observed.cluster is not None:
+            return _true("Ready")
+        return _false("ClusterUnknown", _cluster_unknown(facts).message)
     summary = f"{facts.ready_brokers} of {facts.spec.replicas} brokers are ready"
     if facts.ready_brokers < facts.spec.replicas:
         return _false("BrokersNotReady", summary)

@@ -12,7 +12,7 @@ Order of the steps, each safe to stop after:
 A set that is paused gets its gates and its status only; an existing cluster its status only.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -139,16 +139,24 @@ def _decision(
         now_ms=world.now_ms,
     )
     status = status_document(facts, found, brokers, before=world.status, now_ms=world.now_ms)
-    return Decision(steps=steps, status=status, requeue_after_s=_requeue_after_s(found, steps))
+    quiet_s = _quiet_after_s(found)
+    return Decision(
+        steps=steps,
+        status=status,
+        requeue_after_s=BUSY_S if steps else quiet_s,
+        quiet_after_s=quiet_s,
+    )
 
 
-def _requeue_after_s(found: Findings, steps: Sequence[Step]) -> float:
+def _quiet_after_s(found: Findings) -> float:
+    """Return when to look again though nothing is done: what brokers see wakes nobody."""
     if found[ConditionType.PROGRESSING].reason == "NotManaged":
         return EXTERNAL_S
-    if steps:
-        return BUSY_S
     is_under_way = found[ConditionType.PROGRESSING].status is ConditionStatus.TRUE
-    is_well = found[ConditionType.READY].status is ConditionStatus.TRUE
+    is_well = all(
+        found[kind].status is ConditionStatus.TRUE
+        for kind in (ConditionType.READY, ConditionType.IN_SYNC)
+    )
     return UNDER_WAY_S if is_under_way or not is_well else IDLE_S
 
 

@@ -19,7 +19,8 @@ def object_steps(world: World, inputs: Inputs) -> tuple[Step, ...]:
         step = Apply(document=document)
         same = applied.get((step.kind, step.name)) == digest_of(document)
         is_tampered = step.kind == "StatefulSet" and _is_tampered(world, inputs)
-        if not same or is_tampered or world.hints.reapply:
+        is_unread = step.kind in world.observed.unread
+        if world.hints.reapply or is_tampered or (not same and not is_unread):
             steps.append(step)
     steps += [
         Delete(kind=kind, name=name)

@@ -180,6 +180,11 @@ class Observed:
     nodes could not be read: the racks that were applied then stay."""
     volumes: tuple[VolumeView, ...] = ()
     reassignments: tuple[ReassignmentView, ...] = ()
+    unread: frozenset[str] = frozenset()
+    """Kinds of objects of the set that could not be read, for lack of rights: whether they are as
+    they should be is not known."""
+    cluster_error: str = ""
+    """Why ``cluster`` is None, when brokers were asked."""
     held_pods: frozenset[str] = frozenset()
     """Pods that the disruption budget of held pods covers; empty when there is none."""
     applied: Mapping[tuple[str, str], str] = field(default_factory=dict)

@@ -129,3 +129,5 @@ class Decision:
     """``status`` as JSON."""
     requeue_after_s: float
     """Look again at the latest after so long."""
+    quiet_after_s: float = 0.0
+    """The same, when none of the steps could be taken."""

@@ -30,6 +30,7 @@ from ballast.kube.resources import (
     STATEFUL_SETS,
     Resource,
 )
+from ballast.kube.step_delays import StepDelays
 from ballast.model.conditions import timestamp
 from ballast.reassign.ports import ClusterUnavailable
 
@@ -59,7 +60,7 @@ class Outcome:
 
     done: list[Step] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
-    """What was refused, and why; for people."""
+    """What was refused, now or a moment ago, and why; for people."""
     plan_problem: str | None = None
     """Why a reassignment could not be planned."""
 
@@ -71,10 +72,14 @@ class BrokerSetActions:
         self._operator = operator
         self._api = operator.api
         self._reader = reader
+        self.delays = StepDelays()
+        """The steps that were refused and wait."""
 
     async def carry_out(self, spec: BrokerSetSpec, wanted: Sequence[Step]) -> Outcome:
-        """Take the steps in their order. Raises `ApiUnavailable`."""
+        """Take the steps in their order, but for those that wait. Raises `ApiUnavailable`."""
         outcome = Outcome()
+        clock = self._operator.clock
+        self.delays.keep_only(tuple(wanted))
         has_hold = has_budgets = True
         for step in wanted:
             if isinstance(step, steps.PatchGate) and step.value and not has_hold:
@@ -82,6 +87,13 @@ class BrokerSetActions:
                 continue
             if _is_budget(step) and not has_budgets:
                 # A pod goes from one budget to another: each waits for the one before it.
+                continue
+            delay = self.delays.delay_of(step, clock.now())
+            if delay is not None:
+                if delay.why not in outcome.refusals:
+                    outcome.refusals.append(delay.why)
+                has_hold = has_hold and not _is_stateful_set(step)
+                has_budgets = has_budgets and not _is_budget(step)
                 continue
             try:
                 await self._take(spec, step)
@@ -91,10 +103,12 @@ class BrokerSetActions:
                 refusal = f"{describe(step)}: {error}"
                 log.warning("refused: %s", refusal)
                 outcome.refusals.append(refusal)
+                self.delays.refused(step, refusal, clock.now())
                 has_hold = has_hold and not _is_stateful_set(step)
                 has_budgets = has_budgets and not _is_budget(step)
             else:
                 outcome.done.append(step)
+                self.delays.done(step)
         return outcome
 
     async def _take(self, spec: BrokerSetSpec, step: Step) -> None:

@@ -41,16 +41,19 @@ class ClusterReader:
         self._sizes_at: float | None = None
         self.view: ClusterView | None = None
         """Metadata as last read; None when nobody answered."""
+        self.error = ""
+        """Why nobody answered the last time."""
 
     async def read(self, spec: BrokerSetSpec) -> Cluster | None:
         """Return the cluster as it is, None when nobody answers."""
-        self.view = None
+        self.view, self.error = None, ""
         try:
             async with asyncio.timeout(READ_S):
                 return await self._read(spec)
         except (ClusterUnavailable, TimeoutError) as error:
             log.info("the cluster does not answer: %s", error)
             self.view = None
+            self.error = str(error) or f"no answer within {READ_S:.0f} s"
             return None
 
     async def _read(self, spec: BrokerSetSpec) -> Cluster:

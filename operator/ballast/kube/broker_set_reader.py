@@ -17,6 +17,7 @@ from ballast.kube.broker_set_views import (
     volume_views,
 )
 from ballast.kube.context import ClosableAdmin, OperatorContext
+from ballast.kube.errors import Forbidden, NotFound
 from ballast.kube.node_racks import NodeRacks
 from ballast.kube.resources import (
     CONFIG_MAPS,
@@ -42,6 +43,8 @@ APPLIED: Final = (
     NETWORK_POLICIES,
 )
 """Kinds of objects that are made from a set's spec."""
+SPARED: Final = tuple(resource for resource in APPLIED if resource != STATEFUL_SETS)
+"""Kinds without which the set is looked after all the same, where rights to them are lacking."""
 _SEEN: Final = (*APPLIED, PODS, PERSISTENT_VOLUME_CLAIMS, PARTITION_REASSIGNMENTS)
 
 
@@ -59,6 +62,8 @@ class BrokerSetReader:
         self._admin: ClosableAdmin | None = None
         self._cluster: ClusterReader | None = None
         self._nodes = NodeRacks(operator.api, operator.clock)
+        self._unread: dict[str, str] = {}
+        """Kinds that could not be listed in the last look, and why."""
 
     @property
     def admin(self) -> ClosableAdmin | None:
@@ -69,6 +74,11 @@ class BrokerSetReader:
     def cluster(self) -> ClusterReader | None:
         """The reader of the brokers' cluster, with what it last saw; None as for `admin`."""
         return self._cluster
+
+    @property
+    def refusals(self) -> Sequence[str]:
+        """What could not be read in the last look, and why; for people."""
+        return tuple(self._unread.values())
 
     async def close(self) -> None:
         """Close every connection."""
@@ -84,7 +94,8 @@ class BrokerSetReader:
         if spec.is_external:
             cluster = await self._read_cluster(spec, str(spec.bootstrap_servers))
             seen = controller_of(self._cluster.view if self._cluster else None)
-            return Observed(cluster=cluster, controller=seen)
+            error = self._cluster.error if self._cluster is not None else ""
+            return Observed(cluster=cluster, controller=seen, cluster_error=error)
         documents = await self._read_objects()
         name = spec.identity.name
         pods = pod_views(name, documents[PODS])
@@ -102,11 +113,13 @@ class BrokerSetReader:
             cluster=await self._managed_cluster(
                 spec, is_anyone_up=any(pod.containers_ready for pod in pods)
             ),
+            cluster_error=self._cluster.error if self._cluster is not None else "",
             controller=candidate.controller,
             zookeeper=candidate.zookeeper,
             racks=await self._racks(spec, pods),
             volumes=volume_views(name, documents[PERSISTENT_VOLUME_CLAIMS]),
             reassignments=reassignment_views(spec.identity.uid, documents[PARTITION_REASSIGNMENTS]),
+            unread=frozenset(self._unread),
             held_pods=held_pods(name, documents[POD_DISRUPTION_BUDGETS]),
             applied=applied_digests(
                 document for resource in APPLIED for document in documents[resource]
@@ -119,6 +132,7 @@ class BrokerSetReader:
         # Not a TaskGroup: one that fails as it is left leaves the task marked as being cancelled
         # (Python < 3.13), and what comes after it takes that for the truth, as Python's own
         # timeouts do before 3.11.3.
+        self._unread = {}
         answers = await asyncio.gather(
             *(
                 self._operator.api.list(resource, self._key.namespace, labels=labels)
@@ -128,10 +142,13 @@ class BrokerSetReader:
         )
         documents: dict[Resource, Sequence[Document]] = {}
         for resource, answer in zip(_SEEN, answers, strict=True):
-            if isinstance(answer, BaseException):
-                # They fail for one reason: the first tells it.
+            if isinstance(answer, Forbidden | NotFound) and resource in SPARED:
+                self._unread[resource.kind] = f"list {resource.plural}: {answer}"
+                documents[resource] = ()
+            elif isinstance(answer, BaseException):
                 raise answer
-            documents[resource] = answer
+            else:
+                documents[resource] = answer
         return documents
 
     async def _racks(

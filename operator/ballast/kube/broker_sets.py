@@ -36,9 +36,8 @@ PAUSE_S: Final = 0.2
 """The least time between two looks: what wakes often is answered together."""
 REAPPLY_S: Final = 300.0
 """Between two applications of every object: what others changed in them is put right."""
-REFUSED_S: Final = 5.0
-"""After a step that was refused; grows up to `MAX_BACK_OFF_S` while one is."""
 MAX_BACK_OFF_S: Final = 60.0
+"""After looks that failed one after another."""
 
 
 async def tend(operator: OperatorContext, key: ObjectKey, stopped: Callable[[], bool]) -> None:
@@ -97,7 +96,7 @@ class BrokerSetTender:
             # A fault of ours with one object must not end the others.
             log.exception("%s: the look has failed", self._key)
             return self._back_off(clock.now() - began)
-        self._failures = self._failures + 1 if self._outcome.refusals else 0
+        self._failures = 0
         self._count("ok", clock.now() - began)
         return delay_s
 
@@ -172,6 +171,7 @@ class BrokerSetTender:
             )
         )
         self._outcome = await self._actions.carry_out(spec, decision.steps)
+        self._outcome.refusals += self._reader.refusals
         self._note_plans(decision)
         if reapply:
             self._applied_at = clock.now()
@@ -243,9 +243,11 @@ class BrokerSetTender:
         return decision.requeue_after_s if wait_s is None else wait_s
 
     def _pace(self, decision: Decision) -> float:
-        if not self._outcome.refusals:
+        """Return when to look again: a step that waits is no reason to look before that is over."""
+        waits_s = self._actions.delays.next_in_s(self._operator.clock.now())
+        if waits_s is None or self._outcome.done:
             return decision.requeue_after_s
-        return min(MAX_BACK_OFF_S, REFUSED_S * 2.0 ** min(self._failures, 6))
+        return min(decision.quiet_after_s, max(PAUSE_S, waits_s))
 
 
 def _status_of(document: Document) -> Mapping[str, Any]:

@@ -165,6 +165,15 @@ def test_an_existing_cluster(seen: Cluster | None, ready: str) -> None:
     assert found["Progressing"] == "False/NotManaged"
 
 
+def test_an_existing_cluster_that_does_not_answer_says_why() -> None:
+    """Its controller is not known either: that nobody is controller would be a guess."""
+    seen = {"cluster": None, "controller": None, "pods": (), "cluster_error": "k:1 refuses"}
+    found = findings(facts(seen, EXTERNAL, ready_brokers=0))
+    said = {kind: (f.reason, f.message) for kind, f in found.items()}
+    for kind in (ConditionType.READY, ConditionType.CONTROLLER_ELECTED, ConditionType.AVAILABLE):
+        assert said[kind] == ("ClusterUnknown", "k:1 refuses")
+
+
 def test_numbers_are_in_the_messages() -> None:
     found = findings(facts({"cluster": cluster(((0, 1, 2), (0,)), FULL)}, {}, ready_brokers=1))
     assert found[ConditionType.READY].message == "1 of 3 brokers are ready"

@@ -12,6 +12,7 @@ from ballast.kube.errors import ApiUnavailable, Forbidden
 from ballast.kube.resources import (
     PARTITION_REASSIGNMENTS,
     PERSISTENT_VOLUME_CLAIMS,
+    POD_DISRUPTION_BUDGETS,
     PODS,
     SERVICES,
 )
@@ -115,9 +116,23 @@ async def test_a_refusal_does_not_keep_the_rest() -> None:
     house = House()
     house.api.fail_next("apply", Forbidden("services is forbidden", status=403))
     apply = steps.Apply(document=SERVICE)
-    outcome = await carried_out(house, apply, apply)
+    other = steps.Delete(kind="Service", name="other")
+    outcome = await carried_out(house, apply, other, apply)
     assert outcome.refusals == ["Service s: services is forbidden"]
-    assert outcome.done == [apply]
+    assert outcome.done == [other], "what was refused waits"
+
+
+async def test_a_refused_budget_keeps_the_next_one_as_it_is() -> None:
+    """A pod goes from one to the other: between them it would be covered by none."""
+    house = House()
+    house.api.fail_next("apply", Forbidden("no budgets", status=403))
+    held, first = (
+        steps.Apply(document={"kind": "PodDisruptionBudget", "metadata": {"name": name}})
+        for name in ("prod-broker-held", "prod-broker")
+    )
+    outcome = await carried_out(house, held, first)
+    assert outcome.done == []
+    assert house.api.all(POD_DISRUPTION_BUDGETS) == []
 
 
 async def test_no_gate_opens_when_the_hold_of_an_update_was_refused() -> None:

@@ -336,7 +336,7 @@ async def test_a_step_that_is_refused_does_not_hold_the_others() -> None:
     assert house.stateful_set()["spec"]["replicas"] == 3
     assert house.condition("Progressing") == ("False", "StepRefused")
     assert "StepRefused" in house.event_reasons()
-    await house.settle(5)
+    await house.settle(10)
     assert house.condition("Progressing") == ("False", "Stable")
     assert house.gates() == IN_SYNC
 
