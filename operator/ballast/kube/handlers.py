@@ -1,7 +1,7 @@
-"""What kopf calls: a routing table, from events and daemons to `Tenders`.
+"""What kopf calls: a routing table, from events to `Tenders`.
 
-Only ``on.event`` and one daemon per kind: kopf keeps no state of these on the objects. Its storages
-write nothing, so that no annotation of kopf is ever put on an object.
+Only ``on.event``: kopf keeps no state of it on the objects, and needs no finalizer for it. Its
+storages write nothing, so that no annotation of kopf is ever put on an object.
 """
 
 from typing import Any, Final
@@ -9,8 +9,8 @@ from typing import Any, Final
 import kopf
 
 from ballast.kube.connection import Login, login_for_kopf
-from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, ObjectKey, Resource
-from ballast.kube.tenders import DAEMON_FINALIZER, Tenders
+from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, Resource
+from ballast.kube.tenders import OLD_FINALIZER, Tenders
 
 RESOURCES: Final = (PARTITION_REASSIGNMENTS, BROKER_SETS)
 
@@ -35,21 +35,12 @@ def _register(registry: kopf.OperatorRegistry, resource: Resource, tenders: Tend
     async def saw(event: Any, **_: Any) -> None:
         tenders.saw(resource, event)
 
-    @kopf.daemon(*names, registry=registry, id="tend")
-    async def tend(
-        namespace: str | None, name: str | None, stopped: kopf.DaemonStopped, **_: Any
-    ) -> None:
-        await tenders.tend(ObjectKey(resource.plural, namespace or "", name or ""))
-        if tenders.is_stopping:
-            # kopf takes its finalizer off an object whose daemon has left before kopf ends.
-            await stopped.wait()
-
 
 def make_settings() -> kopf.OperatorSettings:
     """Return kopf's settings; what is not set here is never used, or good as it is."""
     settings = kopf.OperatorSettings()
     settings.peering.standalone = True
-    settings.persistence.finalizer = DAEMON_FINALIZER
+    settings.persistence.finalizer = OLD_FINALIZER
     settings.persistence.progress_storage = WritesNoProgress()
     settings.persistence.diffbase_storage = WritesNoDiffBase()
     settings.posting.enabled = False

@@ -1,8 +1,8 @@
-"""One tender for each object: started by kopf's daemons, and by events where kopf starts none.
+"""One tender for each object, started by what events tell of it.
 
-kopf runs no daemon for an object that was being deleted when the operator came up, nor a second one
-for an object whose daemon has returned. What is to be done for those is started here, so that an
-object is tended whenever there is something to do; never by two at a time.
+An object is tended whenever there is something to do, never by two at a time. None has a finalizer
+for that: an object that is deleted is missed at the next look, and a namespace can be deleted
+together with the operator in it. Only what has to be taken back in a cluster keeps its object.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ballast.kube.context import OperatorContext
-from ballast.kube.errors import Conflict, KubernetesError, NotFound
 from ballast.kube.logs import about
 from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, ObjectKey, Resource
 
@@ -24,13 +23,12 @@ The third argument tells whether the process ends: then it leaves as soon as it 
 is being deleted it sees from the object, when it was woken.
 """
 
-DAEMON_FINALIZER: Final = "ballast.dev/operator"
-"""kopf's: it keeps an object for as long as its daemon has work to do."""
+OLD_FINALIZER: Final = "ballast.dev/operator"
+"""Earlier versions put it on every object. kopf takes it off, as nothing here needs it."""
 CLEANUP_FINALIZER: Final = "ballast.dev/cleanup"
 """The tender's own."""
 RETRY_S: Final = 5.0
 """After a tender that failed, which it never should."""
-RELEASE_ATTEMPTS: Final = 5
 LEAVE_S: Final = 2.0
 """How long a tender may go on once the process ends. One that is cancelled then, because it waits
 for a cluster that does not answer, leaves things as a killed process does: the next one goes on."""
@@ -53,8 +51,8 @@ class Tenders:
         """Every object there is, by what of it is needed here: metadata, and what it names."""
         self._running: dict[ObjectKey, asyncio.Event] = {}
         """Set when the tender has returned."""
-        self._done_at: dict[ObjectKey, int] = {}
-        """The generation at which a tender found nothing more to do."""
+        self._done_at: dict[ObjectKey, tuple[str, int]] = {}
+        """The uid and generation at which a tender found nothing more to do."""
         self._limits: dict[ObjectKey, asyncio.Timeout] = {}
         """What cancels each tender that has not left in time; without an end until then."""
         self.is_stopping = False
@@ -63,7 +61,7 @@ class Tenders:
     # -- what events tell ----------------------------------------------------------------------
 
     def saw(self, resource: Resource, event: Mapping[str, Any]) -> None:
-        """Take an event about an object: wake its tender, or start one where kopf does not."""
+        """Take an event about an object: wake its tender, or start one."""
         document = event["object"]
         metadata = document["metadata"]
         key = ObjectKey(resource.plural, metadata["namespace"], metadata["name"])
@@ -102,9 +100,8 @@ class Tenders:
     def _must_be_started(self, key: ObjectKey) -> bool:
         digest = self._seen[key]
         if digest["isGoing"]:
-            return bool({DAEMON_FINALIZER, CLEANUP_FINALIZER} & set(digest["finalizers"]))
-        done_at = self._done_at.get(key)
-        return done_at is not None and done_at != digest["generation"]
+            return CLEANUP_FINALIZER in digest["finalizers"]
+        return self._done_at.get(key) != (digest["uid"], digest["generation"])
 
     # -- tenders -------------------------------------------------------------------------------
 
@@ -138,7 +135,7 @@ class Tenders:
 
     async def _until_done(self, key: ObjectKey) -> None:
         while not self.is_stopping:
-            generation = self._seen.get(key, {}).get("generation", 0)
+            version = self._version_of(key)
             try:
                 await self._tend_once(key)
             except asyncio.CancelledError:
@@ -146,8 +143,8 @@ class Tenders:
                 assert task is not None, "this is a coroutine"
                 if task.cancelling():
                     raise
-                # Not this tender was cancelled, but something that it waited for: kopf would take
-                # that for the end of its daemon, and nobody would tend the object any more.
+                # Not this tender was cancelled, but something that it waited for: were that its
+                # end, nobody would tend the object any more.
                 log.exception("what the tender waited for was cancelled; it is started again")
                 await self._operator.wakes.wait(key, RETRY_S)
                 continue
@@ -158,10 +155,13 @@ class Tenders:
             if self.is_stopping:
                 return
             if key in self._seen:
-                self._done_at[key] = generation
-            await self._release(key)
-            if self._seen.get(key, {}).get("generation", generation) == generation:
+                self._done_at[key] = version
+            if key not in self._seen or self._version_of(key) == version:
                 return
+
+    def _version_of(self, key: ObjectKey) -> tuple[str, int]:
+        digest = self._seen.get(key, {})
+        return digest.get("uid", ""), digest.get("generation", 0)
 
     async def _tend_once(self, key: ObjectKey) -> None:
         """Run the tender; raises what it raises, unless that is being cancelled in the end."""
@@ -175,29 +175,6 @@ class Tenders:
             log.warning("the tender did not leave within %.0f s and is cancelled", LEAVE_S)
         finally:
             del self._limits[key]
-
-    async def _release(self, key: ObjectKey) -> None:
-        """Take kopf's finalizer off an object that is being deleted.
-
-        kopf would do that at the next event only, or after a touch that writes an annotation.
-        """
-        api, resource = self._operator.api, RESOURCES[key.plural]
-        for _ in range(RELEASE_ATTEMPTS):
-            try:
-                metadata = (await api.get(resource, key.namespace, key.name))["metadata"]
-                finalizers = metadata.get("finalizers", [])
-                if "deletionTimestamp" not in metadata or DAEMON_FINALIZER not in finalizers:
-                    return
-                left = [name for name in finalizers if name != DAEMON_FINALIZER]
-                patch = {"finalizers": left, "resourceVersion": metadata["resourceVersion"]}
-                await api.patch(resource, key.namespace, key.name, {"metadata": patch})
-            except NotFound:
-                return
-            except Conflict:
-                continue
-            except KubernetesError as error:
-                log.warning("cannot take the finalizer off %s: %s", key, error)
-                return
 
 
 def _digest_of(document: Mapping[str, Any]) -> Mapping[str, Any]:

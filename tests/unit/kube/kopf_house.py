@@ -10,6 +10,7 @@ import kopf
 
 from ballast.commands.clock import LoopClock
 from ballast.kube.context import ClosableAdmin, OperatorContext
+from ballast.kube.errors import NotFound
 from ballast.kube.lease import LeaseTiming
 from ballast.kube.loop_thread import LoopThread
 from ballast.kube.metrics import OperatorMetrics
@@ -106,6 +107,11 @@ class House:
     def requests(self, method: str) -> list[kmock.Request]:
         return [request for request in self.server if request.method == method]
 
+    def is_watched(self, resource: Resource) -> bool:
+        """Whether somebody follows what becomes of objects of a kind."""
+        watches = (request for request in self.requests("GET") if "watch" in request.params)
+        return any(request.url.path.endswith(f"/{resource.plural}") for request in watches)
+
     async def until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(WAIT_S):
             while not condition():
@@ -118,7 +124,10 @@ class House:
         resource = TENDED[key.plural]
         self.seen.append(("begun", key.name))
         while not stopped():
-            metadata = (await operator.api.get(resource, "a", key.name))["metadata"]
+            try:
+                metadata = (await operator.api.get(resource, "a", key.name))["metadata"]
+            except NotFound:
+                break
             if "deletionTimestamp" in metadata:
                 left = [name for name in metadata["finalizers"] if name != CLEANUP_FINALIZER]
                 patch = {"metadata": {"finalizers": left}}

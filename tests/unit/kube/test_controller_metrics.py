@@ -75,6 +75,6 @@ def test_waits_keep_their_buckets_apart() -> None:
 
 def test_a_set_whose_candidate_does_not_run_is_wanted_all_the_same() -> None:
     failing, external = seat("failing", None), seat("external", None)
-    failing.spec = CandidateSpec.from_spec({"replicas": 1, "zookeeper": {"connect": "zk:2181"}})
+    failing.spec = CandidateSpec.from_document({"spec": {"zookeeper": {"connect": "zk:2181"}}})
     lines = [line for line in shown(failing, external) if not line.startswith("#")]
     assert lines == ['ballast_controller_wanted{name="failing",namespace="a"} 1.0']

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from ballast.kube.context import ClosableAdmin, OperatorContext
-from ballast.kube.errors import Conflict, Forbidden
 from ballast.kube.metrics import OperatorMetrics
 from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, ObjectKey
-from ballast.kube.tenders import CLEANUP_FINALIZER, DAEMON_FINALIZER, Tenders
+from ballast.kube.tenders import CLEANUP_FINALIZER, OLD_FINALIZER, Tenders
 from ballast.kube.wakes import Wakes
 from tests.fakes.clocks import YieldingClock
 from tests.fakes.kubernetes import FakeKubernetes
@@ -107,9 +106,8 @@ async def test_events_wake_the_tender_when_something_else_than_the_status_has_ch
     async with asyncio.TaskGroup() as tasks:
         house = House(tasks)
         house.see(kind="ADDED")
-        assert house.visits.begun == []
-        house.daemon()
         await settle()
+        assert house.visits.begun == [MOVE]
         house.see()
         await settle()
         assert house.visits.woken == []
@@ -142,7 +140,6 @@ async def test_a_tender_that_waits_for_its_cluster_is_cancelled_in_time(
         house = House(tasks)
         house.visits.is_stuck = True
         daemon = house.daemon()
-        house.see(SET)
         await settle()
         async with asyncio.timeout(WAIT_S):
             await house.tenders.stop()
@@ -173,13 +170,14 @@ async def test_a_timeout_of_its_own_is_a_failure_like_any_other(
 @pytest.mark.parametrize(
     ("metadata", "is_tended"),
     [
-        ({}, False),
+        ({}, True),
+        ({"deletionTimestamp": "t"}, False),
         ({"deletionTimestamp": "t", "finalizers": [CLEANUP_FINALIZER]}, True),
-        ({"deletionTimestamp": "t", "finalizers": [DAEMON_FINALIZER]}, True),
+        ({"deletionTimestamp": "t", "finalizers": [OLD_FINALIZER]}, False),
         ({"deletionTimestamp": "t", "finalizers": ["somebody/else"]}, False),
     ],
 )
-async def test_what_was_being_deleted_when_the_operator_came_up(
+async def test_what_there_is_when_the_operator_comes_up(
     metadata: dict[str, Any], is_tended: bool
 ) -> None:
     async with asyncio.TaskGroup() as tasks:
@@ -195,7 +193,7 @@ async def test_a_tender_that_has_returned_is_started_again_for_a_new_generation(
         house = House(tasks)
         house.visits.is_done = True
         house.see(kind="ADDED")
-        await house.daemon()
+        await settle()
         house.see(resourceVersion="2")
         await settle()
         assert house.visits.begun == [MOVE]
@@ -203,20 +201,33 @@ async def test_a_tender_that_has_returned_is_started_again_for_a_new_generation(
         await settle()
         assert house.visits.begun == [MOVE, MOVE]
         house.see(kind="DELETED", generation=2)
+        await settle()
+        assert house.visits.begun == [MOVE, MOVE]
         house.see(kind="ADDED", uid="u2")
         await settle()
-    assert house.visits.begun == [MOVE, MOVE]
+    assert house.visits.begun == [MOVE, MOVE, MOVE]
 
 
 async def test_a_generation_that_came_while_the_tender_was_leaving_is_tended() -> None:
     async with asyncio.TaskGroup() as tasks:
         house = House(tasks)
         house.see(kind="ADDED")
-        daemon = house.daemon()
         await settle()
         house.visits.is_done = True
         house.see(generation=2)
-        await daemon
+        await settle()
+    assert house.visits.begun == [MOVE, MOVE]
+
+
+async def test_an_object_made_again_while_the_tender_was_leaving_is_tended() -> None:
+    async with asyncio.TaskGroup() as tasks:
+        house = House(tasks)
+        house.see(kind="ADDED")
+        await settle()
+        house.visits.is_done = True
+        house.see(kind="DELETED")
+        house.see(kind="ADDED", uid="u2")
+        await settle()
     assert house.visits.begun == [MOVE, MOVE]
 
 
@@ -232,24 +243,6 @@ async def test_the_next_of_the_same_name_waits_for_the_one_before() -> None:
         house.wakes.wake(MOVE)
         await daemon
     assert house.visits.begun == [MOVE, MOVE]
-
-
-async def test_kopfs_finalizer_is_taken_off_what_is_being_deleted() -> None:
-    async with asyncio.TaskGroup() as tasks:
-        house = House(tasks)
-        house.visits.is_done = True
-        house.api.put(
-            PARTITION_REASSIGNMENTS,
-            {"metadata": {"namespace": "a", "name": "move", "finalizers": [DAEMON_FINALIZER, "x"]}},
-        )
-        await house.daemon()
-        assert finalizers(house) == [DAEMON_FINALIZER, "x"]
-        await house.api.delete(PARTITION_REASSIGNMENTS, "a", "move")
-        house.api.fail_next("patch", Conflict("changed", status=409))
-        await house.daemon()
-        assert finalizers(house) == ["x"]
-        house.api.fail_next("get", Forbidden("no", status=403))
-        await house.daemon()
 
 
 @pytest.mark.parametrize(
@@ -271,7 +264,6 @@ async def test_a_broker_set_that_changes_wakes_its_reassignments() -> None:
     async with asyncio.TaskGroup() as tasks:
         house = House(tasks)
         house.see(kind="ADDED")
-        house.daemon()
         await settle()
         house.see(ObjectKey("brokersets", "b", "one"), kind="ADDED")
         house.see(ObjectKey("brokersets", "a", "two"), kind="ADDED")
@@ -287,7 +279,7 @@ async def test_a_broker_set_that_changes_wakes_its_reassignments() -> None:
 async def test_what_is_known_of_objects() -> None:
     async with asyncio.TaskGroup() as tasks:
         house = House(tasks)
-        house.metrics.saw(SET, {})
+        house.metrics.saw(SET, {"partitions": {"leaderless": 1}})
         house.see(kind="ADDED")
         house.see(SET, kind="ADDED")
         assert house.tenders.keys(BROKER_SETS) == [SET]
@@ -296,10 +288,6 @@ async def test_what_is_known_of_objects() -> None:
         assert list(house.tenders.reassignments_with("b", "plan")) == []
         house.see(SET, kind="DELETED")
         assert house.tenders.keys(BROKER_SETS) == []
-        assert not any(family.samples for family in house.metrics.collect())
-
-
-def finalizers(house: House) -> Any:
-    found = house.api.find(PARTITION_REASSIGNMENTS, "a", "move")
-    assert found is not None
-    return found["metadata"]["finalizers"]
+        await house.tenders.stop()
+    shown = [sample for family in house.metrics.collect() for sample in family.samples]
+    assert not any("name" in sample.labels for sample in shown)

@@ -35,10 +35,11 @@ async def test_it_can_be_stopped_before_it_has_begun() -> None:
 
 async def test_plans_in_config_maps_wake_their_reassignments() -> None:
     async with tended(lambda house: house.put(MOVE)) as house:
-        await house.until(lambda: ("woken", "move") in house.seen)
+        await house.until(lambda: ("begun", "move") in house.seen)
         patch = {"metadata": {"generation": 2}, "spec": {"plan": {"configMapRef": {"name": "p"}}}}
         await house.change(MOVE, patch)
-        await house.until(lambda: house.seen.count(("woken", "move")) >= 2)
+        await house.until(lambda: ("woken", "move") in house.seen)
+        await house.until(lambda: house.is_watched(CONFIG_MAPS))
         house.seen.clear()
         metadata = {"name": "p", "namespace": "a", "resourceVersion": "5", "uid": "u"}
         await house.server.post("/api/v1/namespaces/a/configmaps", json={"metadata": metadata})
