@@ -18,14 +18,17 @@ from typing import Any, Final
 
 from ballast.kube.clusters import ClusterAddress, find_cluster
 from ballast.kube.errors import NotFound
+from ballast.kube.plan_source import PlanNotReadable
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.reassignment_status import stalled, status_document, with_findings
 from ballast.kube.reassignment_work import POLL_SECONDS, ReassignmentWork
 from ballast.model.conditions import ConditionStatus
-from ballast.reassign.conditions import ConditionType
+from ballast.reassign.conditions import FINAL_STATUS, ConditionType, LifecycleState
+from ballast.reassign.decide import wanted_intent
 from ballast.reassign.errors import ManifestRejected, MemoryRejected
 from ballast.reassign.manifest import parse_manifest
 from ballast.reassign.memory import Memory
+from ballast.reassign.piece_order import has_more_pieces
 from ballast.reassign.reconcile import Reconciler, Visit
 from ballast.reassign.spec import Assignments, DeletionPolicy, ReassignmentSpec, Settings
 
@@ -72,24 +75,59 @@ async def clean_up(  # noqa: PLR0911  (a list of cases)
         if settings.deletion_policy is DeletionPolicy.ORPHAN:
             return await _let_go(work, seen, str(error))
         return await _say_blocked(work, seen, str(error))
-    if memory is None or memory.start_time_ms is None or memory.outcome is not None:
+    if memory is None or not _is_to_be_cleaned(seen, settings, memory):
         return await _let_go(work, seen)
     cleaning = _Cleaning(settings=settings, cluster=cluster, reconciler=reconciler, memory=memory)
     return await _carry_on(work, seen, cleaning)
 
 
+def _is_to_be_cleaned(seen: ReassignmentObject, settings: Settings, memory: Memory) -> bool:
+    """Whether the cluster is not yet as the policy says."""
+    if memory.outcome is None and memory.start_time_ms is not None:
+        return True
+    if memory.piece is None or seen.state in FINAL_STATUS:
+        return False
+    # Pieces of a large plan that have been executed are to be brought back.
+    is_wanted_back = settings.deletion_policy is DeletionPolicy.ROLL_BACK
+    is_part = memory.outcome is LifecycleState.COMPLETED and not memory.piece.is_last
+    return is_wanted_back and (
+        is_part or memory.piece.number > 0 or has_more_pieces(memory, wanted_intent(settings))
+    )
+
+
+async def _assignments(
+    work: ReassignmentWork, seen: ReassignmentObject, cleaning: _Cleaning
+) -> Assignments:
+    """Return the plan that is remembered: the ConfigMap it came from may be gone.
+
+    Raises `PlanNotReadable` for another piece of a large plan.
+    """
+    memory = cleaning.memory
+    if memory.piece is None:
+        return Assignments.of_plan(memory.plan)
+    wanted = wanted_intent(cleaning.settings)
+    return await work.pieces.load(seen.namespace, None, memory, wanted)
+
+
 async def _carry_on(
     work: ReassignmentWork, seen: ReassignmentObject, cleaning: _Cleaning
 ) -> float | None:
+    try:
+        assignments = await _assignments(work, seen, cleaning)
+    except PlanNotReadable as error:
+        return await _say_blocked(work, seen, str(error))
     visit = await cleaning.reconciler.visit(
         ReassignmentSpec(
             name=seen.name,
             generation=seen.generation,
-            # The plan is remembered: the ConfigMap it came from may be gone.
-            assignments=Assignments.of_plan(cleaning.memory.plan),
+            assignments=assignments,
             settings=cleaning.settings,
         )
     )
+    memory = await cleaning.reconciler.recall()
+    if memory is not None and has_more_pieces(memory, wanted_intent(cleaning.settings)):
+        work.forget()
+        return 0.0
     why = _what_holds(visit)
     if why and _gives_up(work, seen, cleaning):
         return await _let_go(work, seen, why)

@@ -40,7 +40,11 @@ class GenerationCase:
     @property
     def has_begun(self) -> bool:
         """Whether the plan is being executed, or was."""
-        return self.memory is not None and self.memory.start_time_ms is not None
+        memory = self.memory
+        if memory is None:
+            return False
+        is_later = memory.piece is not None and memory.piece.number > 0
+        return is_later or memory.start_time_ms is not None
 
     @property
     def is_approved(self) -> bool:

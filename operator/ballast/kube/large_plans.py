@@ -1,20 +1,19 @@
-"""A plan that is too large to be executed in one piece: accepted, shown and approved. Pure.
+"""A plan that is too large to be executed in one piece: shown and approved as a whole. Pure.
 
-What is checked is the plan itself, every line of it; the cluster is not asked about a million
-partitions. Once it is approved the status says that it has to be split.
+What is checked is the plan itself, every line of it; each of its pieces is held against the cluster
+before it begins.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ballast.kube.plan_source import EXECUTABLE_PARTITIONS, LoadedPlan
+from ballast.kube.plan_source import LoadedPlan
 from ballast.model.conditions import ConditionStatus, Finding
 from ballast.reassign.conditions import ConditionType, LifecycleState
 from ballast.reassign.plan import PLAN_FORMAT
 from ballast.reassign.plan_summary import PlanSummary
 from ballast.reassign.spec import Approval, ApprovalPolicy, DesiredState, Settings
 
-TOO_LARGE: Final = "PlanTooLarge"
 _TRUE, _FALSE, _UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
 _ENDS: Final[Mapping[DesiredState, LifecycleState]] = {
     DesiredState.CANCELLED: LifecycleState.CANCELLED,
@@ -40,8 +39,10 @@ def large_plan_status(plan: LoadedPlan, summary: PlanSummary) -> dict[str, Any]:
     }
 
 
-def large_plan_findings(settings: Settings, summary: PlanSummary) -> dict[ConditionType, Finding]:
-    """Return what is to be said of the plan."""
+def large_plan_findings(
+    settings: Settings, summary: PlanSummary
+) -> dict[ConditionType, Finding] | None:
+    """Return what is to be said of a plan that has not begun, None when it may run."""
     found = {
         ConditionType.ACCEPTED: Finding(
             status=_TRUE, reason="Valid", message=f"{summary.partitions} partitions"
@@ -62,26 +63,12 @@ def large_plan_findings(settings: Settings, summary: PlanSummary) -> dict[Condit
     elif settings.desired_state is DesiredState.PAUSED:
         state, waits = LifecycleState.PAUSED, Finding(status=_FALSE, reason="Paused")
     else:
-        state, waits = LifecycleState.PENDING, _too_large(summary)
-        found[ConditionType.STALLED] = Finding(
-            status=_TRUE, reason=waits.reason, message=waits.message
-        )
+        return None
     found[ConditionType.PROGRESSING] = waits
     found[ConditionType.SUCCEEDED] = Finding(
         status=_UNKNOWN, reason=state.value, message=waits.message
     )
     return found
-
-
-def _too_large(summary: PlanSummary) -> Finding:
-    return Finding(
-        status=_FALSE,
-        reason=TOO_LARGE,
-        message=(
-            f"a plan of {summary.partitions} partitions is not executed in one piece: split it "
-            f"into reassignments of at most {EXECUTABLE_PARTITIONS}"
-        ),
-    )
 
 
 def _approved(approval: Approval) -> Finding:

@@ -22,7 +22,7 @@ from ballast.kube.plan_explanations import (
     infeasible_words,
     read_explanation,
 )
-from ballast.kube.plan_source import LoadedPlan, PlanLoader, PlanNotReadable
+from ballast.kube.plan_source import LoadedPlan, PlanLoader, PlanNotReadable, remembered_plan
 from ballast.kube.planning_status import failed, nothing_to_do, planning_of, under_way
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.reassignment_work import ReassignmentWork
@@ -34,7 +34,6 @@ from ballast.reassign.generation import INFEASIBLE, Next, Planning, next_of
 from ballast.reassign.generation_names import plan_object
 from ballast.reassign.plan_index import INDEX_KEY
 from ballast.reassign.plan_manifest import PlanConfigMap
-from ballast.reassign.spec import Assignments
 
 REST_SECONDS: Final = 600.0
 REPLAN_SECONDS: Final = 10.0
@@ -216,7 +215,7 @@ class PlanGenerator:
                 return await self._plans.load(case.seen, _source(name))
             except PlanNotReadable:
                 pass
-        return LoadedPlan(assignments=Assignments.of_plan(case.memory.plan))
+        return remembered_plan(case.memory)
 
 
 def _details(case: GenerationCase, planning: Planning, found: FoundIndex) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Fetching the plan that a reassignment names, from the ConfigMap that holds it.
 
 The ConfigMap has Kafka's reassignment JSON, or the index of a plan in ``ballast-plan/v1`` chunks.
-Up to `EXECUTABLE_PARTITIONS` the whole plan is returned; of a larger one every line is checked and
-counted, one chunk in memory at a time.
+Up to `EXECUTABLE_PARTITIONS` the whole plan is returned. Of a larger one every line is checked and
+counted, one chunk in memory at a time, and each of its pieces is read when it is to be executed.
 """
 
 import asyncio
@@ -19,6 +19,8 @@ from ballast.kube.reassignment_state import StoredObject
 from ballast.kube.resources import CONFIG_MAPS, Document
 from ballast.model.ids import TopicPartition
 from ballast.reassign.errors import ManifestRejected, PlanRejected
+from ballast.reassign.memory import Memory
+from ballast.reassign.pieces import Piece
 from ballast.reassign.plan_index import CHUNK_KEY, INDEX_KEY, PlanIndex, is_index
 from ballast.reassign.plan_lines import LogDirMoves
 from ballast.reassign.plan_manifest import PlanConfigMap, read_kafka_plan
@@ -29,7 +31,7 @@ from ballast.reassign.spec import Assignments
 
 PATH: Final = "spec.plan.configMapRef"
 EXECUTABLE_PARTITIONS: Final = 50_000
-"""A larger plan is checked, shown and approved, and not executed: it would not fit in memory."""
+"""A larger plan is executed in pieces of this size: as a whole it would not fit in memory."""
 MAX_PARTITIONS: Final = 1_000_000
 PLAN_SECONDS: Final = 30.0
 """Between two looks whether a plan has changed."""
@@ -46,9 +48,9 @@ class LoadedPlan:
     """A plan and where it came from."""
 
     assignments: Assignments
-    """Empty when the plan is too large to be executed."""
+    """Empty when the plan is executed in pieces, and none was chosen yet."""
     summary: PlanSummary | None = None
-    """Of a plan that is too large to be executed."""
+    """Of a plan that is executed in pieces."""
     objects: tuple[StoredObject, ...] = ()
     """The ConfigMaps it was read from."""
     version: str = ""
@@ -112,6 +114,38 @@ async def load_plan(
     return LoadedPlan(assignments=assignments, version=version)
 
 
+def remembered_plan(memory: Memory) -> LoadedPlan:
+    """Return the plan that is remembered, which stands in for ConfigMaps that are gone."""
+    if memory.piece is None:
+        return LoadedPlan(assignments=Assignments.of_plan(memory.plan))
+    return LoadedPlan(assignments=Assignments.of_piece(memory.plan, memory.piece))
+
+
+async def load_piece(api: KubernetesApi, namespace: str, piece: Piece) -> Assignments:
+    """Return one piece of the plan whose digest it names; all of the plan is read and checked.
+
+    Raises `PlanNotReadable` and `KubernetesError`.
+    """
+    try:
+        document = await api.get(CONFIG_MAPS, namespace, piece.source)
+        # The plan was found under one of the keys where it is looked for.
+        index = next(
+            PlanIndex.decode(text)
+            for text in (document.get("data") or {}).values()
+            if is_index(text)
+        )
+        if (index.digest, index.partitions) != (piece.plan_digest, piece.partitions):
+            raise PlanNotReadable(f"{PATH}: ConfigMap {piece.source} holds another plan")
+        reading = await _read(api, namespace, index, range(piece.first, piece.end))
+    except (NotFound, StopIteration) as error:
+        raise PlanNotReadable(f"{PATH}: the plan in {piece.source} is gone") from error
+    except PlanRejected as error:
+        raise PlanNotReadable(f"{PATH}: {error}") from error
+    return Assignments(
+        targets=reading.targets, origins=reading.origins, log_dirs=reading.log_dirs, piece=piece
+    )
+
+
 def entry(document: Document, source: PlanConfigMap) -> tuple[str, bytes]:
     """Return the key and the bytes of the entry that ``source`` names, or of the likely one.
 
@@ -143,21 +177,14 @@ async def _read_chunks(
             f"{PATH}: the plan has {index.partitions} partitions, more than {MAX_PARTITIONS}: "
             "split it into several"
         )
-    reading = _Reading(index)
-    while (chunk := reading.reader.next_chunk) is not None:
-        try:
-            document = await api.get(CONFIG_MAPS, namespace, chunk.name)
-        except NotFound as error:
-            raise PlanNotReadable(f"{PATH}: there is no ConfigMap {chunk.name}") from error
-        # In a thread, so that a plan of a million partitions holds nobody else up.
-        await asyncio.to_thread(reading.take, _decoded(document, CHUNK_KEY))
-    reading.reader.finish()
+    is_large = index.partitions > EXECUTABLE_PARTITIONS
+    reading = await _read(api, namespace, index, range(0 if is_large else index.partitions))
     summary = checked_summary(index, reading.summarizer)
     return LoadedPlan(
         assignments=Assignments(
             targets=reading.targets, origins=reading.origins, log_dirs=reading.log_dirs
         ),
-        summary=summary if index.partitions > EXECUTABLE_PARTITIONS else None,
+        summary=summary if is_large else None,
         objects=(
             StoredObject(name=name, digest=index.digest),
             *(StoredObject(name=chunk.name, digest=chunk.digest) for chunk in index.chunks),
@@ -166,25 +193,41 @@ async def _read_chunks(
     )
 
 
+async def _read(api: KubernetesApi, namespace: str, index: PlanIndex, kept: range) -> "_Reading":
+    """Read and check all chunks, keeping the partitions at some places of the plan."""
+    reading = _Reading(index, kept)
+    while (chunk := reading.reader.next_chunk) is not None:
+        try:
+            document = await api.get(CONFIG_MAPS, namespace, chunk.name)
+        except NotFound as error:
+            raise PlanNotReadable(f"{PATH}: there is no ConfigMap {chunk.name}") from error
+        # In a thread, so that a plan of a million partitions holds nobody else up.
+        await asyncio.to_thread(reading.take, _decoded(document, CHUNK_KEY))
+    reading.reader.finish()
+    return reading
+
+
 class _Reading:
     """A plan while it is read, chunk by chunk."""
 
-    def __init__(self, index: PlanIndex) -> None:
+    def __init__(self, index: PlanIndex, kept: range) -> None:
         self.reader = PlanReader(index)
         self.summarizer = PlanSummarizer()
         self.targets: dict[TopicPartition, tuple[int, ...]] = {}
         self.origins: dict[TopicPartition, tuple[int, ...]] = {}
         self.log_dirs: dict[TopicPartition, LogDirMoves] = {}
-        self._is_kept = index.partitions <= EXECUTABLE_PARTITIONS
+        self._kept = kept
+        self._read = 0
+        """Partitions of the lines before."""
 
     def take(self, data: bytes) -> None:
         """Read the next chunk. Raises `PlanRejected`."""
         for line in self.reader.read(data):
             self.summarizer.add(line)
-            if not self._is_kept:
-                continue
-            for place, number in enumerate(line.partitions):
-                tp = TopicPartition(line.topic, number)
+            before, self._read = self._read, self._read + len(line.partitions)
+            first, end = max(self._kept.start, before), min(self._kept.stop, self._read)
+            for place in range(first - before, end - before):
+                tp = TopicPartition(line.topic, line.partitions[place])
                 self.origins[tp], self.targets[tp] = line.origins[place], line.targets[place]
                 if moves := line.log_dirs_of(place):
                     self.log_dirs[tp] = moves

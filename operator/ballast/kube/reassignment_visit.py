@@ -4,14 +4,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from ballast.kube.clusters import ClusterAddress
+from ballast.kube.plan_pieces import (
+    contradiction_of_piece,
+    document_of_whole,
+    plan_of_whole,
+    status_of_whole,
+)
 from ballast.kube.plan_source import LoadedPlan
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.reassignment_queue import Turn, Verdict, ask_for_turn
-from ballast.kube.reassignment_status import status_document
+from ballast.kube.reassignment_status import stalled, status_document, with_findings
 from ballast.kube.reassignment_work import POLL_SECONDS, ReassignmentWork
+from ballast.model.conditions import ConditionStatus, Finding
 from ballast.reassign.conditions import ConditionType, LifecycleState
+from ballast.reassign.decide import wanted_intent
 from ballast.reassign.manifest import Manifest
 from ballast.reassign.memory import Memory
+from ballast.reassign.piece_order import has_more_pieces
 from ballast.reassign.queueing import NOT_QUEUED, QueuePlace
 from ballast.reassign.reconcile import Reconciler, Visit
 from ballast.reassign.spec import ReassignmentSpec
@@ -28,6 +37,8 @@ POLL_SHARE: Final = 4.0
 _CALM: Final = frozenset(
     {LifecycleState.AWAITING_APPROVAL, LifecycleState.QUEUED, LifecycleState.PAUSED}
 )
+
+_PENDING: Final = Finding(status=ConditionStatus.UNKNOWN, reason=LifecycleState.PENDING.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,19 +83,32 @@ async def visit(work: ReassignmentWork, case: Case) -> float:
     began = clock.now()
     turn, visited = await _step(work, case)
     took_s = clock.now() - began
+    piece = case.plan.assignments.piece
+    memory = None if piece is None else await case.reconciler.recall()
+    if memory is not None and memory.piece == piece and _has_more(case, memory):
+        # The next look takes the piece that follows; what is known of this one is of no use to it.
+        work.forget()
+        return AT_ONCE
     claims = turn is not None and turn.verdict in (Verdict.CLAIM, Verdict.HOLD)
     is_queued = visited.status.state is LifecycleState.QUEUED
-    wait_s = await work.report(
+    document = status_document(
+        visited.status if piece is None else status_of_whole(visited.status, piece, memory),
         seen,
-        status_document(
-            visited.status,
-            seen,
-            epoch=case.epoch,
-            plan=case.plan,
-            state_objects=work.state_objects,
-            place=MY_TURN if claims and is_queued else None,
-        ),
+        epoch=case.epoch,
+        plan=case.plan,
+        state_objects=work.state_objects,
+        place=MY_TURN if claims and is_queued else None,
     )
+    if memory is not None:
+        told = plan_of_whole(case.plan, seen)
+        document = document_of_whole(document, seen, told, memory)
+    against = None if piece is None else contradiction_of_piece(visited.status, piece)
+    if against is not None:
+        found = {**stalled(against.reason, against.message), ConditionType.SUCCEEDED: _PENDING}
+        document = with_findings(seen, found, clock.wall_ms(), status=document)
+    wait_s = await work.report(seen, document)
+    if against is not None:
+        return CALM_SECONDS
     if visited.delay_seconds is None:
         await work.wake_others(seen)
         return AT_ONCE
@@ -92,6 +116,10 @@ async def visit(work: ReassignmentWork, case: Case) -> float:
     if is_queued and turn is not None and turn.verdict is not Verdict.WAIT:
         delay_s = AT_ONCE if turn.verdict is Verdict.CLAIM else POLL_SECONDS
     return delay_s if wait_s is None else min(delay_s, wait_s)
+
+
+def _has_more(case: Case, memory: Memory) -> bool:
+    return has_more_pieces(memory, wanted_intent(case.manifest.settings))
 
 
 async def _step(work: ReassignmentWork, case: Case) -> tuple[Turn | None, Visit]:

@@ -12,6 +12,7 @@ from ballast.kube.clusters import ClusterAddress
 from ballast.kube.context import ClosableAdmin, OperatorContext
 from ballast.kube.errors import Invalid, NotFound
 from ballast.kube.events import EventRecorder
+from ballast.kube.plan_pieces import PieceLoader
 from ballast.kube.ports import PatchType
 from ballast.kube.reassignment_notices import notices
 from ballast.kube.reassignment_object import CLEANUP_FINALIZER, ReassignmentObject
@@ -43,6 +44,7 @@ class ReassignmentWork:
         self._reconciler: Reconciler | None = None
         self._writer: StatusWriter | None = None
         self._written: Mapping[str, Any] = {}
+        self.pieces = PieceLoader(operator.api)
 
     @property
     def state_objects(self) -> tuple[StoredObject, ...]:

@@ -7,6 +7,7 @@ that looks again.
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from ballast.kube import deletion
@@ -16,7 +17,8 @@ from ballast.kube.errors import KubernetesError, NotFound
 from ballast.kube.generation_case import GenerationCase
 from ballast.kube.large_plans import large_plan_findings, large_plan_status
 from ballast.kube.plan_generation import PlanGenerator
-from ballast.kube.plan_source import LoadedPlan, PlanLoader, PlanNotReadable
+from ballast.kube.plan_pieces import has_any_begun, is_plan_of
+from ballast.kube.plan_source import LoadedPlan, PlanLoader, PlanNotReadable, remembered_plan
 from ballast.kube.planning_status import given_up, pending_status, planning_of
 from ballast.kube.reassignment_object import ReassignmentObject
 from ballast.kube.reassignment_status import (
@@ -33,13 +35,14 @@ from ballast.model.conditions import ConditionStatus, Finding
 from ballast.planner.errors import OptionsRejected
 from ballast.planner.options_document import read_options
 from ballast.reassign.conditions import ConditionType, LifecycleState
+from ballast.reassign.decide import wanted_intent
 from ballast.reassign.errors import ManifestRejected, MemoryRejected
 from ballast.reassign.generate_manifest import PlanToGenerate
 from ballast.reassign.manifest import Manifest, parse_manifest
 from ballast.reassign.memory import Memory
 from ballast.reassign.plan_manifest import PlanConfigMap, PlanFile
 from ballast.reassign.plan_summary import PlanSummary
-from ballast.reassign.spec import Assignments, DesiredState, Settings
+from ballast.reassign.spec import Approval, Assignments, DesiredState
 
 log = logging.getLogger(__name__)
 
@@ -162,12 +165,20 @@ class Tender:
         plan = await self._plan(seen, manifest, cluster, memory)
         if not isinstance(plan, LoadedPlan):
             return plan
-        if plan.summary is not None:
-            return await self._show(seen, manifest.settings, plan, plan.summary)
-        if memory is not None and plan.assignments.targets != memory.plan.targets:
+        if memory is not None and not is_plan_of(plan, memory):
             if manifest.settings.desired_state in (DesiredState.RUNNING, DesiredState.PAUSED):
                 return await self._say(seen, stalled("PlanChanged", _CHANGED), CALM_SECONDS)
-            plan = _remembered(memory)
+            plan = remembered_plan(memory)
+        if plan.summary is not None and not has_any_begun(memory):
+            waits = large_plan_findings(manifest.settings, plan.summary)
+            if waits is not None:
+                return await self._show(seen, waits, plan, plan.summary)
+        if plan.summary is not None or (memory is not None and memory.piece is not None):
+            wanted = wanted_intent(manifest.settings)
+            piece = await self._work.pieces.load(seen.namespace, plan, memory, wanted)
+            plan = replace(plan, assignments=piece)
+            # Who has approved the whole has approved each piece of it.
+            manifest = replace(manifest, settings=replace(manifest.settings, approval=Approval()))
         case = Case(
             seen=seen,
             manifest=manifest,
@@ -226,14 +237,17 @@ class Tender:
         except PlanNotReadable:
             if memory is None or memory.start_time_ms is None:
                 raise
-            return _remembered(memory)
+            return remembered_plan(memory)
 
     async def _show(
-        self, seen: ReassignmentObject, settings: Settings, plan: LoadedPlan, summary: PlanSummary
+        self,
+        seen: ReassignmentObject,
+        found: dict[ConditionType, Finding],
+        plan: LoadedPlan,
+        summary: PlanSummary,
     ) -> float:
-        """Report a plan that is too large to be executed."""
+        """Report a large plan of which nothing is executed yet."""
         status = {**seen.status, **large_plan_status(plan, summary)}
-        found = large_plan_findings(settings, summary)
         document = with_findings(seen, found, self._operator.clock.wall_ms(), status=status)
         wait_s = await self._work.report(seen, document)
         return CALM_SECONDS if wait_s is None else min(CALM_SECONDS, wait_s)
@@ -303,7 +317,3 @@ _CHANGED = (
     "the plan in spec.plan.configMapRef is not the one that was stored: put it back, or cancel, "
     "roll back or delete this reassignment"
 )
-
-
-def _remembered(memory: Memory) -> LoadedPlan:
-    return LoadedPlan(assignments=Assignments.of_plan(memory.plan))

@@ -16,6 +16,9 @@ Pausing stops 4 from submitting. Cancelling cancels what is pending and goes to 
 puts its throttle back and lets others begin (`closing`), and so does one that waits in 7. Since
 every line is decided from the cluster as it is, a run that was killed between any two effects is
 continued by running again.
+
+A plan that is too large for one memory is executed in pieces (`pieces`): each goes through all of
+this but its approval, which is that of the whole.
 """
 
 from dataclasses import replace
@@ -26,6 +29,7 @@ from ballast.reassign.conditions import LifecycleState
 from ballast.reassign.executing import submit_or_wait
 from ballast.reassign.log_dir_moves import taken_back
 from ballast.reassign.memory import INTENT_RANK, Intent, Memory
+from ballast.reassign.piece_order import outcome_of_whole
 from ballast.reassign.progress import MoveState
 from ballast.reassign.spec import (
     DeletionPolicy,
@@ -69,10 +73,12 @@ _DELETION_INTENT = {
 
 def decide(world: World) -> Step:
     """Return the next step."""
-    memory = world.memory
+    memory, before = world.memory, world.before
+    if before is not None and _goes_back(world, before):
+        return _begin_to_go_back(world, before)
     if memory is None or (memory.start_time_ms is None and memory.outcome is None):
         return _before_start(world, memory)
-    wanted = _wanted_intent(world.spec.settings)
+    wanted = wanted_intent(world.spec.settings)
     goes_further = INTENT_RANK[wanted] > INTENT_RANK[memory.intent]
     if memory.outcome is not None:
         return _after_the_end(world, memory, memory.outcome)
@@ -85,7 +91,32 @@ def decide(world: World) -> Step:
     return _under_way(world, memory, survey(memory, world.observed, world.hints))
 
 
-def _wanted_intent(settings: Settings) -> Intent:
+def _goes_back(world: World, before: Memory) -> bool:
+    """Whether the piece that is next lies before the one that has ended."""
+    piece = world.spec.assignments.piece
+    return piece is not None and before.piece is not None and piece.number < before.piece.number
+
+
+def _begin_to_go_back(world: World, before: Memory) -> Step:
+    """Return the step that begins to bring back a piece that was executed."""
+    spec = world.spec
+    if not (spec.settings.is_deleted or world.place.has_turn):
+        return wait_for_turn(world.place)
+    plan = stated_plan(spec)
+    assert plan is not None, "a piece says where it begins"
+    return SaveMemory(
+        memory=Memory(
+            name=spec.name,
+            plan=plan,
+            piece=spec.assignments.piece,
+            start_time_ms=before.start_time_ms or world.now_ms,
+            intent=Intent.ROLL_BACK,
+        )
+    )
+
+
+def wanted_intent(settings: Settings) -> Intent:
+    """Return what a spec asks for."""
     if settings.is_deleted:
         return _DELETION_INTENT[settings.deletion_policy]
     return _WANTED_INTENT[settings.desired_state]
@@ -94,14 +125,17 @@ def _wanted_intent(settings: Settings) -> Intent:
 def _after_the_end(world: World, memory: Memory, outcome: LifecycleState) -> Step:
     """Return the step once it has ended: rolling back undoes that, cancelling has no object."""
     settings = world.spec.settings
+    whole = outcome_of_whole(memory, outcome)
+    # A deleted object that has ended is let go, but not one of which only a piece has ended.
+    is_over = settings.is_deleted and whole is outcome
     if (
-        settings.is_deleted
-        or settings.desired_state is not DesiredState.ROLLED_BACK
+        is_over
+        or wanted_intent(settings) is not Intent.ROLL_BACK
         or INTENT_RANK[memory.intent] >= INTENT_RANK[Intent.ROLL_BACK]
         or memory.start_time_ms is None
     ):
-        return Done(outcome=outcome, flaw=memory.flaw)
-    if not world.place.has_turn:
+        return Done(outcome=whole, flaw=memory.flaw)
+    if not (settings.is_deleted or world.place.has_turn):
         return wait_for_turn(world.place)
     return SaveMemory(
         memory=replace(
@@ -130,6 +164,11 @@ def throttling_of(world: World, memory: Memory, seen: Survey) -> Throttling:
 
 def _before_start(world: World, memory: Memory | None) -> Step:  # noqa: PLR0911  (a list of rules)
     settings = world.spec.settings
+    intent = wanted_intent(settings)
+    is_later = memory is not None and memory.piece is not None and memory.piece.number > 0
+    if is_later and intent is not Intent.EXECUTE:
+        # Whatever is wrong with this piece: those before it have been executed.
+        return Finish(outcome=OUTCOME[intent])
     if settings.is_deleted:
         return Done(outcome=LifecycleState.CANCELLED)
     found = problems(world.spec, world.observed)
@@ -138,8 +177,9 @@ def _before_start(world: World, memory: Memory | None) -> Step:  # noqa: PLR0911
     current = plan_now(world.spec, world.observed)
     plan = stated_plan(world.spec) or current
     if memory is None:
-        return SaveMemory(memory=Memory(name=world.spec.name, plan=plan))
-    intent = _WANTED_INTENT[settings.desired_state]
+        flaw = None if world.before is None else world.before.flaw
+        piece = world.spec.assignments.piece
+        return SaveMemory(memory=Memory(name=world.spec.name, plan=plan, piece=piece, flaw=flaw))
     if intent is not Intent.EXECUTE:
         return Finish(outcome=OUTCOME[intent])
     if plan != memory.plan and settings.approval.plan_digest != memory.plan.digest:

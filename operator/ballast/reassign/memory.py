@@ -11,6 +11,7 @@ from enum import StrEnum
 from ballast.model.conditions import Condition
 from ballast.reassign.conditions import LifecycleState, conditions_from_documents
 from ballast.reassign.errors import MemoryRejected, PlanRejected
+from ballast.reassign.pieces import Piece
 from ballast.reassign.plan import PLAN_FORMAT, Plan
 from ballast.reassign.throttles import Values
 
@@ -51,6 +52,8 @@ class Memory:
 
     name: str
     plan: Plan
+    piece: Piece | None = None
+    """Of a plan that is executed in pieces: the one that ``plan`` is."""
     start_time_ms: int | None = None
     """When the first change was about to be made; None = nothing has been touched."""
     topic_throttles: Mapping[str, Values] = field(default_factory=dict)
@@ -93,6 +96,7 @@ class Memory:
                 "lines": list(self.plan.lines()),
             },
             "rollback": {"digest": self.plan.rollback_digest},
+            "piece": None if self.piece is None else self.piece.to_document(),
             "startTimeMs": self.start_time_ms,
             "topicThrottles": {t: dict(v) for t, v in sorted(self.topic_throttles.items())},
             "brokerThrottles": {str(b): dict(v) for b, v in sorted(self.broker_throttles.items())},
@@ -123,12 +127,13 @@ def _read(document: Mapping[str, object]) -> Memory:
     plan = Plan.from_lines(stored["lines"])
     if stored["format"] != PLAN_FORMAT or stored["digest"] != plan.digest:
         raise ValueError("the plan does not have the digest that was saved with it")
-    # Operators before 0.2 wrote neither of these three.
-    closing, flaw = document.get("closing"), document.get("flaw")
+    # Operators before 0.2 wrote none of these four.
+    closing, flaw, piece = (document.get(name) for name in ("closing", "flaw", "piece"))
     outcome = document["outcome"]
     return Memory(
         name=str(document["name"]),
         plan=plan,
+        piece=None if piece is None else Piece.from_document(piece),
         start_time_ms=_optional_int(document["startTimeMs"]),
         topic_throttles={
             str(topic): values for topic, values in _throttles(document["topicThrottles"])

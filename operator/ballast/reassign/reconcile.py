@@ -17,6 +17,7 @@ from ballast.reassign.errors import MemoryRejected
 from ballast.reassign.log_dir_moves import NOT_THERE_YET, Orders
 from ballast.reassign.memory import Flaw, Intent, Memory
 from ballast.reassign.observe import Observer
+from ballast.reassign.piece_order import follows
 from ballast.reassign.ports import (
     BrokerUnavailable,
     Clock,
@@ -109,7 +110,9 @@ class Reconciler:
         except ClusterUnavailable as error:
             return self._outage(spec, str(error))
         self._outages = 0
-        return self._record(replace(world, memory=self._memory), step, acted)
+        if world.before is not self._memory:
+            world = replace(world, memory=self._memory, before=None)
+        return self._record(world, step, acted)
 
     async def recall(self) -> Memory | None:
         """Return what is remembered; it is read from the store once.
@@ -126,12 +129,15 @@ class Reconciler:
 
     async def _observe(self, spec: ReassignmentSpec, place: QueuePlace) -> World:
         now = self._clock.now()
-        observed = await self._observer.observe(spec, self._memory, now)
+        moves_on = self._memory is not None and follows(spec.assignments.piece, self._memory)
+        memory = None if moves_on else self._memory
+        observed = await self._observer.observe(spec, memory, now)
         self._recent.note_visible(spec.targets, observed, now)
         self._recent.note_rates(observed.broker_configs, now)
         return World(
             spec=spec,
-            memory=self._memory,
+            memory=memory,
+            before=self._memory if moves_on else None,
             observed=observed,
             hints=self._recent.hints(now, spec.settings.execution.progress_deadline_seconds),
             now_ms=self._clock.wall_ms(),
@@ -246,7 +252,7 @@ class Reconciler:
             replace(
                 memory,
                 outcome=outcome,
-                flaw=flaw,
+                flaw=flaw or memory.flaw,
                 completion_time_ms=self._clock.wall_ms(),
                 topic_throttles={},
                 broker_throttles={},
@@ -339,7 +345,13 @@ def _check(memory: Memory | None, spec: ReassignmentSpec) -> None:
         return
     if memory.name != spec.name:
         raise MemoryRejected(f"the saved state belongs to {memory.name}, not to {spec.name}")
-    if memory.plan.targets != spec.targets or memory.plan.log_dirs != spec.log_dirs:
+    if follows(spec.assignments.piece, memory):
+        return
+    if (
+        memory.piece != spec.assignments.piece
+        or memory.plan.targets != spec.targets
+        or memory.plan.log_dirs != spec.log_dirs
+    ):
         raise MemoryRejected(
             f"the saved state belongs to another plan: {memory.plan.digest} of "
             f"{len(memory.plan.moves)} partitions"

@@ -1,7 +1,7 @@
 """What a step means for the user: findings for each condition, and the whole status."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ballast.model.conditions import Condition, ConditionStatus, Finding
 from ballast.reassign.conditions import FINAL_STATUS, ConditionType, LifecycleState, updated
@@ -113,13 +113,23 @@ def findings(moment: Moment, seen: Survey | None) -> dict[ConditionType, Finding
         ConditionType.ACCEPTED: _accepted(moment),
         ConditionType.PLANNED: _planned(moment.world.memory),
         ConditionType.APPROVED: _approved(moment),
-        ConditionType.PROGRESSING: _progressing(moment),
+        ConditionType.PROGRESSING: _of_piece(moment, _progressing(moment)),
         ConditionType.THROTTLED: _throttled(moment),
         ConditionType.VERIFIED: _verified(moment),
         ConditionType.STALLED: _stalled(moment),
         ConditionType.SUCCEEDED: _succeeded(moment, seen),
     }
     return {kind: finding for kind, finding in found.items() if finding is not None}
+
+
+def _of_piece(moment: Moment, finding: Finding) -> Finding:
+    """Return a finding that says which piece of a large plan it is about."""
+    piece = moment.world.spec.assignments.piece
+    if piece is None:
+        return finding
+    return replace(
+        finding, message=f"{piece}: {finding.message}" if finding.message else f"{piece}"
+    )
 
 
 def _accepted(moment: Moment) -> Finding | None:
@@ -140,7 +150,8 @@ def _accepted(moment: Moment) -> Finding | None:
 def _planned(memory: Memory | None) -> Finding | None:
     if memory is None:
         return None
-    return Finding(status=_TRUE, reason="PlanStored", message=memory.plan.digest)
+    digest = memory.plan.digest if memory.piece is None else memory.piece.plan_digest
+    return Finding(status=_TRUE, reason="PlanStored", message=digest)
 
 
 def _approved(moment: Moment) -> Finding | None:
@@ -189,8 +200,10 @@ def _throttled(moment: Moment) -> Finding:
 def _verified(moment: Moment) -> Finding | None:
     step = moment.step
     outcome = _outcome(step)
-    if isinstance(step, Finish | Done) and step.flaw is not None:
-        return Finding(status=_FALSE, reason=step.flaw.reason, message=step.flaw.message)
+    memory = moment.world.memory
+    flaw = memory.flaw if isinstance(step, Finish | Done) and memory is not None else None
+    if flaw is not None:
+        return Finding(status=_FALSE, reason=flaw.reason, message=flaw.message)
     if outcome in {LifecycleState.COMPLETED, LifecycleState.ROLLED_BACK}:
         return Finding(status=_TRUE, reason="Verified")
     if outcome is not None:

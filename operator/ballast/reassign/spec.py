@@ -1,10 +1,11 @@
 """What a user asks for: the spec of one PartitionReassignment, read and checked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from ballast.model.ids import TopicPartition
+from ballast.reassign.pieces import Piece
 from ballast.reassign.plan import Plan
 from ballast.reassign.plan_lines import LogDirMoves
 
@@ -117,12 +118,20 @@ class Assignments:
     """Of partitions of which any replica's log directory is named; where they are now is known only
     together with ``origins``.
     """
+    piece: Piece | None = None
+    """Of a plan that is executed in pieces: the one that this is."""
 
     @classmethod
     def of_plan(cls, plan: Plan) -> "Assignments":
         """Return what a plan asks for, wherever things are."""
         named = {move.topic_partition: move.log_dirs for move in plan.moves if move.log_dirs}
         return cls(targets=plan.targets, log_dirs=named)
+
+    @classmethod
+    def of_piece(cls, plan: Plan, piece: Piece) -> "Assignments":
+        """Return what one piece of a plan asks for, from where the whole plan says."""
+        origins = {move.topic_partition: move.origin for move in plan.moves}
+        return replace(cls.of_plan(plan), origins=origins, piece=piece)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,3 +132,6 @@ class World:
     """Wall clock."""
     place: QueuePlace = MY_TURN
     """Among the reassignments of the same cluster."""
+    before: Memory | None = None
+    """Of a plan in pieces: what is remembered of the piece before, which has ended. There is no
+    ``memory`` then."""

@@ -29,16 +29,10 @@ MANUAL = ApprovalPolicy.MANUAL
 @pytest.mark.parametrize(
     ("settings", "approved", "succeeded"),
     [
-        (Settings(), "True Automatic", "Unknown Pending"),
         (
             Settings(approval=Approval(policy=MANUAL)),
             "False AwaitingApproval",
             "Unknown AwaitingApproval",
-        ),
-        (
-            Settings(approval=Approval(policy=MANUAL, plan_digest=DIGEST)),
-            "True DigestApproved",
-            "Unknown Pending",
         ),
         (
             Settings(approval=Approval(plan_digest="sha256:" + "0" * 64)),
@@ -60,20 +54,27 @@ MANUAL = ApprovalPolicy.MANUAL
         (Settings(desired_state=DesiredState.ROLLED_BACK), "", "False RolledBack"),
     ],
 )
-def test_it_is_accepted_and_approved_and_then_has_to_be_split(
+def test_it_is_shown_while_it_may_not_run(
     settings: Settings, approved: str, succeeded: str
 ) -> None:
     found = large_plan_findings(settings, SUMMARY)
+    assert found is not None
     said = {kind: f"{finding.status} {finding.reason}" for kind, finding in found.items()}
     assert said[ConditionType.ACCEPTED] == "True Valid"
     assert said[ConditionType.PLANNED] == "True PlanStored"
     assert said.get(ConditionType.APPROVED, "") == approved
     assert said[ConditionType.SUCCEEDED] == succeeded
-    is_stalled = succeeded == "Unknown Pending"
-    assert (said[ConditionType.STALLED] == "True PlanTooLarge") is is_stalled
+    assert said[ConditionType.STALLED] == "False Progressing"
 
 
-async def test_it_is_shown_and_approved_by_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "approval", [Approval(), Approval(policy=MANUAL, plan_digest=DIGEST)], ids=["auto", "digest"]
+)
+def test_it_may_run_once_it_is_approved(approval: Approval) -> None:
+    assert large_plan_findings(Settings(approval=approval), SUMMARY) is None
+
+
+async def test_it_is_shown_until_it_is_approved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan_source, "EXECUTABLE_PARTITIONS", 1500)
     plan = large_plan(3000)
     house = House()
@@ -88,11 +89,6 @@ async def test_it_is_shown_and_approved_by_digest(monkeypatch: pytest.MonkeyPatc
     assert status["plan"]["digest"] == plan.digest
     assert status["plan"]["partitions"] == 3000
     assert house.reason("Approved") == "False AwaitingApproval"
-    house.put(approval={"policy": "Manual", "planDigest": plan.digest})
-    await house.looks(tender, 3)
-    assert house.reason("Approved") == "True DigestApproved"
-    assert house.reason("Progressing") == "False PlanTooLarge"
-    assert "split it" in house.message("Stalled")
     writes = len(house.fuse.effects)
     await house.looks(tender, 10)
     assert len(house.fuse.effects) == writes
