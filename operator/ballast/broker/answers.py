@@ -43,7 +43,12 @@ class Answer(LaterResponse, Generic[T]):
     )
 
     def __init__(self) -> None:
-        LaterFrame.__init__(self)
+        # What `LaterFrame` begins with, without a call for each request.
+        self._callbacks = []
+        self._parts = None
+        self._exception = None
+        self._is_done = False
+        self._is_cancelled = False
         self._is_given = False
         self._value: T | None = None
         self._response: Callable[[T], Message] | None = None

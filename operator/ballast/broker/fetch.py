@@ -155,7 +155,7 @@ def _read_one(
     *,
     first: bool,
 ) -> PartitionData:
-    partition = replicas.find(name)
+    partition = replicas.partitions.get(name) or replicas.find(name)
     view = partition.leader_view(asked.current_leader_epoch)
     if plan.version < 4:
         # Records are kept in format 2 only, which these clients cannot read: Kafka's answer with

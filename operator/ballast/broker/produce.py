@@ -114,7 +114,7 @@ def _append(
     acks: int,
     version: int,
 ) -> Produced:
-    partition = replicas.find(name)
+    partition = replicas.partitions.get(name) or replicas.find(name)
     view = partition.leader_view()
     if acks == ACKS_ALL:
         view.check_enough_replicas(replicas.configs.min_insync_replicas(name.topic))
@@ -129,7 +129,7 @@ def _append(
     if not appended.duplicate:
         partition.load.bytes_in += appended.size_bytes
         partition.load.messages_in += appended.last_offset - appended.first_offset + 1
-        replicas.metrics.bytes_in.inc(appended.size_bytes)
+        replicas.metrics.bytes_in.value += appended.size_bytes
     return Produced(
         name,
         base_offset=appended.first_offset,

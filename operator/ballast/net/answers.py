@@ -37,8 +37,12 @@ class Unanswered:
 
     def wait_for(self, answer: LaterAnswer, tasks: asyncio.TaskGroup) -> None:
         """Have the answer taken when it is there."""
-        future: asyncio.Future[Any] | LaterFrame
-        if isinstance(answer, (LaterFrame, asyncio.Future)):
+        future: asyncio.Future[Any]
+        if isinstance(answer, LaterFrame):
+            self._future = answer
+            answer.add_done_callback(self._frame_is_there)
+            return
+        if isinstance(answer, asyncio.Future):
             future = answer
         else:
             self._coroutine = answer
@@ -51,7 +55,14 @@ class Unanswered:
         if self._future is not None:
             self._future.cancel()
 
-    def _complete(self, future: asyncio.Future[Any] | LaterFrame) -> None:
+    def _frame_is_there(self, frame: LaterFrame) -> None:
+        self._future = None
+        if frame.cancelled():
+            self._taker.fail("a request was cancelled")
+        else:
+            self._take(frame.outcome())
+
+    def _complete(self, future: asyncio.Future[Any]) -> None:
         self._future = None
         if self._coroutine is not None:
             self._coroutine.close()  # a task cancelled before its first step never started it
@@ -59,7 +70,9 @@ class Unanswered:
         if future.cancelled():
             self._taker.fail("a request was cancelled")
             return
-        outcome = future.exception() or future.result()
+        self._take(future.exception() or future.result())
+
+    def _take(self, outcome: ResponseParts | BaseException | None) -> None:
         if isinstance(outcome, BaseException):
             self._taker.fail_handler(outcome)
             return

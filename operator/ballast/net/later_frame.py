@@ -46,6 +46,10 @@ class LaterFrame:
         """Return what came instead of a frame, if anything did."""
         return self._exception
 
+    def outcome(self) -> Frame | Exception | None:
+        """Return the frame, None for no answer, or the exception that came instead."""
+        return self._exception or self._parts
+
     def set_result(self, parts: Frame | None) -> None:
         """Give the frame; once only."""
         assert not self._is_done, "a frame is given once"

@@ -24,10 +24,12 @@ class LeaderEpochCache:
     Invariant: epochs and start offsets both strictly increase (KAFKA-7415).
     """
 
-    __slots__ = ("_entries",)
+    __slots__ = ("_entries", "latest_epoch")
 
     def __init__(self, entries: Sequence[EpochEntry] = ()) -> None:
         self._entries: list[EpochEntry] = []
+        self.latest_epoch = UNDEFINED_EPOCH
+        """The newest epoch; -1 if there is none."""
         for entry in entries:
             self.assign(entry.epoch, entry.start_offset)
 
@@ -35,11 +37,6 @@ class LeaderEpochCache:
     def entries(self) -> tuple[EpochEntry, ...]:
         """All entries, oldest first."""
         return tuple(self._entries)
-
-    @property
-    def latest_epoch(self) -> int:
-        """The newest epoch; -1 if there is none."""
-        return self._entries[-1].epoch if self._entries else UNDEFINED_EPOCH
 
     def assign(self, epoch: int, start_offset: int) -> bool:
         """Note that ``epoch`` begins at ``start_offset``; return whether that changed anything.
@@ -54,6 +51,7 @@ class LeaderEpochCache:
         while entries and (entries[-1].epoch >= epoch or entries[-1].start_offset >= start_offset):
             entries.pop()
         entries.append(EpochEntry(epoch, start_offset))
+        self.latest_epoch = epoch
         return True
 
     def epoch_at(self, offset: int) -> int:
@@ -89,6 +87,7 @@ class LeaderEpochCache:
         keep = bisect_left(self._entries, offset, key=lambda entry: entry.start_offset)
         changed = keep < len(self._entries)
         del self._entries[keep:]
+        self._find_latest()
         return changed
 
     def truncate_from_start(self, offset: int) -> bool:
@@ -104,10 +103,15 @@ class LeaderEpochCache:
         """Hold ``entries`` and no others; return whether that changed anything."""
         changed = self._entries != list(entries)
         self._entries[:] = entries
+        self._find_latest()
         return changed
 
     def clear(self) -> bool:
         """Forget everything; return whether there was anything."""
         changed = bool(self._entries)
         self._entries.clear()
+        self._find_latest()
         return changed
+
+    def _find_latest(self) -> None:
+        self.latest_epoch = self._entries[-1].epoch if self._entries else UNDEFINED_EPOCH

@@ -358,9 +358,11 @@ class Log(LogFence):
         size_bytes = len(records)
         first_offset = self.log_end_offset
         try:
-            if must_roll(self.segments.active, size_bytes, marks, self._config, now_ms):
+            active = self.segments.active
+            if must_roll(active, size_bytes, marks, self._config, now_ms):
                 self._roll()
-            self.segments.active.append(records, marks)
+                active = self.segments.active
+            active.append(records, marks)
         except StorageError as error:
             raise self._failed("append", error) from error
         last_offset = marks[-1].last_offset

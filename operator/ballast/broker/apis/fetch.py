@@ -47,7 +47,7 @@ SESSION_VERSION: Final = 7
 
 def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterResponse:
     """Read, and answer at once or when there is enough."""
-    parts.metrics.fetch_requests.inc()
+    parts.metrics.fetch_requests.value += 1
     replicas = parts.replicas
     delays = replicas.delays
     now = replicas.clock()
@@ -147,7 +147,8 @@ def _told(
         size_bytes += size
         by_topic.setdefault(name.topic, []).append(data)
     if size_bytes:
-        (metrics.replication_bytes_out if is_from_follower else metrics.bytes_out).inc(size_bytes)
+        sent = metrics.replication_bytes_out if is_from_follower else metrics.bytes_out
+        sent.value += size_bytes
     return FetchResponse(
         session_id=session_id,
         responses=tuple(
