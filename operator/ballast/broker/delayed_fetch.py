@@ -40,7 +40,8 @@ class DelayedFetch(DelayedOperation):
     def try_complete(self) -> bool:
         """Complete once there is something to say: enough records, or an error."""
         plan = self._plan
-        if plan.is_superseded:
+        session = plan.session
+        if session is not None and (session.is_closed or session.epoch != plan.session_epoch):
             return self.force_complete()
         changed = self._replicas.delays.changed
         asked = None if changed is None else plan.asked_of(changed)

@@ -150,8 +150,7 @@ class Delays:
 
     def log_start_told(self, partition: TopicPartition) -> None:
         """Try what waits for followers of ``partition``: one has said where its log begins."""
-        if self.deletions.delayed_count:
-            self.deletions.check_and_complete(partition)
+        self.deletions.check_and_complete(partition)
 
     def shut_down(self) -> None:
         """Answer everything that waits."""

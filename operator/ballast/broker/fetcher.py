@@ -156,7 +156,8 @@ class Fetcher:
         throttles = self._replicas.throttles
         names, self._changed = self._changed, {}
         names.update(self._left_out)
-        if throttles.follower.covers_any:
+        is_any_throttled = throttles.follower.covers_any
+        if is_any_throttled:
             # Whom the throttle holds back depends on the time.
             names |= dict.fromkeys(self._followed)
         for name in names:
@@ -164,7 +165,9 @@ class Fetcher:
             if (
                 followed is not None
                 and followed.state.ready(now)
-                and not throttles.follower_holds_back(name, followed.state.lag)
+                and not (
+                    is_any_throttled and throttles.follower_holds_back(name, followed.state.lag)
+                )
             ):
                 self._left_out.pop(name, None)
                 self._want(name, followed.state, followed.asked)

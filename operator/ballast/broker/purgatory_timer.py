@@ -14,14 +14,12 @@ class PurgatoryTimer:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self.now = self._loop.time
+        """Returns the time that the purgatories go by, in seconds."""
         self._timer: asyncio.Handle | None = None
         self._fires_at = 0.0
         """Of the timer there is. uvloop's handle of what is due at once does not tell."""
         self._purgatories: list[Purgatory[Any]] = []
-
-    def now(self) -> float:
-        """Return the time that the purgatories go by, in seconds."""
-        return self._loop.time()
 
     def purgatory(self) -> Purgatory[Any]:
         """Return a new purgatory that this timer drives."""

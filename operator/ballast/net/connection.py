@@ -217,7 +217,7 @@ class Connection(asyncio.BufferedProtocol):
         self._owner.counters.requests += started
         if self._outgoing:
             self._flush()
-        if self._yielded or self._is_held():
+        if self._yielded or self._write_paused or len(unanswered) >= most_in_flight:
             self._pause_reading()
         self._note_read(now, is_new_frame=started > 0)
 

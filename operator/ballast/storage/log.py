@@ -372,9 +372,7 @@ class Log(LogFence):
         return AppendInfo(
             first_offset,
             last_offset,
-            marks[0].max_timestamp
-            if len(marks) == 1
-            else max(mark.max_timestamp for mark in marks),
+            max([mark.max_timestamp for mark in marks]),
             self.log_start_offset,
             False,
             len(marks),

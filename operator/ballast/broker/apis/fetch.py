@@ -98,7 +98,7 @@ def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterRe
     delays.wait_for_records(
         operation, asked if session is None else (session.session_id,), is_tried=plan.min_bytes <= 1
     )
-    parts.waits.bind(call.holder, operation, answer)
+    parts.waits.bind((call.peer, call.connection_id), operation, answer)
     return answer.into(lambda fetched: _response(parts, plan, fetched))
 
 

@@ -99,7 +99,7 @@ def _wait(
     timeout_ms = parts.waits.timeout_ms(request.timeout_ms)
     operation = DelayedProduce(timeout_ms, parts.replicas, produced, answer)
     parts.replicas.delays.wait_for_replicas(operation, operation.waited_for)
-    parts.waits.bind(call.holder, operation, answer)
+    parts.waits.bind((call.peer, call.connection_id), operation, answer)
     return answer.into(_response)
 
 
