@@ -32,7 +32,7 @@ class FakeFile:
 
     def pread(self, size: int, position: int) -> bytes:
         self._check("read")
-        data = bytes(memoryview(self._content.data)[position : position + size])
+        data = self._content.read(size, position)
         self._disk.read_bytes += len(data)
         return data
 
@@ -194,6 +194,15 @@ class FakeDisk:
         content = self._files[path]
         content.data = bytearray(data)
         content.end_flush(content.begin_flush())
+
+    def rot(self, path: str, position: int, bits: int) -> None:
+        """Have ``bits`` of one byte read wrong from now on; `content` shows what was written."""
+        self._files[path].rotten[position] = bits
+
+    def forget_rot(self) -> None:
+        """Have every byte read right."""
+        for content in self._files.values():
+            content.rotten.clear()
 
     def names_now(self, directory: str) -> list[str]:
         """Return the names in a directory that may be missing or failing, for tests."""

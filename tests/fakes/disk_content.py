@@ -8,10 +8,12 @@ from ballast.storage.descriptors import Buffer
 class Content:
     """A file's bytes, and the unflushed changes that made them: (position, replaced, old size)."""
 
-    __slots__ = ("changes", "data", "flushed", "modified_ms", "parted")
+    __slots__ = ("changes", "data", "flushed", "modified_ms", "parted", "rotten")
 
     def __init__(self) -> None:
         self.data = bytearray()
+        self.rotten: dict[int, int] = {}
+        """Position -> the bits that are read wrong there, until the byte is written again."""
         self.modified_ms = 0
         self.changes: list[tuple[int, bytes, int]] = []
         self.flushed = 0
@@ -19,7 +21,20 @@ class Content:
         self.parted = False
         """Whether a flush has begun since the last change: an append is a change of its own."""
 
+    def read(self, size: int, position: int) -> bytes:
+        """Return what the disk gives, rot included."""
+        data = bytes(memoryview(self.data)[position : position + size])
+        if self.rotten:
+            wrong = bytearray(data)
+            for place, bits in self.rotten.items():
+                if position <= place < position + len(data):
+                    wrong[place - position] ^= bits
+            data = bytes(wrong)
+        return data
+
     def write(self, buffer: Buffer, position: int) -> None:
+        for place in [p for p in self.rotten if position <= p < position + len(buffer)]:
+            del self.rotten[place]
         data = self.data
         size = len(data)
         if position < size:

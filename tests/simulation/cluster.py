@@ -31,6 +31,7 @@ from tests.simulation.loop import SimulatedLoop
 from tests.simulation.lost_disks import LostDisks
 from tests.simulation.metadata_rules import MetadataRules
 from tests.simulation.replication_rules import ReplicationRules
+from tests.simulation.rot import Rot, check_renewal
 from tests.simulation.violations import InvariantViolation
 from tests.simulation.wall_clocks import EPOCH_MS, WallClocks
 
@@ -84,6 +85,7 @@ class SimulatedCluster:
         self.disks.on_violation = self._fail
         for broker_id, disk in self.disks.of.items():
             disk.wall_clock_ms = self.clocks.of(broker_name(broker_id))
+        self.rot = Rot(self.disks.of, self.log_dirs)
         self.metadata = rules = MetadataRules(lambda host: host.startswith("candidate-"), broker_of)
         self.lost_disks = LostDisks(self.disks.of, rules.states, rules.is_being_deleted)
         self.logs = DiskLogs(
@@ -315,6 +317,11 @@ class SimulatedCluster:
             return None
         return process[1].parts.replicas.log_dirs.directory_of(partition)
 
+    def _is_damaged(self, broker_id: int, partition: TopicPartition) -> bool:
+        process = self._processes.get(broker_name(broker_id))
+        parts = getattr(process[1], "parts", None) if process is not None else None
+        return parts is not None and partition in parts.replicas.log_dirs.damaged
+
     def _before_rename(self, broker_id: int, path: str) -> None:
         """See replicas go: their folders are renamed before they are removed."""
         directory, _, folder = path.rpartition("/")
@@ -324,7 +331,9 @@ class SimulatedCluster:
         state = self.metadata.states.get(partition)
         try:
             in_use = self._directory_in_use(broker_id, partition)
-            if in_use in (None, directory):
+            if self._is_damaged(broker_id, partition):
+                check_renewal(broker_id, partition, state)
+            elif in_use in (None, directory):
                 self.metadata.replica_deleted(broker_id, partition)
             else:
                 self.rules_of(partition).copied(broker_id, partition, state)

@@ -90,7 +90,9 @@ class Disks:
         self.of[broker].torn_write_bytes = None
 
     def mend_all(self) -> None:
-        """Let every directory work again."""
+        """Let every directory work again, and every byte be read right."""
+        for disk in self.of.values():
+            disk.forget_rot()
         for broker in self.of:
             self.mend_all_of(broker)
 

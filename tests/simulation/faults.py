@@ -98,7 +98,7 @@ class Nemesis:
             # It may have found a directory failing as it started.
             self.cluster.kill(name)
             self.cluster.start(name)
-        elif broker.replicas.log_dirs.offline_directories:
+        elif broker.replicas.log_dirs.offline_directories or broker.replicas.log_dirs.unopened:
             self.cluster.stop_broker(broker_id)
 
     async def sleep(self, low_s: float, high_s: float) -> None:
@@ -339,7 +339,16 @@ async def second_process(nemesis: Nemesis) -> None:
     await second.live()
 
 
-CHANCES = {"fail_directory": 0.35, "fill_disk": 0.25, "replace_disk": 0.25}
+async def rot_byte(nemesis: Nemesis) -> None:
+    """Let a committed byte rot on a leader's disk, where another in-sync replica has it."""
+    cluster, records = nemesis.cluster, nemesis.cluster.replication.committed
+    committed = {name: len(known) for name, known in records.items()}
+    await nemesis.sleep(1, 2)  # What was written a moment ago is not checked again.
+    where = cluster.rot.one_byte(cluster.metadata.states, committed, nemesis.random)
+    nemesis.note(f"rotten: {where}")
+
+
+CHANCES = {"fail_directory": 0.35, "fill_disk": 0.25, "replace_disk": 0.25, "rot_byte": 0.3}
 """Other than even: of kinds that cost much time, or that show little."""
 
 FAULTS: dict[str, Fault] = {
@@ -364,5 +373,6 @@ FAULTS: dict[str, Fault] = {
     "fill_disk": fill_disk,
     "replace_disk": replace_disk,
     "second_process": second_process,
+    "rot_byte": rot_byte,
     "jump_clock": jump_clock,
 }

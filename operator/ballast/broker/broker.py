@@ -269,6 +269,7 @@ class Broker:
             self._spawn(parts.log_cleaner.run())
         for period_ms, action in (
             (config.replica_lag_time_max_ms / 2, replicas.shrink_isrs),
+            (config.replica_lag_time_max_ms / 2, replicas.reconsider_damaged),
             (housekeeping.DELETE_PERIOD_S * 1000, replicas.log_dirs.remove_deleted),
             (housekeeping.RETIRED_PERIOD_S * 1000, self._remove_retired_segments),
             (housekeeping.PRODUCERS_PERIOD_S * 1000, self._forget_producers),

@@ -15,7 +15,8 @@ from ballast.protocol.records import COMPRESSIONS, iter_batches
 from ballast.replication.errors import FetchOffsetOutOfRange, NotAReplica
 from ballast.replication.follower import diverging_epoch
 from ballast.replication.partition import LeaderView
-from ballast.storage.errors import OffsetOutOfRange, StorageError
+from ballast.storage.errors import CorruptLog, OffsetOutOfRange, StorageError
+from ballast.storage.soundness import check_stored
 
 """Kafka's ``fetch.max.bytes``: no fetch gets more, whatever it asks for."""
 
@@ -180,9 +181,34 @@ def _read_one(
     records = replicas.delays.read(
         partition.log, asked.fetch_offset, upper, max(max_bytes, 0), at_least_one_batch=first
     )
+    now, offset = replicas.clock(), asked.fetch_offset
+    if offset < partition.recent.start(
+        partition.log.log_end_offset, now
+    ) and not partition.checked.covers(offset, len(records), now):
+        records = _sound_part(replicas, partition, records, upper)
+        partition.checked.add(offset, len(records), now)
     if plan.version < 10:
         _refuse_zstd(records)
     return _data(partition, view, asked, records)
+
+
+def _sound_part(
+    replicas: ReplicaManager, partition: Partition, records: bytes | memoryview, upper: int
+) -> bytes | memoryview:
+    """Return the batches before the first damaged one; raises `CorruptLog` if there are none.
+
+    Nobody is sent what has rotten on the disk. What was appended a moment ago is not checked again.
+    """
+    sound = check_stored(
+        records, end_offset=upper, latest_epoch=partition.log.leader_epochs.latest_epoch
+    )
+    if sound.flaw is None:
+        return records
+    error = CorruptLog(sound.flaw)
+    if not sound.size_bytes:
+        raise error
+    replicas.read_failed(partition.name, error)
+    return records[: sound.size_bytes]
 
 
 def upper_offset(partition: Partition, view: LeaderView, plan: FetchPlan) -> int:

@@ -68,6 +68,11 @@ def add_gauges(parts: Parts, server: Server) -> None:
         "Replicas in an ISR that went with their disk: they take no role.",
         lambda: len(replicas.missing),
     )
+    gauge(
+        "damaged_logs",
+        "Logs here whose bytes have rotten: they are copied anew where others have them.",
+        lambda: len(replicas.damaged),
+    )
     _add_replication_gauges(parts)
     _add_log_gauges(parts)
     _add_purgatory_gauges(parts)

@@ -8,7 +8,8 @@ Rules (Kafka 2.8 ReplicaManager, with KAFKA-13972):
 | StopReplica  | not below the replica's, or not stated, or -2   | FENCED_LEADER_EPOCH 74    |
 
 A replica that was lost with its log directory is KAFKA_STORAGE_ERROR, whatever the epoch. So is
-LeaderAndIsr for one that is missing (see `missing_replicas`), as long as the ISR names it.
+LeaderAndIsr for one that is missing (see `missing_replicas`), as long as the ISR names it, and for
+one that is damaged, as long as others can do without it (see `damaged_replicas`).
 
 A replica is deleted by StopReplica(delete), or because UpdateMetadata says that the partition does
 without it (`strays`); never because it is not mentioned.
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
+from ballast.broker.damaged_replicas import Verdict
 from ballast.broker.errors import PartitionError
 from ballast.broker.fetchers import Fetchers
 from ballast.broker.replica_manager import ReplicaManager
@@ -91,12 +93,13 @@ class Leadership:
             raise PartitionError(ErrorCode.KAFKA_STORAGE_ERROR)
         if broker_id not in change.assignment.replicas:
             raise PartitionError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        is_new = change.is_new or self._renew_if_damaged(change)
         known = replicas.partitions.get(change.name)
         if known is not None:
             known.take_topic_id(change.topic_id)
             if change.state.leader_epoch <= known.leader_epoch:
                 raise PartitionError(ErrorCode.STALE_CONTROLLER_EPOCH)
-        partition = replicas.host(change.name, is_new=change.is_new)
+        partition = replicas.host(change.name, is_new=is_new)
         partition.take_topic_id(change.topic_id)
         # The old epoch's fetches end before the role changes: none of their answers is taken.
         self._fetchers.unfollow(change.name)
@@ -119,6 +122,22 @@ class Leadership:
         )
         replicas.delays.role_changed(change.name)
         self._role_changed(change.name)
+
+    def _renew_if_damaged(self, change: LeadershipChange) -> bool:
+        """Return whether the damaged log of a replica was deleted, for an empty one to follow.
+
+        Raises `PartitionError` (KAFKA_STORAGE_ERROR) for one that must not take this role.
+        """
+        damaged = self._replicas.damaged
+        if change.name not in damaged:
+            return False
+        verdict = damaged.judge(change.name, change.state)
+        if verdict is Verdict.REFUSE:
+            self._replicas.stop_damaged(change.name)
+            raise PartitionError(ErrorCode.KAFKA_STORAGE_ERROR)
+        if verdict is Verdict.RENEW:
+            self._replicas.renew_damaged(change.name)
+        return verdict is Verdict.RENEW
 
     def find_leaders(self) -> None:
         """Follow leaders that were unknown when they were named; call it when metadata changed."""

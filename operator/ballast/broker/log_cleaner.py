@@ -131,6 +131,8 @@ class LogCleaner:
         except (RecordsError, CorruptLog) as error:
             log.error("%s: is not compacted any more: %s", name, error)  # noqa: TRY400
             self._uncleanable[name] = cleaned
+            if isinstance(error, CorruptLog):
+                replicas.read_failed(name, error)
         except StorageError as error:
             replicas.storage_failed(name, error)
         finally:

@@ -2,8 +2,10 @@
 
 from uuid import UUID
 
+from ballast.broker.checked_reads import CheckedReads
 from ballast.broker.errors import PartitionError
 from ballast.broker.load_counts import LoadCounts
+from ballast.broker.recent_appends import RecentAppends
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import NO_EPOCH, NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
@@ -26,12 +28,14 @@ class Partition:
         "_high_watermark",
         "assignment",
         "broker_id",
+        "checked",
         "is_in_sync",
         "leader",
         "leader_epoch",
         "load",
         "log",
         "name",
+        "recent",
         "term",
         "view",
     )
@@ -49,6 +53,8 @@ class Partition:
         self.broker_id = broker_id
         self.load = LoadCounts()
         """What clients did with it since it was last counted."""
+        self.recent = RecentAppends()
+        self.checked = CheckedReads()
         self.leader = NO_LEADER
         self.leader_epoch = NO_EPOCH
         self.assignment = ReplicaAssignment(replicas=())

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ballast.broker.config import BrokerConfig
+from ballast.broker.damaged_replicas import DamagedReplicas
 from ballast.broker.delays import Delays
 from ballast.broker.dynamic_configs import DynamicConfigs
 from ballast.broker.errors import PartitionError
@@ -21,7 +22,7 @@ from ballast.broker.session import Session
 from ballast.broker.throttles import Throttles
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
-from ballast.storage.errors import DiskError, LogFailed, StorageError
+from ballast.storage.errors import CorruptLog, DiskError, LogFailed, StorageError
 from ballast.storage.log_dirs import LogDirs
 
 log = logging.getLogger(__name__)
@@ -69,6 +70,14 @@ class ReplicaManager:
         self.log_dir_events = LogDirEvents(session, identity.broker_id)
         self._offline: set[TopicPartition] = set()
         self.missing = MissingReplicas(log_dirs, identity.broker_id, self.log_dir_events.notify)
+        self.damaged = DamagedReplicas(
+            log_dirs,
+            metadata,
+            identity.broker_id,
+            clock,
+            2 * config.replica_lag_time_max_ms / 1000,
+            self.log_dir_events.notify,
+        )
         self.fence = ControllerFence(identity)
         self.isr_writer = IsrWriter(session, metrics, self._isr_settled)
         self._partitions: dict[TopicPartition, Partition] = {}
@@ -95,7 +104,7 @@ class ReplicaManager:
         partition = self._partitions.get(name)
         if partition is not None:
             return partition
-        if name in self._offline or name in self.missing:
+        if name in self._offline or name in self.missing or self.damaged.has_no_role(name):
             raise PartitionError(ErrorCode.KAFKA_STORAGE_ERROR)
         if self.metadata.partition(name) is not None or not self.metadata.is_filled:
             raise PartitionError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -156,11 +165,43 @@ class ReplicaManager:
             self.log_dirs.take_offline(path, error)
 
     def read_failed(self, name: TopicPartition, error: StorageError) -> None:
-        """Do the same when a log could not be read because of the disk."""
+        """Do the same when a log could not be read because of the disk.
+
+        A log whose bytes make no sense is given up alone, and only if others have them.
+        """
+        if isinstance(error, CorruptLog):
+            partition = self._partitions.get(name)
+            view = partition.view if partition is not None else None
+            known = self.metadata.partition(name)
+            isr = view.isr if view is not None else known.isr if known is not None else ()
+            self.damaged.found(name, str(error), isr)
+            return
         if isinstance(error, LogFailed) or (
             isinstance(error, DiskError) and error.errno not in _PASSING
         ):
             self.storage_failed(name, error)
+
+    def stop_damaged(self, name: TopicPartition) -> None:
+        """End the role of a damaged replica."""
+        partition = self._partitions.pop(name, None)
+        if partition is not None:
+            self._high_watermarks[name] = partition.high_watermark
+            partition.stop()
+            self.metrics.topics.replica_left(partition)
+        self.on_lost(name)
+
+    def renew_damaged(self, name: TopicPartition) -> None:
+        """Delete a damaged log in whose place an empty one is to follow the leader."""
+        log.warning("%s: the damaged log is deleted; it is copied from the leader", name)
+        self.stop_damaged(name)
+        self._high_watermarks.pop(name, None)
+        self.log_dirs.delete(name)
+        self.damaged.renewed(name)
+
+    def reconsider_damaged(self) -> None:
+        """Ask for the roles of damaged replicas again, where that can help."""
+        if len(self.damaged):
+            self.damaged.reconsider({p.name: p.view.isr for p in self.leading() if p.view})
 
     def _went_offline(self, error: StorageError, lost: Sequence[TopicPartition]) -> None:
         log.error("a log directory is offline, with %d replicas: %s", len(lost), error)

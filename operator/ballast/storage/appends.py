@@ -13,10 +13,11 @@ from ballast.protocol.records import (
 )
 from ballast.replication.leader_epochs import LeaderEpochCache
 from ballast.replication.producer_state import Duplicate, ProducerStates
+from ballast.storage.batch_mark import BatchMark
 from ballast.storage.config import LogConfig
 from ballast.storage.errors import StaleLeaderEpoch, UnexpectedOffset
 from ballast.storage.index import OFFSET_ENTRY_BYTES, TIME_ENTRY_BYTES
-from ballast.storage.segment import BatchMark, Segment
+from ballast.storage.segment import Segment
 
 PositionedHeader = tuple[int, BatchHeader]
 

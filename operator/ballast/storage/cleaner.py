@@ -19,13 +19,14 @@ from ballast.protocol.compression import decompress
 from ballast.protocol.record_slices import slice_records
 from ballast.protocol.records import HEADER_SIZE, BatchHeader
 from ballast.storage.batch_cleaning import STEP_RECORDS, clean_batch
+from ballast.storage.batch_mark import BatchMark
 from ballast.storage.compaction import Cleanable, delete_horizon_ms, grouped
 from ballast.storage.errors import CleaningAborted, StorageError
 from ballast.storage.files import Flush
 from ballast.storage.latest_offsets import LatestOffsets
 from ballast.storage.layout import CLEANED_SUFFIX
 from ballast.storage.log import Log
-from ballast.storage.segment import BatchMark, Segment
+from ballast.storage.segment import Segment
 
 STEP_BYTES = 256 * 1024
 """What is read in one step, unless a single batch is larger."""

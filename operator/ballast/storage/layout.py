@@ -16,6 +16,8 @@ LOG_START_OFFSETS = "log-start-offset-checkpoint"
 CLEANER_OFFSETS = "cleaner-offset-checkpoint"
 MISSING_REPLICAS = "missing-replicas"
 """Replicas of the broker that went with the disk in whose place an empty one has come."""
+DAMAGED = "damaged"
+"""In a log whose bytes have rotten: what was found."""
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 

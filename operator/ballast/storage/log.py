@@ -22,6 +22,7 @@ from ballast.storage.appends import (
     find_duplicate,
     must_roll,
 )
+from ballast.storage.batch_mark import BatchMark, mark_of
 from ballast.storage.checkpoints import encode_partition_metadata
 from ballast.storage.config import LogConfig
 from ballast.storage.descriptors import Buffer
@@ -38,7 +39,7 @@ from ballast.storage.layout import PARTITION_METADATA
 from ballast.storage.log_fence import LogFence
 from ballast.storage.log_state import LogState
 from ballast.storage.preparation import changes_batches, prepare
-from ballast.storage.segment import BatchMark, Segment, mark_of
+from ballast.storage.segment import Segment
 from ballast.storage.segment_swap import swap_in
 from ballast.storage.segments import LogPosition
 from ballast.storage.timestamps import find_timestamp

@@ -5,6 +5,7 @@ holds, which take their place once they have caught up.
 """
 
 import contextlib
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -20,12 +21,14 @@ from ballast.storage.checkpoints import (
 )
 from ballast.storage.config import LogConfig
 from ballast.storage.durability import Flushes, run, write_whole
-from ballast.storage.errors import StorageError, WrongLogDir
+from ballast.storage.errors import CorruptLog, StorageError, WrongLogDir
 from ballast.storage.files import Files
 from ballast.storage.layout import (
     CLEAN_SHUTDOWN,
     CLEANER_OFFSETS,
+    DAMAGED,
     DELETED_SUFFIX,
+    FUTURE_SUFFIX,
     HIGH_WATERMARKS,
     LOCK,
     LOG_START_OFFSETS,
@@ -38,6 +41,8 @@ from ballast.storage.layout import (
 )
 from ballast.storage.log import Log
 from ballast.storage.recovery import open_log
+
+logger = logging.getLogger(__name__)
 
 ConfigFor = Callable[[str], LogConfig]
 """The settings of a topic's logs."""
@@ -71,6 +76,9 @@ class LogDirectory:
         self.logs: dict[TopicPartition, Log] = {}
         self.futures: dict[TopicPartition, Log] = {}
         """A partition has its log and its future log in two different directories."""
+        self.damaged: dict[TopicPartition, str] = {}
+        """Logs whose bytes have rotten, with what was found; those that cannot be opened are in no
+        other list."""
         self.high_watermarks: dict[TopicPartition, int] = {}
         self.cleaner_offsets: dict[TopicPartition, int] = {}
         """Up to where compaction has come."""
@@ -144,16 +152,41 @@ class LogDirectory:
         for name in names:
             partition = parse_partition_directory(name)
             if partition is not None:
-                self.logs[partition] = self._open(f"{self.path}/{name}", partition, clean=clean)
+                self._load_log(f"{self.path}/{name}", partition, clean=clean)
                 continue
             partition = parse_future_directory(name)
             if partition is not None and partition not in self.futures:
-                self.futures[partition] = self._open(f"{self.path}/{name}", partition, clean=clean)
+                self._load_future(f"{self.path}/{name}", partition, clean=clean)
         if clean:
             # Only now: a crash while loading must not make the next start trust less than this.
             self.files.remove(f"{self.path}/{CLEAN_SHUTDOWN}")
             self.files.flush_directory(self.path)
         self.loaded = True
+
+    def _load_log(self, folder: str, partition: TopicPartition, *, clean: bool) -> None:
+        """Open a log; one that is too damaged for that is no reason to give the others up."""
+        if self.files.exists(f"{folder}/{DAMAGED}"):
+            text = self.files.read_whole(f"{folder}/{DAMAGED}")
+            self.damaged[partition] = text.decode(errors="replace")
+        try:
+            self.logs[partition] = self._open(folder, partition, clean=clean)
+        except CorruptLog as error:
+            self.damaged.setdefault(partition, str(error))
+
+    def _load_future(self, folder: str, partition: TopicPartition, *, clean: bool) -> None:
+        """Open a future log; one that is too damaged for that goes, for it is a copy."""
+        try:
+            self.futures[partition] = self._open(folder, partition, clean=clean)
+        except CorruptLog as error:
+            logger.warning("%s: its copy in the making is damaged and goes: %s", partition, error)
+            unique_hex = folder.removesuffix(FUTURE_SUFFIX).rpartition(".")[2]
+            self.bury(folder, partition, unique_hex)
+
+    def mark_damaged(self, partition: TopicPartition, flaw: str) -> None:
+        """Remember, durably, that the log of a partition is damaged."""
+        path = f"{self.logs[partition].directory}/{DAMAGED}"
+        self.files.write_whole(path, flaw.encode())
+        self.damaged[partition] = flaw
 
     def create(self, name: str, partition: TopicPartition) -> Log:
         """Make the folder of a log, or of a future log, and open it."""
@@ -222,6 +255,7 @@ class LogDirectory:
                 log.close(clean=False)
         self.logs.clear()
         self.futures.clear()
+        self.damaged.clear()
 
     # -- checkpoints ----------------------------------------------------------------------------
 
@@ -231,13 +265,15 @@ class LogDirectory:
             self._names_changed = False
             yield self.files.begin_flush_directory(self.path)
         yield from self._recovery_point_flushes()
-        offsets = {p: log.log_start_offset for p, log in self.all_logs() if log.log_start_offset}
+        offsets = self._of_unopened(self._log_start_offsets)
+        offsets |= {p: log.log_start_offset for p, log in self.all_logs() if log.log_start_offset}
         if offsets != self._log_start_offsets:
             self._log_start_offsets = offsets
             yield from self._write(LOG_START_OFFSETS, offsets)
 
     def _recovery_point_flushes(self) -> Flushes:
-        offsets = {partition: log.recovery_point for partition, log in self.all_logs()}
+        offsets = self._of_unopened(self._recovery_points)
+        offsets |= {partition: log.recovery_point for partition, log in self.all_logs()}
         if offsets != self._recovery_points:
             # Noted before it is written: a truncation in between has to write a lower one.
             self._recovery_points = offsets
@@ -246,7 +282,8 @@ class LogDirectory:
     def high_watermark_flushes(self, offsets: Mapping[TopicPartition, int]) -> Flushes:
         """Write the high watermarks; who is not named keeps what was written before."""
         known = self.high_watermarks
-        current = {p: offsets.get(p, known.get(p, -1)) for p in self.logs}
+        current = self._of_unopened(known)
+        current |= {p: offsets.get(p, known.get(p, -1)) for p in self.logs}
         current = {partition: offset for partition, offset in current.items() if offset >= 0}
         if current != known:
             self.high_watermarks = current
@@ -260,6 +297,11 @@ class LogDirectory:
             # Noted before it is written, as recovery points are.
             self.cleaner_offsets = current
             yield from self._write(CLEANER_OFFSETS, current)
+
+    def _of_unopened(self, known: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        """Return what a checkpoint says of logs that are too damaged to be opened: it stays."""
+        unopened = self.damaged.keys() - self.logs.keys()
+        return {partition: known[partition] for partition in unopened & known.keys()}
 
     def write_missing(self, missing: Collection[TopicPartition]) -> None:
         """Write the list of the missing replicas; without any there is none."""

@@ -11,7 +11,7 @@ from ballast.model.ids import TopicPartition
 from ballast.storage import future_logs
 from ballast.storage.directory_set import DirectorySet
 from ballast.storage.durability import InBackground, run, run_in_background
-from ballast.storage.errors import StorageError, WrongLogDir
+from ballast.storage.errors import CorruptLog, StorageError, WrongLogDir
 from ballast.storage.files import Files
 from ballast.storage.layout import partition_directory
 from ballast.storage.log import Log
@@ -47,6 +47,23 @@ class LogDirs(DirectorySet):
         """All logs of directories that are online, in order."""
         found = {p: log for directory in self._online() for p, log in directory.logs.items()}
         return {partition: found[partition] for partition in sorted(found)}
+
+    @property
+    def damaged(self) -> Mapping[TopicPartition, str]:
+        """What was found in the damaged logs of directories that are online."""
+        return {p: flaw for directory in self._online() for p, flaw in directory.damaged.items()}
+
+    @property
+    def unopened(self) -> frozenset[TopicPartition]:
+        """The damaged logs that cannot be opened."""
+        return frozenset(self.damaged.keys() - self.logs.keys())
+
+    def mark_damaged(self, partition: TopicPartition, flaw: str) -> None:
+        """Remember, durably, that a log is damaged."""
+        directory = self._holding(partition)
+        if directory is not None:
+            with self._offline_if_it_fails(directory):
+                directory.mark_damaged(partition, flaw)
 
     @property
     def futures(self) -> Mapping[TopicPartition, Log]:
@@ -88,10 +105,13 @@ class LogDirs(DirectorySet):
     def get_or_create(self, partition: TopicPartition, topic_id: UUID | None = None) -> Log:
         """Return a partition's log; a new one is made in the directory with the fewest logs.
 
-        Raises `UnsafePath` for a bad topic name, `NoUsableLogDir` if every directory is offline.
+        Raises `UnsafePath` for a bad topic name, `NoUsableLogDir` if every directory is offline,
+        `CorruptLog` for a log that is here and too damaged to be opened.
         """
         name = partition_directory(partition)
         log = self.get(partition)
+        if log is None and partition in self.damaged:
+            raise CorruptLog(f"{partition} cannot be opened: {self.damaged[partition]}")
         while log is None:
             self._require_usable()
             directory = self._preferred.pop(partition, None)
@@ -117,11 +137,23 @@ class LogDirs(DirectorySet):
         self.delete_future(partition)
         directory = self._holding(partition)
         if directory is None:
+            self._delete_unopened(partition)
             return
         self._bury(directory, directory.logs[partition])
         if directory.failure is not None:
             raise self._failure_of(directory)
         del directory.logs[partition]
+        directory.damaged.pop(partition, None)
+
+    def _delete_unopened(self, partition: TopicPartition) -> None:
+        for directory in self._online():
+            if partition in directory.damaged:
+                folder = f"{directory.path}/{partition_directory(partition)}"
+                with self._offline_if_it_fails(directory):
+                    directory.bury(folder, partition, self._new_name())
+                if directory.failure is not None:
+                    raise self._failure_of(directory)
+                del directory.damaged[partition]
 
     def remove_deleted(self) -> None:
         """Remove the folders of deleted logs and all in them."""
@@ -211,6 +243,7 @@ class LogDirs(DirectorySet):
             raise self._failure_of(target)
         log = target.logs[partition]
         self._bury(source, source.logs.pop(partition))
+        source.damaged.pop(partition, None)
         if source.failure is None:
             with self._offline_if_it_fails(target):
                 future_logs.forget_origins(log, [online.path for online in self._online()])

@@ -1,11 +1,15 @@
 """Opening a log: trusting what was closed or flushed, checking everything else.
 
 After an unclean end the batches from the recovery point on are read and their checksums verified.
-The log ends before the first batch that is short, damaged or out of order; later segments are
-dropped (LogLoader, LogSegment.recover). Only what lies behind the recovery point is read.
+The log ends before the first batch that is short or damaged; later segments are dropped (LogLoader,
+LogSegment.recover). Only what lies behind the recovery point is read.
+
+What lies before the recovery point was durable. Damage there was not done by the crash: nothing is
+cut because of it, as intact records may follow that another replica relies on.
 """
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from itertools import pairwise
 from uuid import UUID
@@ -13,6 +17,7 @@ from uuid import UUID
 import crc32c
 
 from ballast.model.ids import TopicPartition
+from ballast.model.settings.values import INT_MAX
 from ballast.protocol.errors import RecordsError
 from ballast.protocol.records import (
     CHECKED_OFFSET,
@@ -22,9 +27,10 @@ from ballast.protocol.records import (
 )
 from ballast.replication.leader_epochs import LeaderEpochCache
 from ballast.replication.producer_state import ProducerStates
+from ballast.storage.batch_mark import mark_of
 from ballast.storage.checkpoints import decode_epochs, decode_partition_metadata
 from ballast.storage.config import LogConfig
-from ballast.storage.errors import CorruptCheckpoint
+from ballast.storage.errors import CorruptCheckpoint, CorruptLog
 from ballast.storage.files import Files
 from ballast.storage.layout import (
     LEADER_EPOCHS,
@@ -39,9 +45,11 @@ from ballast.storage.log import Log
 from ballast.storage.log_state import LogState
 from ballast.storage.preallocation import reserve
 from ballast.storage.producer_snapshots import SnapshotFiles
-from ballast.storage.segment import Segment, mark_of
+from ballast.storage.segment import Segment
 from ballast.storage.segment_swap import finish_swaps
 from ballast.storage.segments import Segments
+
+log = logging.getLogger(__name__)
 
 CHUNK_BYTES = 1 << 20
 
@@ -64,6 +72,14 @@ def open_log(  # noqa: PLR0913 - what the checkpoints say comes in by name
     segments, log_end_offset = _open_segments(
         files, directory, config, log_start_offset, None if clean else recovery_point
     )
+    if clean and recovery_point and log_end_offset != recovery_point:
+        # A clean end notes where the log ends, and checksums do not cover offsets.
+        segments.release()
+        segments, log_end_offset = _open_segments(
+            files, directory, config, log_start_offset, recovery_point
+        )
+        if log_end_offset < recovery_point:
+            raise CorruptLog(f"{directory} ends at {log_end_offset}, not at {recovery_point}")
     log_start_offset = max(log_start_offset, segments.first.base_offset)
     recovery_point = log_end_offset if clean else min(recovery_point, log_end_offset)
     epochs, epochs_saved = _load_epochs(files, directory, segments, recovery_point)
@@ -80,39 +96,49 @@ def open_log(  # noqa: PLR0913 - what the checkpoints say comes in by name
         recovery_point=recovery_point,
         topic_id=_load_topic_id(files, directory),
     )
-    log = Log(files, directory, partition, config, state)
+    opened = Log(files, directory, partition, config, state)
     if log_end_offset < log_start_offset:
-        log.truncate_fully_and_start_at(log_start_offset)
-    log.reload_producers()
-    return log
+        opened.truncate_fully_and_start_at(log_start_offset)
+    opened.reload_producers()
+    return opened
 
 
 def recover_segment(segment: Segment, size: int, recovery_point: int) -> tuple[int, bool]:
     """Verify a segment behind ``recovery_point``, cut it where it is damaged, complete its indexes.
 
     ``size`` is the file's. Return the offset after the last batch, and whether anything was cut.
+    Raises `CorruptLog` for damage before the recovery point that cannot be stepped over.
     """
     segment.size = size
     segment.load_indexes(verify=True)
     segment.offset_index.keep_below(recovery_point, size)
     entry = segment.offset_index.last()
     if entry is not None:
-        _, first = next(_verified_batches(segment, entry.position), (0, None))
+        batches = _verified_batches(segment, entry.position, recovery_point)
+        _, first, _ = next(batches, (0, None, False))
         if first is None or first.last_offset != entry.last_offset:
             segment.offset_index.file.keep(0)
             entry = None
     segment.time_index.keep_up_to(entry.last_offset if entry else segment.base_offset - 1)
     segment.begin_tail()
-    end = position = entry.position if entry else 0
-    next_offset = segment.base_offset
-    for position, header in _verified_batches(segment, end):
-        if header.base_offset < next_offset:
+    end = entry.position if entry else 0
+    before = next_offset = segment.base_offset
+    was_durable = next_offset < recovery_point
+    for position, header, is_sound in _verified_batches(segment, end, recovery_point):
+        if not next_offset <= header.base_offset <= segment.base_offset + INT_MAX:
+            # Checksums do not cover offsets: it may be the one before that is wrong.
+            was_durable = before < recovery_point
             break
         segment.note(position, mark_of(header))
-        next_offset = header.next_offset
+        before, next_offset = next_offset, header.next_offset
         end = position + header.size
+        # A length that is wrong leads to nowhere, and shows in the checksum.
+        was_durable = next_offset < recovery_point or not is_sound
+    if end < size and was_durable:
+        raise CorruptLog(f"{segment.path} at {end}: a header is damaged that was durable")
     segment.size = end
     if end < size:
+        log.warning("%s: cut from %d to %d bytes by recovery", segment.path, size, end)
         segment.cut_file()
     return next_offset, end < size
 
@@ -168,7 +194,13 @@ def _recover_from(
     return segments, next_offset
 
 
-def _verified_batches(segment: Segment, position: int) -> Iterator[tuple[int, BatchHeader]]:
+def _verified_batches(
+    segment: Segment, position: int, recovery_point: int
+) -> Iterator[tuple[int, BatchHeader, bool]]:
+    """Yield position, header and whether the checksum is right, until the first flaw.
+
+    A wrong checksum is none in batches that end before ``recovery_point``.
+    """
     chunk = memoryview(b"")
     chunk_position = position
     while position < segment.size:
@@ -185,9 +217,10 @@ def _verified_batches(segment: Segment, position: int) -> Iterator[tuple[int, Ba
         if len(chunk) - start < header.size:
             chunk = memoryview(segment.read_at(position, max(CHUNK_BYTES, header.size)))
             chunk_position, start = position, 0
-        if crc32c.crc32c(chunk[start + CHECKED_OFFSET : start + header.size]) != header.crc:
+        is_sound = crc32c.crc32c(chunk[start + CHECKED_OFFSET : start + header.size]) == header.crc
+        if not is_sound and header.next_offset > recovery_point:
             return
-        yield position, header
+        yield position, header, is_sound
         position += header.size
 
 

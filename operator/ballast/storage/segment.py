@@ -6,11 +6,11 @@ reads at the tail and sequential reads search nothing.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
-from ballast.model.settings.values import LONG_MAX
+from ballast.model.settings.values import INT_MAX, LONG_MAX
 from ballast.protocol.errors import RecordsError
 from ballast.protocol.records import HEADER_SIZE, BatchHeader, read_batch_header
+from ballast.storage.batch_mark import BatchMark, mark_of
 from ballast.storage.descriptors import Buffer
 from ballast.storage.durability import Flushes, each
 from ballast.storage.errors import CorruptLog
@@ -25,21 +25,6 @@ from ballast.storage.layout import (
 )
 
 REMEMBERED_POSITIONS = 64
-
-
-class BatchMark(NamedTuple):
-    """What a segment must know of a batch that is appended to it."""
-
-    position: int
-    """Relative to the bytes that are appended."""
-    size: int
-    last_offset: int
-    max_timestamp: int
-
-
-def mark_of(header: BatchHeader, position: int = 0) -> BatchMark:
-    """Return the mark of a batch whose header holds its final offset."""
-    return BatchMark(position, header.size, header.last_offset, header.max_timestamp)
 
 
 class Segment:
@@ -220,6 +205,7 @@ class Segment:
     def scan(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
         """Yield position and header of the batches from ``position`` on, checksums unread."""
         file = self._open()
+        next_offset = self.base_offset
         while position < self.size:
             try:
                 header = read_batch_header(file.pread(HEADER_SIZE, position))
@@ -227,6 +213,9 @@ class Segment:
                 raise CorruptLog(f"{self.path} at {position}: {error}") from error
             if position + header.size > self.size:
                 raise CorruptLog(f"{self.path} at {position}: the batch is cut off")
+            if not next_offset <= header.base_offset <= self.base_offset + INT_MAX:
+                raise CorruptLog(f"{self.path} at {position}: offset {header.base_offset} is wrong")
+            next_offset = header.next_offset
             yield position, header
             position += header.size
 

@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
-from ballast.broker import housekeeping, log_cleaner, log_dir_moves
+from ballast.broker import fetch, housekeeping, log_cleaner, log_dir_moves
+from ballast.broker.damaged_replicas import DamagedReplicas, Verdict
 from ballast.broker.missing_replicas import MissingReplicas
 from ballast.broker.replica_manager import ReplicaManager
+from ballast.storage import recovery
+from ballast.storage.batch_mark import BatchMark
 from ballast.storage.cleaner import _Cleaning
 from ballast.storage.compaction import Cleanable, find_cleanable
 from ballast.storage.descriptors import Buffer
@@ -20,7 +23,8 @@ from ballast.storage.log import Log
 from ballast.storage.log_directory import LogDirectory
 from ballast.storage.log_dirs import LogDirs
 from ballast.storage.retention import apply_retention
-from ballast.storage.segment import BatchMark, Segment
+from ballast.storage.segment import Segment
+from ballast.storage.soundness import Sound
 from tests.simulation.mutants.mutant import Mutant, Seeds, Test
 
 UNIT = "tests/unit/"
@@ -149,7 +153,39 @@ def rules(*names: str) -> frozenset[str]:
 LOSS = rules("P1", "P2", "P3", "P4", "P6", "P7")
 COMPACTION = rules("P4", "P7", "P17")
 
+
+def a_damaged_log_goes_while_the_isr_counts_on_it(patch: pytest.MonkeyPatch) -> None:
+    # It is copied anew at once, from a leader that may have become one without its records.
+    patch.setattr(DamagedReplicas, "judge", lambda *_: Verdict.RENEW)
+
+
+def recovery_cuts_what_was_durable(patch: pytest.MonkeyPatch) -> None:
+    # Whatever lies behind a damaged batch is given up, as if the crash had torn it.
+    recover = recovery.recover_segment
+    patch.setattr(recovery, "recover_segment", lambda segment, size, _: recover(segment, size, 0))
+
+
+def damaged_batches_are_sent(patch: pytest.MonkeyPatch) -> None:
+    # What is read goes out unseen.
+    patch.setattr(fetch, "check_stored", lambda batches, **_: Sound(len(batches), None))
+
+
 MUTANTS = (
+    Mutant(
+        a_damaged_log_goes_while_the_isr_counts_on_it,
+        Seeds(rules("P20"), ("rot_byte",)),
+    ),
+    Mutant(
+        recovery_cuts_what_was_durable,
+        Seeds(LOSS, ("rot_byte", "crash_broker", "crash_all", "isolate")),
+    ),
+    Mutant(
+        damaged_batches_are_sent,
+        Test(
+            f"{UNIT}broker/test_damaged_replicas.py::"
+            "test_an_in_sync_replica_leads_and_the_damaged_one_is_copied_from_it",
+        ),
+    ),
     Mutant(
         failed_writes_count_as_written,
         Seeds(LOSS | {"P15"}, ("fill_disk", "crash_broker", "fail_directory")),

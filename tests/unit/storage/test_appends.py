@@ -8,8 +8,9 @@ from ballast.protocol.records import build_batch, check_batches
 from ballast.replication.leader_epochs import EpochEntry, LeaderEpochCache
 from ballast.replication.producer_state import Duplicate, ProducerStates
 from ballast.storage.appends import epochs_begun, find_duplicate, must_roll
+from ballast.storage.batch_mark import BatchMark
 from ballast.storage.config import LogConfig
-from ballast.storage.segment import BatchMark, Segment
+from ballast.storage.segment import Segment
 from tests.unit.storage.samples import DIRECTORY, batch, joined, new_disk
 
 

@@ -65,3 +65,43 @@ def test_what_is_cut_was_not_cleaned() -> None:
     assert disk.content(PATH) == b"0\n1\na 0 2\n"
     append(directory.logs[A0], *[batch() for _ in range(5)])
     assert directory.cleaner_offsets == {A0: 2}
+
+
+def damaged(disk: FakeDisk) -> LogDirectory:
+    """Return a directory where the first log cannot be opened, while the second one can."""
+    directory = filled(disk)
+    run(directory.high_watermark_flushes({A0: 4, A1: 5}))
+    directory.logs[A0].close(clean=False)
+    disk.rot("/d1/a-0/00000000000000000000.log", 16, 1)
+    return loaded(disk)
+
+
+def test_what_checkpoints_say_of_a_log_that_cannot_be_opened_stays() -> None:
+    disk = FakeDisk(Random(0))
+    directory = damaged(disk)
+    assert (list(directory.logs), list(directory.damaged)) == ([A1], [A0])
+    append(directory.logs[A1], batch())
+    directory.logs[A1].raise_log_start_offset(2)
+    directory.logs[A1].flush()
+    run(directory.checkpoint_flushes())
+    run(directory.high_watermark_flushes({A1: 6}))
+    assert disk.content("/d1/recovery-point-offset-checkpoint") == b"0\n2\na 0 5\na 1 6\n"
+    assert disk.content("/d1/replication-offset-checkpoint") == b"0\n2\na 0 4\na 1 6\n"
+    directory.leave_clean()
+    disk.forget_rot()
+    assert loaded(disk).logs[A0].log_end_offset == 5
+
+
+def test_a_copy_in_the_making_that_is_damaged_goes() -> None:
+    disk = FakeDisk(Random(0))
+    directory = filled(disk)
+    name = f"a-1.{0:032x}-future"
+    directory.futures[A1] = directory.create(name, A1)
+    append(directory.futures[A1], *[batch() for _ in range(5)])
+    directory.futures[A1].flush()
+    run(directory.checkpoint_flushes())
+    directory.leave_clean()
+    disk.rot(f"/d1/{name}/00000000000000000000.log", 4 * len(batch()) + 16, 1)
+    directory = loaded(disk)
+    assert (list(directory.logs), directory.futures) == ([A0, A1], {})
+    assert not disk.holds(f"/d1/{name}")

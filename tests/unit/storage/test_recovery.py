@@ -6,6 +6,7 @@ import pytest
 
 from ballast.replication.leader_epochs import EpochEntry
 from ballast.storage.config import LogConfig
+from ballast.storage.errors import CorruptLog
 from ballast.storage.log import Log
 from tests.fakes.disk import Crash, FakeDisk
 from tests.unit.storage.samples import (
@@ -327,3 +328,40 @@ def test_files_of_dropped_segments_are_removed(clean: bool) -> None:
     again = reopened(disk, config=SMALL, clean=clean, log_start_offset=13)
     assert not files_of(disk, (".deleted",))
     assert [base for base, _ in contents(again)] == list(range(13, 20))
+
+
+def test_nothing_is_cut_for_a_wrong_bit_in_what_was_durable() -> None:
+    """Wherever it is: the log ends where it ended, or cannot be opened; its file stays whole."""
+    disk = new_disk()
+    log = reopened(disk)
+    append(log, *[batch(2) for _ in range(4)])
+    whole = disk.content(FIRST_LOG)
+    log.close(clean=False)
+    size = len(whole) // 4
+    opened = set()
+    for position in range(size, 2 * size):
+        damaged = bytearray(whole)
+        damaged[position] ^= 0x40
+        for clean in (True, False):
+            disk.replace_content(FIRST_LOG, bytes(damaged))
+            try:
+                log = reopened(disk, recovery_point=6, clean=clean)
+            except CorruptLog:
+                pass
+            else:
+                opened.add(position - size)
+                assert log.log_end_offset == 8
+                log.close(clean=False)
+            assert disk.content(FIRST_LOG) == damaged, (position, clean)
+    assert {21, 60, size - 1} <= opened, "records and their checksums can be stepped over"
+
+
+def test_a_log_that_ends_before_where_it_was_closed_is_damaged() -> None:
+    disk = new_disk()
+    log = reopened(disk)
+    append(log, batch(2), batch(2))
+    log.close(clean=True)
+    whole = disk.content(FIRST_LOG)
+    disk.replace_content(FIRST_LOG, whole[: len(whole) // 2])
+    with pytest.raises(CorruptLog, match="ends at 2, not at 4"):
+        reopened(disk, recovery_point=4, clean=True)

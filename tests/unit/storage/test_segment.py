@@ -3,8 +3,9 @@
 import pytest
 
 from ballast.protocol.records import HEADER_SIZE, assign_offset, read_batch_header
+from ballast.storage.batch_mark import mark_of
 from ballast.storage.index import OffsetEntry
-from ballast.storage.segment import REMEMBERED_POSITIONS, Segment, mark_of
+from ballast.storage.segment import REMEMBERED_POSITIONS, Segment
 from tests.fakes.disk import FakeDisk
 from tests.unit.storage.samples import DIRECTORY, batch, headers, new_disk
 

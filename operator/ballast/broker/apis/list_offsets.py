@@ -56,15 +56,17 @@ def handle(parts: Parts, request: ListOffsetsRequest, call: Call) -> ListOffsets
 def _answer(
     parts: Parts, replica_id: int, topic: str, asked: ListOffsetsPartition, call: Call
 ) -> ListOffsetsPartitionResponse:
+    name = TopicPartition(topic, asked.partition_index)
     try:
-        partition = parts.replicas.find(TopicPartition(topic, asked.partition_index))
+        partition = parts.replicas.find(name)
         view = partition.leader_view(asked.current_leader_epoch)
         timestamp, offset = _look_up(
             partition, view, asked.timestamp, replica_id == CONSUMER, call.version
         )
     except PartitionError as error:
         return _failed(asked, error.code)
-    except StorageError:
+    except StorageError as error:
+        parts.replicas.read_failed(name, error)
         return _failed(asked, ErrorCode.KAFKA_STORAGE_ERROR)
     if call.version == 0:
         return ListOffsetsPartitionResponse(

@@ -43,6 +43,7 @@ def handle(parts: Parts, request: UpdateMetadataRequest, call: Call) -> UpdateMe
     )
     parts.leadership.stop(list(find_strays(parts.replicas, described)))
     parts.replicas.missing.metadata_changed(described)
+    parts.replicas.damaged.metadata_changed(described)
     parts.leadership.find_leaders()
     parts.groups.coordinator.forget_partitions(sorted(deleted))
     return UpdateMetadataResponse(error_code=ErrorCode.NONE)
