@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from ballast.brokersets import names
@@ -86,16 +87,19 @@ class BrokerSetReader:
         if admin is not None:
             await admin.close()
 
-    async def look(self, spec: BrokerSetSpec) -> Observed:
+    async def look(self, spec: BrokerSetSpec, *, known: Observed | None = None) -> Observed:
         """Return the world as it is.
 
-        Raises `KubernetesError` and `BadBootstrapServers`.
+        ``known`` is what the last look returned, if Kubernetes' objects are known to be as they
+        were: then only the brokers are asked. Raises `KubernetesError` and `BadBootstrapServers`.
         """
         if spec.is_external:
             cluster = await self._read_cluster(spec, str(spec.bootstrap_servers))
             seen = controller_of(self._cluster.view if self._cluster else None)
             error = self._cluster.error if self._cluster is not None else ""
             return Observed(cluster=cluster, controller=seen, cluster_error=error)
+        if known is not None:
+            return await self._look_again(spec, known)
         documents = await self._read_objects()
         name = spec.identity.name
         pods = pod_views(name, documents[PODS])
@@ -124,6 +128,18 @@ class BrokerSetReader:
             applied=applied_digests(
                 document for resource in APPLIED for document in documents[resource]
             ),
+        )
+
+    async def _look_again(self, spec: BrokerSetSpec, known: Observed) -> Observed:
+        is_anyone_up = any(pod.containers_ready for pod in known.pods)
+        cluster = await self._managed_cluster(spec, is_anyone_up=is_anyone_up)
+        candidate = self._operator.candidate_of(self._key)
+        return replace(
+            known,
+            cluster=cluster,
+            cluster_error=self._cluster.error if self._cluster is not None else "",
+            controller=candidate.controller,
+            zookeeper=candidate.zookeeper,
         )
 
     async def _read_objects(self) -> Mapping[Resource, Sequence[Document]]:

@@ -4,13 +4,18 @@ Each look reads the set, Kubernetes' objects and the brokers' cluster, lets the 
 its steps and writes the status. What is remembered between looks saves requests and times retries;
 an operator killed anywhere is followed by one that looks again. A deleted set needs nothing from
 here: its objects go with it, by their ownerReferences.
+
+A set for which nothing is to be done rests. While no watch reports a change, its objects are as
+they were, and only the brokers are asked. When their answer calls for a step, everything is read
+again before the step is taken.
 """
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from ballast.brokersets.decide import decide, refused
+from ballast.brokersets.decide import IDLE_S, decide, refused
 from ballast.brokersets.ensemble import EnsembleState, accepted_of, in_force, must_ask, settle
 from ballast.brokersets.errors import InvalidBrokerSet
 from ballast.brokersets.observed import Observed
@@ -34,8 +39,9 @@ log = logging.getLogger(__name__)
 
 PAUSE_S: Final = 0.2
 """The least time between two looks: what wakes often is answered together."""
-REAPPLY_S: Final = 300.0
-"""Between two applications of every object: what others changed in them is put right."""
+REAPPLY_S: Final = 600.0
+"""Between two applications of every object: what others changed in them is put right. Every object
+is read then as well, also of a set that rests."""
 MAX_BACK_OFF_S: Final = 60.0
 """After looks that failed one after another."""
 
@@ -47,15 +53,26 @@ async def tend(operator: OperatorContext, key: ObjectKey, stopped: Callable[[], 
     """
     tender = BrokerSetTender(operator, key)
     try:
+        is_woken = True
         while not stopped():
-            delay_s = await tender.look()
+            delay_s = await tender.look(is_woken=is_woken)
             if delay_s is None:
                 operator.metrics.forget(key)
                 return
             await operator.clock.sleep(PAUSE_S)
-            await operator.wakes.wait(key, delay_s)
+            is_woken = await operator.wakes.wait(key, delay_s)
     finally:
         await tender.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resting:
+    """A set for which nothing was to be done, as it was read."""
+
+    document: Document
+    """With the status that it has by now."""
+    spec: BrokerSetSpec
+    observed: Observed
 
 
 class BrokerSetTender:
@@ -78,17 +95,22 @@ class BrokerSetTender:
         self._plan_failed_ms: int | None = None
         """Why and when a reassignment could not be planned last."""
         self._failures = 0
+        self._resting: Resting | None = None
+        """None: everything has to be read."""
 
     async def close(self) -> None:
         """Close what is open."""
         await self._reader.close()
 
-    async def look(self) -> float | None:
-        """Take the next steps; return after how many seconds to look again, None = never."""
+    async def look(self, *, is_woken: bool = True) -> float | None:
+        """Take the next steps; return after how many seconds to look again, None = never.
+
+        ``is_woken``: something may have changed in Kubernetes since the last look.
+        """
         clock = self._operator.clock
         began = clock.now()
         try:
-            delay_s = await self._look()
+            delay_s = await self._look(is_woken=is_woken)
         except KubernetesError as error:
             log.warning("%s: %s", self._key, error)
             return self._back_off(clock.now() - began)
@@ -110,7 +132,12 @@ class BrokerSetTender:
     def _count(self, result: str, duration_s: float) -> None:
         self._operator.metrics.reconciled(BROKER_SETS.kind, result, duration_s)
 
-    async def _look(self) -> float | None:
+    async def _look(self, *, is_woken: bool) -> float | None:
+        resting, self._resting = self._resting, None
+        if resting is not None and not is_woken and not self._must_reapply():
+            delay_s = await self._tend(resting.document, resting.spec, known=resting.observed)
+            if delay_s is not None:
+                return delay_s
         try:
             document = await self._operator.api.get(
                 BROKER_SETS, self._key.namespace, self._key.name
@@ -145,12 +172,21 @@ class BrokerSetTender:
             written=_status_of(document),
         )
 
-    async def _tend(self, document: Document, spec: BrokerSetSpec) -> float:
+    def _must_reapply(self) -> bool:
+        now = self._operator.clock.now()
+        return self._applied_at is None or now >= self._applied_at + REAPPLY_S
+
+    async def _tend(
+        self, document: Document, wanted: BrokerSetSpec, known: Observed | None = None
+    ) -> float | None:
+        """Take the next steps and report; None when they need more than what is ``known``."""
         clock = self._operator.clock
-        reapply = self._applied_at is None or clock.now() >= self._applied_at + REAPPLY_S
-        observed = await self._reader.look(spec)
-        ensemble = await self._settle_ensemble(document, spec, observed)
-        spec = in_force(spec, ensemble)
+        # Before anything is read: what changes from now on wakes the set.
+        is_followed = self._operator.is_followed(self._key.namespace)
+        reapply = self._must_reapply()
+        observed = await self._reader.look(wanted, known=known)
+        ensemble = await self._settle_ensemble(document, wanted, observed)
+        spec = in_force(wanted, ensemble)
         decision = decide(
             World(
                 spec=spec,
@@ -170,12 +206,21 @@ class BrokerSetTender:
                 now_ms=clock.wall_ms(),
             )
         )
+        is_quiet = _is_quiet(observed, decision)
+        if known is not None and (decision.steps or not is_quiet):
+            return None
         self._outcome = await self._actions.carry_out(spec, decision.steps)
         self._outcome.refusals += self._reader.refusals
         self._note_plans(decision)
         if reapply:
             self._applied_at = clock.now()
-        wait_s = await self._report(document, spec, decision)
+        status = self._status(document, spec, decision)
+        wait_s = await self._report(document, status)
+        # What a step has changed wakes the set. Until then it is known as it was before, and the
+        # next look wants the same step: which makes it read everything.
+        if is_followed and is_quiet and not self._outcome.refusals:
+            now_has = {**document, "status": status} if wait_s is None else document
+            self._resting = Resting(document=now_has, spec=wanted, observed=observed)
         delay_s = self._pace(decision)
         return delay_s if wait_s is None else min(delay_s, wait_s)
 
@@ -206,17 +251,19 @@ class BrokerSetTender:
         elif any(isinstance(step, CreateReassignment) for step in decision.steps):
             self._plan_problem = self._plan_failed_ms = None
 
-    async def _report(
+    def _status(
         self, document: Document, spec: BrokerSetSpec, decision: Decision
-    ) -> float | None:
-        """Write the status and Events; return None, or after how long to write again."""
-        status = with_refusals(
+    ) -> Mapping[str, Any]:
+        return with_refusals(
             decision.status,
             self._outcome.refusals,
             before=_status_of(document),
             generation=spec.identity.generation,
             now_ms=self._operator.clock.wall_ms(),
         )
+
+    async def _report(self, document: Document, status: Mapping[str, Any]) -> float | None:
+        """Write the status and Events; return None, or after how long to write again."""
         for notice in step_notices(self._outcome):
             await self._events.note(
                 document, notice.reason, notice.message, warning=notice.is_warning
@@ -248,6 +295,12 @@ class BrokerSetTender:
         if waits_s is None or self._outcome.done:
             return decision.requeue_after_s
         return min(decision.quiet_after_s, max(PAUSE_S, waits_s))
+
+
+def _is_quiet(observed: Observed, decision: Decision) -> bool:
+    """Whether nothing is under way: the progress of its own reassignments does not wake a set."""
+    is_moving = any(not move.is_final for move in observed.reassignments)
+    return decision.quiet_after_s >= IDLE_S and not is_moving
 
 
 def _status_of(document: Document) -> Mapping[str, Any]:

@@ -53,6 +53,9 @@ class OperatorContext:
     """The cluster's DNS domain: cluster.local."""
     candidate_of: Callable[[ObjectKey], CandidateView] = no_candidate
     """What this process's controller candidate of a BrokerSet knows. Safe in any thread."""
+    is_followed: Callable[[str], bool] = lambda _namespace: False
+    """Whether each change of a BrokerSet's objects in a namespace wakes it, so that what was read
+    of them is still true while it is not woken."""
     ask_ensemble: AskEnsemble = ask_nobody
     """What an ensemble of ZooKeeper holds, and whose it is."""
     spark: SparkSettings = field(default_factory=SparkSettings)

@@ -2,6 +2,9 @@
 
 Only metadata is asked for: what is there is read by whoever is woken. The API server selects by
 label, but for ConfigMaps, which users name as plans without a label of ours, and for Nodes.
+
+A namespace in which all kinds are followed needs no polling: what was read there stays true until
+its BrokerSet is woken. A watch that had to list again may have missed something, and wakes all.
 """
 
 import asyncio
@@ -12,10 +15,14 @@ from ballast.kube.ports import ChangeType, KubernetesApi
 from ballast.kube.resources import (
     BROKER_SETS,
     CONFIG_MAPS,
+    NETWORK_POLICIES,
     NODES,
     PARTITION_REASSIGNMENTS,
     PERSISTENT_VOLUME_CLAIMS,
+    POD_DISRUPTION_BUDGETS,
     PODS,
+    SERVICE_ACCOUNTS,
+    SERVICES,
     STATEFUL_SETS,
     ObjectKey,
     Resource,
@@ -24,7 +31,15 @@ from ballast.kube.wakes import Wakes
 from ballast.reassign.generation_names import REASSIGNMENT_LABEL
 
 LABEL: Final = "ballast.dev/broker-set"
-OWNED: Final = (PODS, STATEFUL_SETS, PERSISTENT_VOLUME_CLAIMS)
+OWNED: Final = (
+    PODS,
+    STATEFUL_SETS,
+    PERSISTENT_VOLUME_CLAIMS,
+    SERVICES,
+    SERVICE_ACCOUNTS,
+    POD_DISRUPTION_BUDGETS,
+    NETWORK_POLICIES,
+)
 
 Reassignments = Callable[[str, str], Iterable[ObjectKey]]
 """From namespace and ConfigMap to the reassignments whose plan is in it."""
@@ -50,6 +65,13 @@ class OwnedWatches:
         self._reassignments = reassignments
         self._broker_sets = broker_sets
         self._is_watching_nodes = is_watching_nodes
+        self._followed: set[tuple[str | None, Resource]] = set()
+        """What has been listed once, by namespace as it was asked for."""
+
+    def is_complete(self, namespace: str) -> bool:
+        """Whether each change of what a BrokerSet of the namespace is made of wakes it by now."""
+        asked = namespace if namespace in self._namespaces else None
+        return all((asked, resource) in self._followed for resource in (*OWNED, CONFIG_MAPS))
 
     async def run(self) -> None:
         """Run until cancelled."""
@@ -64,9 +86,18 @@ class OwnedWatches:
     async def _follow(self, resource: Resource, namespace: str | None, labels: str | None) -> None:
         changes = self._api.watch(resource, namespace, labels=labels, is_metadata_only=True)
         async for change in changes:
+            if change.type is ChangeType.SYNCED:
+                self._synced(resource, namespace)
             # What is there at the beginning is read by every tender when it begins.
             if change.type not in (ChangeType.LISTED, ChangeType.SYNCED):
                 self._wake(change.document["metadata"], is_plan=resource == CONFIG_MAPS)
+
+    def _synced(self, resource: Resource, namespace: str | None) -> None:
+        if (namespace, resource) in self._followed:
+            for key in self._broker_sets():
+                if namespace in (None, key.namespace):
+                    self._wakes.wake(key)
+        self._followed.add((namespace, resource))
 
     def _wake(self, metadata: Mapping[str, Any], is_plan: bool) -> None:
         namespace = metadata["namespace"]

@@ -74,6 +74,8 @@ class Tenders:
         has_changed = self._seen.get(key) != before
         if resource == BROKER_SETS and has_changed:
             self._wake_reassignments_of(key)
+        elif has_changed:
+            self._wake_broker_set_of(key, before or self._seen[key])
         if key in self._running:
             # What tenders write themselves, the status, is no reason to look again.
             if has_changed:
@@ -96,6 +98,12 @@ class Tenders:
             names = (key.namespace, digest["brokerSet"])
             if names == (broker_set.namespace, broker_set.name) and key in self._running:
                 self._operator.wakes.wake(key)
+
+    def _wake_broker_set_of(self, key: ObjectKey, digest: Mapping[str, Any]) -> None:
+        """Wake the set that a reassignment names: it may have made it."""
+        broker_set = ObjectKey(BROKER_SETS.plural, key.namespace, digest["brokerSet"] or "")
+        if broker_set in self._running:
+            self._operator.wakes.wake(broker_set)
 
     def _must_be_started(self, key: ObjectKey) -> bool:
         digest = self._seen[key]

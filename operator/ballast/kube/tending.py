@@ -7,7 +7,7 @@ cancels.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import kopf
@@ -83,7 +83,10 @@ class Tending:
     async def _run(
         self, api: KubernetesApi, tasks: asyncio.TaskGroup, stopped: asyncio.Event
     ) -> None:
-        tenders = Tenders(self._context(api), self.tend, tasks)
+        def is_followed(namespace: str) -> bool:
+            return watches.is_complete(namespace)
+
+        tenders = Tenders(replace(self._context(api), is_followed=is_followed), self.tend, tasks)
         watches = OwnedWatches(
             api,
             self.wakes,

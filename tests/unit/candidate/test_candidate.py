@@ -4,13 +4,11 @@ import asyncio
 import errno
 import json
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ballast.candidate.candidate import start_at_first_free
-from ballast.controller.options import ControllerOptions
 from ballast.net.errors import Disconnected
 from ballast.protocol.api_keys import ApiKey
 from ballast.protocol.error_codes import ErrorCode
@@ -21,8 +19,7 @@ from ballast.protocol.messages.list_partition_reassignments import (
 from ballast.protocol.messages.metadata import MetadataRequest
 from ballast.protocol.messages.update_metadata import UpdateMetadataRequest
 from ballast.zk.client import Delete, SessionEvent, SetData
-from ballast.znodes import controller, controller_epoch, owner
-from ballast.znodes.owner import Owner
+from ballast.znodes import controller, controller_epoch
 from tests.fakes.candidate_cluster import CandidateCluster
 from tests.simulation.loop import SimulatedLoop, run
 
@@ -260,36 +257,6 @@ def test_a_bug_that_repeats_itself_is_tried_again_later_and_later() -> None:
         candidate.leadership._on_event(object())  # type: ignore[arg-type]
         await cluster.until(lambda: not candidate.is_active)
         await cluster.until(lambda: candidate.is_active, within_s=1.5)
-
-    with_cluster(scenario)
-
-
-def test_a_path_of_another_set_is_left_alone_until_it_is_free() -> None:
-    ours = Owner(namespace="kafka", name="prod", uid="u-1")
-
-    async def scenario(cluster: CandidateCluster) -> None:
-        cluster.zookeeper.put(owner.PARENT)
-        cluster.zookeeper.put(owner.PATH, owner.encode(replace(ours, uid="u-0")))
-        candidate = cluster.start_candidate(100, owner=ours)
-        await asyncio.sleep(5)
-        assert cluster.elected() is None
-        assert candidate.failures > 0
-        cluster.zookeeper.write(SetData(owner.PATH, owner.encode(ours)))
-        await cluster.until(lambda: candidate.is_active)
-
-    with_cluster(scenario)
-
-
-def test_a_setting_that_is_handed_over_holds_at_once() -> None:
-    async def scenario(cluster: CandidateCluster) -> None:
-        candidate = cluster.start_candidate(100)
-        await cluster.until(lambda: candidate.is_active)
-        await asyncio.sleep(1)
-        candidate.options.controller.take_over(ControllerOptions(num_partitions=5))
-        open_number = CreatableTopic(name="t", num_partitions=-1, replication_factor=1)
-        request = CreateTopicsRequest(topics=(open_number,), timeout_ms=10_000)
-        response = await cluster.ask(100).request(request)
-        assert response.topics[0].num_partitions == 5
 
     with_cluster(scenario)
 

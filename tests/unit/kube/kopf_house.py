@@ -15,13 +15,11 @@ from ballast.kube.lease import LeaseTiming
 from ballast.kube.loop_thread import LoopThread
 from ballast.kube.metrics import OperatorMetrics
 from ballast.kube.options import OperatorOptions
+from ballast.kube.owned_watches import OWNED
 from ballast.kube.resources import (
     BROKER_SETS,
     CONFIG_MAPS,
     PARTITION_REASSIGNMENTS,
-    PERSISTENT_VOLUME_CLAIMS,
-    PODS,
-    STATEFUL_SETS,
     ObjectKey,
     Resource,
 )
@@ -32,7 +30,7 @@ from ballast.kube.wakes import Wakes
 MOVE = ObjectKey("partitionreassignments", "a", "move")
 SET = ObjectKey("brokersets", "a", "one")
 TENDED = {resource.plural: resource for resource in (PARTITION_REASSIGNMENTS, BROKER_SETS)}
-OWNED = (PODS, STATEFUL_SETS, PERSISTENT_VOLUME_CLAIMS, CONFIG_MAPS)
+FOLLOWED = (*OWNED, CONFIG_MAPS)
 WAIT_S = 30.0
 OPTIONS = OperatorOptions(
     pod_name="pod-1",
@@ -64,7 +62,7 @@ class House:
         self.seen: list[tuple[str, str]] = []
         # kopf waits for the kind of namespaces, though it is told to look at none.
         self.declare(Resource(group="", version="v1", plural="namespaces", kind="Namespace"))
-        for resource in OWNED:
+        for resource in FOLLOWED:
             self.declare(resource)
 
     def login(self) -> kopf.ConnectionInfo:

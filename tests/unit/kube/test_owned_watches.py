@@ -5,7 +5,10 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ballast.kube.owned_watches import LABEL, OwnedWatches
+import pytest
+
+from ballast.kube.errors import Forbidden
+from ballast.kube.owned_watches import LABEL, OWNED, OwnedWatches
 from ballast.kube.resources import (
     CONFIG_MAPS,
     NODES,
@@ -115,7 +118,32 @@ async def test_only_metadata_is_asked_for_and_labels_are_the_servers_matter() ->
     house = House()
     async with house.watching():
         asked = sorted(plural for verb, plural, _, _ in house.api.requests if verb == "watch")
-    assert asked == ["configmaps", "nodes", "persistentvolumeclaims", "pods", "statefulsets"]
+    expected = sorted(resource.plural for resource in (*OWNED, CONFIG_MAPS, NODES))
+    assert asked == expected
+
+
+async def test_a_namespace_is_followed_once_everything_was_listed() -> None:
+    house = House()
+    assert not house.watches.is_complete("a")
+    async with house.watching():
+        assert house.watches.is_complete("a")
+        assert not house.watches.is_complete("b")
+
+
+async def test_a_kind_that_cannot_be_listed_is_not_followed() -> None:
+    house = House()
+    house.api.fail_next("watch", Forbidden("no", status=403))
+    with pytest.raises(ExceptionGroup):
+        async with house.watching():
+            assert not house.watches.is_complete("a")
+
+
+async def test_what_may_have_been_missed_wakes_all_broker_sets() -> None:
+    house = House()
+    async with house.watching():
+        assert not await house.is_woken(ONE)
+        house.api.relist()
+        assert await house.is_woken(ONE)
 
 
 async def test_labels_of_nodes_wake_all_broker_sets() -> None:
@@ -127,8 +155,6 @@ async def test_labels_of_nodes_wake_all_broker_sets() -> None:
         assert not await house.is_woken(ONE)
         house.api.put(NODES, node("b"))
         assert await house.is_woken(ONE)
-        house.api.relist()
-        assert not await house.is_woken(ONE)
         await house.api.delete(NODES, None, "n1")
         assert await house.is_woken(ONE)
         house.api.put(NODES, node(None))
