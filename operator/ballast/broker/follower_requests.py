@@ -54,8 +54,10 @@ def fetch_request(
         session_id=fetch.session_id,
         session_epoch=fetch.epoch,
         topics=tuple(
-            FetchTopic(topic=topic, partitions=tuple(partitions))
-            for topic, partitions in by_topic.items()
+            [
+                FetchTopic(topic=topic, partitions=tuple(partitions))
+                for topic, partitions in by_topic.items()
+            ]
         ),
         forgotten_topics_data=_forgotten(fetch.forgotten) if fetch.forgotten else (),
     )

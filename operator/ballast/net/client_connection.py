@@ -94,6 +94,8 @@ class ClientConnection(asyncio.BufferedProtocol):
         try:
             while self._lost is None and (frame := self._buffer.next_frame()) is not None:
                 self._take(frame)
+                if self._buffer.is_at_end:
+                    break
         except MalformedFrame as error:
             self.drop(MalformedResponse(str(error)))
 

@@ -214,6 +214,8 @@ class Connection(asyncio.BufferedProtocol):
                 break
             started += 1
             self._start(frame)
+            if buffer.is_at_end:
+                break
         self._owner.counters.requests += started
         if self._outgoing:
             self._flush()

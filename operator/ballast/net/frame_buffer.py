@@ -40,6 +40,7 @@ class FrameBuffer:
         "_used",
         "_view",
         "_window",
+        "is_at_end",
     )
 
     def __init__(self, max_frame_bytes: int, min_frame_bytes: int = 8) -> None:
@@ -58,6 +59,8 @@ class FrameBuffer:
         self._full = False
         self._used = False
         self._largest = 0
+        self.is_at_end = True
+        """Whether the last frame taken was followed by nothing when it was taken."""
 
     @property
     def pending(self) -> int:
@@ -117,6 +120,7 @@ class FrameBuffer:
             self._needed = total
             return None
         self._start = start + total
+        self.is_at_end = available == total
         self._needed = 0
         self._window = max(READ_AHEAD, total)
         self._largest = max(self._largest, total)

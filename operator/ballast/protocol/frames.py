@@ -70,7 +70,17 @@ def decode_request_header(frame: Records) -> tuple[RequestHeader, int]:
         return RequestHeader(key, version, correlation_id, None), len(frame)
     if header_version == 0:
         return RequestHeader(key, version, correlation_id, None), LEAST_REQUEST_SIZE
-    client_id, position = _read_client_id(frame)
+    # A plain nullable string in every header version that has one.
+    if len(frame) < _CLIENT_ID_AT:
+        raise DecodeError("the header ends before the client id")
+    (length,) = _INT16.unpack_from(frame, LEAST_REQUEST_SIZE)
+    position = _CLIENT_ID_AT + max(length, 0)
+    if length < -1 or position > len(frame):
+        raise refused_length(length, len(frame) - _CLIENT_ID_AT)
+    try:
+        client_id = None if length < 0 else str(frame[_CLIENT_ID_AT:position], "utf-8")
+    except UnicodeDecodeError as error:
+        raise DecodeError("the client id is no UTF-8") from error
     if header_version == 2:
         if position < len(frame) and not frame[position]:
             position += 1  # no tags, as in nearly all headers
@@ -85,22 +95,6 @@ def api_of(key: int) -> Api:
         return APIS[ApiKey(key)]
     except ValueError:
         raise UnknownApiKey(key) from None
-
-
-def _read_client_id(frame: Records) -> tuple[str | None, int]:
-    """Read the client id: a plain nullable string in every header version that has one."""
-    if len(frame) < _CLIENT_ID_AT:
-        raise DecodeError("the header ends before the client id")
-    (length,) = _INT16.unpack_from(frame, LEAST_REQUEST_SIZE)
-    if length == -1:
-        return None, _CLIENT_ID_AT
-    end = _CLIENT_ID_AT + length
-    if length < 0 or end > len(frame):
-        raise refused_length(length, len(frame) - _CLIENT_ID_AT)
-    try:
-        return str(frame[_CLIENT_ID_AT:end], "utf-8"), end
-    except UnicodeDecodeError as error:
-        raise DecodeError("the client id is no UTF-8") from error
 
 
 def decode_request(frame: Records) -> tuple[RequestHeader, Message]:

@@ -152,8 +152,10 @@ def _told(
     return FetchResponse(
         session_id=session_id,
         responses=tuple(
-            FetchableTopicResponse(topic=topic, partitions=tuple(partitions))
-            for topic, partitions in by_topic.items()
+            [
+                FetchableTopicResponse(topic=topic, partitions=tuple(partitions))
+                for topic, partitions in by_topic.items()
+            ]
         ),
     )
 

@@ -109,8 +109,10 @@ def _response(produced: Iterable[Produced]) -> ProduceResponse:
         by_topic.setdefault(one.name.topic, []).append(_partition(one))
     return ProduceResponse(
         responses=tuple(
-            TopicProduceResponse(name=topic, partition_responses=tuple(partitions))
-            for topic, partitions in by_topic.items()
+            [
+                TopicProduceResponse(name=topic, partition_responses=tuple(partitions))
+                for topic, partitions in by_topic.items()
+            ]
         )
     )
 
