@@ -40,9 +40,14 @@ def test_a_config_that_running_brokers_take(brokers: Namespace, clients: Clients
         return clients.config(name) == dict.fromkeys(("1", "2", "3"), value)
 
     eventually(f"{name}={value} on every broker", is_in_force, timeout_s=APPLY_S, poll_s=1.0)
-    events = json.loads(brokers.kubectl("get", "events.events.k8s.io", "-o", "json"))["items"]
-    told = [event["note"] for event in events if event.get("reason") == "ConfigChanged"]
-    assert any(name in note for note in told)
+
+    def is_reported() -> bool:
+        # The event is written after the config.
+        events = json.loads(brokers.kubectl("get", "events.events.k8s.io", "-o", "json"))["items"]
+        notes = [event["note"] for event in events if event.get("reason") == "ConfigChanged"]
+        return any(name in note for note in notes)
+
+    eventually("an event for the change", is_reported, timeout_s=APPLY_S, poll_s=1.0)
     brokers.patch("bset", BROKER_SET, {"spec": {"config": {name: None}}})
     eventually(
         f"{name} as before",

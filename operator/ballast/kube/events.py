@@ -14,7 +14,9 @@ from ballast.reassign.ports import Clock
 log = logging.getLogger(__name__)
 
 INTERVAL_S: Final = 60.0
-"""The least time between two writes about the same object for the same reason."""
+"""The least time between two writes that say the same about the same object."""
+BURST: Final = 5
+"""Events of one reason about one object that may be made within `INTERVAL_S`."""
 MAX_REMEMBERED: Final = 2_000
 MAX_NOTE: Final = 1_000
 """Characters; the API server takes 1024 bytes at most."""
@@ -30,6 +32,13 @@ class _Recorded:
     note: str
     written_at: float
     count: int
+    interval_at: float
+    """When the interval began in which `made` Events of this reason were made."""
+    made: int
+
+    def may_say(self, note: str, now: float) -> bool:
+        """Whether something else has happened, and few Events tell of this reason so far."""
+        return note != self.note and (now >= self.interval_at + INTERVAL_S or self.made < BURST)
 
 
 class EventRecorder:
@@ -48,14 +57,19 @@ class EventRecorder:
     ) -> None:
         """Record that something happened to ``involved``; ``reason`` is one CamelCase word.
 
-        Within `INTERVAL_S` of a write for the same object and reason it is only counted. Never
-        raises: an Event that cannot be written is logged.
+        Within `INTERVAL_S` of a write that says the same it is only counted, and so is what comes
+        after `BURST` others of the same reason. Never raises: an Event that cannot be written is
+        logged.
         """
         note = message[:MAX_NOTE]
         key = (involved["metadata"]["uid"], reason)
         before = self._recorded.get(key)
         now = self._clock.now()
-        if before is not None and now < before.written_at + INTERVAL_S:
+        if (
+            before is not None
+            and now < before.written_at + INTERVAL_S
+            and not before.may_say(note, now)
+        ):
             self._recorded[key] = replace(before, count=before.count + 1)
             return
         try:
@@ -82,7 +96,10 @@ class EventRecorder:
                 return await self._count(before)
             except NotFound:
                 pass  # Events live for an hour only.
-        return await self._create(involved, reason, note, warning)
+        created = await self._create(involved, reason, note, warning)
+        if before is None or created.written_at >= before.interval_at + INTERVAL_S:
+            return created
+        return replace(created, interval_at=before.interval_at, made=before.made + 1)
 
     async def _count(self, before: _Recorded) -> _Recorded:
         count = before.count + 1
@@ -116,8 +133,15 @@ class EventRecorder:
             },
         }
         await self._api.create(EVENTS, namespace, document)
+        now = self._clock.now()
         return _Recorded(
-            namespace=namespace, name=name, note=note, written_at=self._clock.now(), count=1
+            namespace=namespace,
+            name=name,
+            note=note,
+            written_at=now,
+            count=1,
+            interval_at=now,
+            made=1,
         )
 
     def _micro_time(self) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ballast.kube.errors import Forbidden
-from ballast.kube.events import INTERVAL_S, MAX_NOTE, EventRecorder
+from ballast.kube.events import BURST, INTERVAL_S, MAX_NOTE, EventRecorder
 from ballast.kube.resources import EVENTS
 from tests.fakes.clocks import YieldingClock
 from tests.fakes.kubernetes import FakeKubernetes
@@ -64,6 +64,24 @@ async def test_other_words_make_another_event() -> None:
     await house.recorder.note(MOVE, "Queued", "behind two")
     assert house.events == [("Queued", "behind one", 1), ("Started", "now", 1),
                             ("Queued", "behind two", 1)]  # fmt: skip
+
+
+async def test_other_words_are_not_lost_in_those_before() -> None:
+    house = House()
+    await house.recorder.note(MOVE, "ConfigChanged", "min.insync.replicas")
+    await house.recorder.note(MOVE, "ConfigChanged", "message.max.bytes")
+    assert [note for _, note, _ in house.events] == ["min.insync.replicas", "message.max.bytes"]
+
+
+async def test_words_that_change_all_the_time_are_few() -> None:
+    house = House()
+    for number in range(100):
+        await house.recorder.note(MOVE, "Queued", f"behind {number}")
+    assert len(house.events) == BURST
+    house.clock.seconds += INTERVAL_S
+    for number in range(100):
+        await house.recorder.note(MOVE, "Queued", f"before {number}")
+    assert len(house.events) == 2 * BURST
 
 
 async def test_an_event_that_has_ended_is_made_anew() -> None:
