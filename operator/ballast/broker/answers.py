@@ -42,7 +42,9 @@ class Answer(LaterResponse, Generic[T]):
         "_version",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, weight: int = 1) -> None:
+        """Make it; ``weight`` is that of its frame (`ballast.net.later_frame`)."""
+        self.weight = weight
         # What `LaterFrame` begins with, without a call for each request.
         self._callbacks = []
         self._parts = None

@@ -24,12 +24,14 @@ class AnswerTaker(Protocol):
 class Unanswered:
     """One request whose answer, or whose turn to be answered, is still to come."""
 
-    __slots__ = ("_coroutine", "_future", "_taker", "is_done", "parts")
+    __slots__ = ("_coroutine", "_future", "_taker", "is_done", "parts", "weight")
 
     def __init__(self, taker: AnswerTaker, parts: ResponseParts | None = None) -> None:
         self.parts = parts
         """The answer, None for none, once it `is_done`."""
         self.is_done = parts is not None
+        self.weight = 1
+        """As how many unanswered requests it counts."""
         self._taker = taker
         self._future: asyncio.Future[Any] | LaterFrame | None = None
         """Of `ResponseParts`, None (no answer), or the exception that a task ended with."""
@@ -39,6 +41,7 @@ class Unanswered:
         """Have the answer taken when it is there."""
         future: asyncio.Future[Any]
         if isinstance(answer, LaterFrame):
+            self.weight = answer.weight
             self._future = answer
             answer.add_done_callback(self._frame_is_there)
             return

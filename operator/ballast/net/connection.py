@@ -65,6 +65,8 @@ class Connection(asyncio.BufferedProtocol):
         self._buffer = FrameBuffer(owner.limits.request_max_bytes)
         self._transport: asyncio.Transport | None = None
         self._unanswered: deque[Unanswered] = deque()
+        self._under_way = 0
+        """Sum of the weights of what is unanswered."""
         self._outgoing: ResponseParts = []
         self._outgoing_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -179,9 +181,10 @@ class Connection(asyncio.BufferedProtocol):
         """Send the answers whose turn has come; go on with requests that had to wait for it."""
         unanswered = self._unanswered
         while unanswered and unanswered[0].is_done:
-            parts = unanswered.popleft().parts
-            if parts is not None:
-                self._put(parts)
+            request = unanswered.popleft()
+            self._under_way -= request.weight
+            if request.parts is not None:
+                self._put(request.parts)
         if self._outgoing:
             self._flush()
         if self._closing:
@@ -196,10 +199,10 @@ class Connection(asyncio.BufferedProtocol):
     def _start_requests(self) -> None:
         """Start the complete requests in the buffer, as far as the limits allow."""
         now = self._loop.time()
-        buffer, unanswered = self._buffer, self._unanswered
+        buffer = self._buffer
         most_in_flight = self._limits.max_in_flight
         started = 0
-        while not (self._closing or self._write_paused or len(unanswered) >= most_in_flight):
+        while not (self._closing or self._write_paused or self._under_way >= most_in_flight):
             if started == REQUESTS_PER_TURN:
                 self._yielded = True
                 self._loop.call_soon(self._take_turn)
@@ -219,7 +222,7 @@ class Connection(asyncio.BufferedProtocol):
         self._owner.counters.requests += started
         if self._outgoing:
             self._flush()
-        if self._yielded or self._write_paused or len(unanswered) >= most_in_flight:
+        if self._yielded or self._write_paused or self._under_way >= most_in_flight:
             self._pause_reading()
         self._note_read(now, is_new_frame=started > 0)
 
@@ -238,13 +241,15 @@ class Connection(asyncio.BufferedProtocol):
             request = Unanswered(self)
             self._unanswered.append(request)
             request.wait_for(answer, self._owner.tasks)
+            self._under_way += request.weight
         elif self._unanswered:
             self._unanswered.append(Unanswered(self, answer))
+            self._under_way += 1
         else:
             self._put(answer)
 
     def _is_held(self) -> bool:
-        return self._write_paused or len(self._unanswered) >= self._limits.max_in_flight
+        return self._write_paused or self._under_way >= self._limits.max_in_flight
 
     def _may_go_on(self) -> bool:
         return not (self._closing or self._yielded or self._is_held())
@@ -261,14 +266,16 @@ class Connection(asyncio.BufferedProtocol):
         if not self._may_go_on():
             return
         self._reading_paused = False
-        self._note_read(self._loop.time(), is_new_frame=False)
+        now = self._loop.time()
+        self._liveness.resumed(now)
+        self._note_read(now, is_new_frame=False)
         assert self._transport is not None
         self._transport.resume_reading()
 
     def _pause_reading(self) -> None:
         if not self._reading_paused and self._transport is not None:
             self._reading_paused = True
-            self._liveness.held()
+            self._liveness.held(self._loop.time())
             if not self._transport.is_closing():
                 self._transport.pause_reading()
 

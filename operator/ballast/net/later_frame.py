@@ -2,12 +2,20 @@
 
 import asyncio
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, Final
 
 Frame = list[bytes | memoryview]
 """The parts of a response frame."""
 
 Callback = Callable[["LaterFrame"], object]
+
+LONG_WAIT: Final = 8
+"""The weight of a request that waits for what others may do at any time, as records or members.
+
+Clients have one of these under way on a connection, or few; Kafka takes no other request of the
+connection meanwhile. So four of them hold it here, and what waits for a client that asks often
+costs memory for four requests, not for ``max_in_flight``.
+"""
 
 
 class LaterFrame:
@@ -18,9 +26,11 @@ class LaterFrame:
     the frame; they must not raise, and must not start the connection's next requests.
     """
 
-    __slots__ = ("_callbacks", "_exception", "_is_cancelled", "_is_done", "_parts")
+    __slots__ = ("_callbacks", "_exception", "_is_cancelled", "_is_done", "_parts", "weight")
 
-    def __init__(self) -> None:
+    def __init__(self, weight: int = 1) -> None:
+        self.weight = weight
+        """As how many requests under way it counts."""
         self._callbacks: list[Callback] = []
         self._parts: Frame | None = None
         self._exception: Exception | None = None

@@ -17,16 +17,29 @@ from ballast.net.limits import ServerLimits
 
 NEVER = -1.0
 
+OLD_BYTES_S = 1.0
+"""What is read this soon after the server reads again was there before, or may have been."""
+
 
 class Liveness:
     """What one connection was seen doing."""
 
-    __slots__ = ("_active_at", "_frame_began_at", "_limits", "_stalled_at", "_unsent")
+    __slots__ = (
+        "_active_at",
+        "_frame_began_at",
+        "_held_at",
+        "_limits",
+        "_resumed_at",
+        "_stalled_at",
+        "_unsent",
+    )
 
     def __init__(self, limits: ServerLimits, now: float) -> None:
         self._limits = limits
         self._active_at = now
         self._frame_began_at = NEVER
+        self._held_at = NEVER
+        self._resumed_at = NEVER
         self._stalled_at = NEVER
         self._unsent = 0
 
@@ -46,8 +59,16 @@ class Liveness:
         return min(period_s, until_idle_s) if until_idle_s > 0 else period_s
 
     def received(self, now: float) -> None:
-        """Take note that bytes came."""
-        self._active_at = now
+        """Take note that bytes came.
+
+        Those that are read as soon as the connection is not held any more may have come at any time
+        since it was: they count as of then. What a client sent before it vanished keeps nothing.
+        """
+        if self._held_at == NEVER or now - self._resumed_at >= OLD_BYTES_S:
+            self._active_at = now
+        else:
+            self._active_at = max(self._active_at, self._held_at)
+        self._held_at = NEVER
 
     def read(self, now: float, *, is_frame_incomplete: bool, is_new_frame: bool) -> None:
         """Take note of what handling the received bytes left behind."""
@@ -56,9 +77,15 @@ class Liveness:
         elif is_new_frame or self._frame_began_at == NEVER:
             self._frame_began_at = now
 
-    def held(self) -> None:
+    def held(self, now: float) -> None:
         """Take note that the server reads no more for the time being."""
         self._frame_began_at = NEVER
+        if self._held_at == NEVER:
+            self._held_at = now
+
+    def resumed(self, now: float) -> None:
+        """Take note that the server reads again."""
+        self._resumed_at = now
 
     def write_paused(self, now: float) -> None:
         """Take note that the client does not take what is written."""

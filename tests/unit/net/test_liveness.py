@@ -34,9 +34,42 @@ def test_half_a_request_that_is_not_waited_for_is_idle_too() -> None:
     liveness = Liveness(LIMITS, 0)
     liveness.received(10)
     liveness.read(10, is_frame_incomplete=True, is_new_frame=False)
-    liveness.held()
+    liveness.held(10)
     assert overdue(liveness, 609, pending=5) is None
     assert overdue(liveness, 610, pending=5) == "idle"
+
+
+def test_what_is_read_as_soon_as_the_server_reads_again_may_be_old() -> None:
+    liveness = Liveness(LIMITS, 0)
+    liveness.received(10)
+    liveness.held(20)
+    liveness.resumed(300)
+    liveness.received(300.5)
+    assert overdue(liveness, 619) is None
+    assert overdue(liveness, 620) == "idle"
+    liveness.received(301)
+    assert overdue(liveness, 900) is None
+    assert overdue(liveness, 901) == "idle"
+
+
+def test_what_comes_later_than_that_is_new() -> None:
+    liveness = Liveness(LIMITS, 0)
+    liveness.held(10)
+    liveness.resumed(11)
+    liveness.received(590)
+    assert overdue(liveness, 1189) is None
+    assert overdue(liveness, 1190) == "idle"
+
+
+def test_one_that_has_read_a_large_answer_is_not_idle_because_its_next_request_is_there() -> None:
+    liveness = Liveness(LIMITS, 0)
+    liveness.write_paused(10)
+    liveness.held(10)
+    liveness.write_resumed(1000)
+    liveness.resumed(1000)
+    liveness.received(1000)
+    assert overdue(liveness, 1599) is None
+    assert overdue(liveness, 1600) == "idle"
 
 
 def test_one_that_reads_a_large_answer_slowly_is_not_idle() -> None:
@@ -59,7 +92,7 @@ def test_an_incomplete_request_has_its_time_and_that_of_its_bytes() -> None:
     assert overdue(liveness, 45, pending=5000) == "a request stayed incomplete"
     liveness.read(45, is_frame_incomplete=True, is_new_frame=True)
     assert overdue(liveness, 74) is None
-    liveness.held()
+    liveness.held(10)
     assert overdue(liveness, 500) is None
     liveness.read(500, is_frame_incomplete=True, is_new_frame=False)
     assert overdue(liveness, 529) is None

@@ -30,6 +30,7 @@ from ballast.broker.partition import Partition
 from ballast.broker.parts import Call, Parts
 from ballast.broker.session_answers import begin_session, news_of_session
 from ballast.model.ids import TopicPartition
+from ballast.net.later_frame import LONG_WAIT
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.fetch import (
     FetchableTopicResponse,
@@ -92,7 +93,7 @@ def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterRe
             or fetched.size_bytes >= plan.min_bytes
         ):
             return _response(parts, plan, fetched)
-    answer: Answer[Fetched] = Answer()
+    answer: Answer[Fetched] = Answer(LONG_WAIT)
     max_wait_ms = parts.waits.timeout_ms(request.max_wait_ms)
     operation = DelayedFetch(max_wait_ms, replicas, plan, answer)
     delays.wait_for_records(

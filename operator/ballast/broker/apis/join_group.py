@@ -15,6 +15,7 @@ Version notes:
 from ballast.broker.answers import Answer, LaterResponse
 from ballast.broker.parts import Call, Parts
 from ballast.coordinator.requests import JoinRequest, JoinResult
+from ballast.net.later_frame import LONG_WAIT
 from ballast.protocol.messages.join_group import (
     JoinGroupRequest,
     JoinGroupResponse,
@@ -29,7 +30,7 @@ def handle(parts: Parts, request: JoinGroupRequest, call: Call) -> Message | Lat
     protocols = {p.name: p.metadata for p in reversed(request.protocols)}
     names = dict.fromkeys(p.name for p in request.protocols)
     is_static = request.group_instance_id is not None
-    answer: Answer[JoinResult] = Answer()
+    answer: Answer[JoinResult] = Answer(LONG_WAIT)
     parts.groups.coordinator.join(
         JoinRequest(
             group_id=request.group_id,

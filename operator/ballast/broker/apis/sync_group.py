@@ -13,6 +13,7 @@ Version notes:
 from ballast.broker.answers import Answer, LaterResponse
 from ballast.broker.parts import Call, Parts
 from ballast.coordinator.requests import MemberIdentity, SyncRequest, SyncResult
+from ballast.net.later_frame import LONG_WAIT
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ballast.protocol.schema import Message
@@ -22,7 +23,7 @@ def handle(parts: Parts, request: SyncGroupRequest, call: Call) -> Message | Lat
     """Have the member synced."""
     if call.version >= 5 and None in (request.protocol_type, request.protocol_name):
         return SyncGroupResponse(error_code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    answer: Answer[SyncResult] = Answer()
+    answer: Answer[SyncResult] = Answer(LONG_WAIT)
     parts.groups.coordinator.sync(
         SyncRequest(
             group_id=request.group_id,
