@@ -13,6 +13,8 @@ from ballast.brokersets.spec import BrokerSetSpec
 from ballast.model.quantity import format_bytes, parse_quantity
 
 MAX_PERCENT: Final = 80
+FULL_PERCENT: Final = 90
+"""A broker whose volume is fuller gets no more replicas while a plan runs."""
 _NAMED: Final = 3
 
 
@@ -25,6 +27,15 @@ def capacities(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> dict[int
         except ValueError:
             continue
     return found
+
+
+def full_brokers(held: Mapping[int, int], capacity: Mapping[int, int]) -> frozenset[int]:
+    """Return the brokers whose logs take more than `FULL_PERCENT` of their volumes."""
+    return frozenset(
+        broker
+        for broker, size in held.items()
+        if broker in capacity and size * 100 > capacity[broker] * FULL_PERCENT
+    )
 
 
 def what_lacks_room(

@@ -64,12 +64,15 @@ class Case:
         return self.seen.controller_epoch if known is None else known
 
     @property
+    def is_active(self) -> bool:
+        """Whether it has begun, and not ended."""
+        memory = self.memory
+        return memory is not None and memory.start_time_ms is not None and memory.outcome is None
+
+    @property
     def has_begun(self) -> bool:
         """Whether it is under way and keeps its turn, so that it need not ask for it."""
-        memory = self.memory
-        if memory is None or memory.lets_others_begin:
-            return False
-        return memory.start_time_ms is not None and memory.outcome is None
+        return self.is_active and self.memory is not None and not self.memory.lets_others_begin
 
 
 async def visit(work: ReassignmentWork, case: Case) -> float:
@@ -124,16 +127,19 @@ def _has_more(case: Case, memory: Memory) -> bool:
 
 async def _step(work: ReassignmentWork, case: Case) -> tuple[Turn | None, Visit]:
     """Let the reconciler take a step, as far as its turn allows."""
+    full: frozenset[int] = frozenset()
+    if case.is_active:
+        full = await work.volumes.look(case.seen.namespace, case.seen.broker_set, work.admin)
     if case.has_begun:
-        return None, await case.reconciler.visit(case.spec)
+        return None, await case.reconciler.visit(case.spec, full_brokers=full)
     api, turn = work.operator.api, None
     if case.seen.state is LifecycleState.QUEUED:
         turn = await ask_for_turn(api, case.seen)
-    visited = await case.reconciler.visit(case.spec, _place(turn))
+    visited = await case.reconciler.visit(case.spec, _place(turn), full_brokers=full)
     if turn is None and visited.status.state is LifecycleState.QUEUED:
         turn = await ask_for_turn(api, case.seen)
         if turn.verdict is Verdict.WAIT:
-            visited = await case.reconciler.visit(case.spec, turn.place)
+            visited = await case.reconciler.visit(case.spec, turn.place, full_brokers=full)
     return turn, visited
 
 

@@ -12,6 +12,7 @@ from ballast.kube.clusters import ClusterAddress
 from ballast.kube.context import ClosableAdmin, OperatorContext
 from ballast.kube.errors import Invalid, NotFound
 from ballast.kube.events import EventRecorder
+from ballast.kube.full_volumes import FullVolumes
 from ballast.kube.plan_pieces import PieceLoader
 from ballast.kube.ports import PatchType
 from ballast.kube.reassignment_notices import notices
@@ -45,6 +46,7 @@ class ReassignmentWork:
         self._writer: StatusWriter | None = None
         self._written: Mapping[str, Any] = {}
         self.pieces = PieceLoader(operator.api)
+        self.volumes = FullVolumes(operator.api, operator.clock)
 
     @property
     def state_objects(self) -> tuple[StoredObject, ...]:

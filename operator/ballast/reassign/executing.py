@@ -8,7 +8,13 @@ from ballast.reassign.memory import Intent, Memory
 from ballast.reassign.progress import MoveState
 from ballast.reassign.spec import DesiredState, OnStalled, WhenUnderMinIsr
 from ballast.reassign.steps import CancelActive, SaveMemory, Step, Wait
-from ballast.reassign.submission import dead_brokers, next_batch_of, under_min_isr, what_blocks
+from ballast.reassign.submission import (
+    dead_brokers,
+    held_by_full_brokers,
+    next_batch_of,
+    under_min_isr,
+    what_blocks,
+)
 from ballast.reassign.survey import Survey
 from ballast.reassign.throttling import Throttling
 from ballast.reassign.waiting import ACTIVE_STATE, wait_for_foreign
@@ -54,6 +60,14 @@ def _submit(world: World, memory: Memory, seen: Survey, throttling: Throttling) 
     if batch is not None:
         return batch
     in_flight = len(seen.within(MoveState.IN_PROGRESS))
+    held = held_by_full_brokers(world, seen)
+    if held:
+        first = min(held)
+        message = (
+            f"{sum(held.values())} moves wait for room on the volumes of {len(held)} brokers such "
+            f"as {first}; {in_flight} moves in flight"
+        )
+        return Wait(state=active, reason="TargetVolumeFull", message=message)
     if in_flight:
         return Wait(state=active, reason="Moving", message=f"{in_flight} moves in flight")
     return Wait(state=active, reason="TargetBrokerOffline", message=what_blocks(seen, world))

@@ -94,17 +94,24 @@ class Reconciler:
         self._refusals = 0
         """Steps in a row of which something was refused."""
 
-    async def visit(self, spec: ReassignmentSpec, place: QueuePlace = MY_TURN) -> Visit:
+    async def visit(
+        self,
+        spec: ReassignmentSpec,
+        place: QueuePlace = MY_TURN,
+        *,
+        full_brokers: frozenset[int] = frozenset(),
+    ) -> Visit:
         """Take the next step towards ``spec`` and report.
 
-        ``place`` is that among the reassignments of the same cluster. Raises `MemoryRejected` when
+        ``place`` is that among the reassignments of the same cluster; ``full_brokers`` get no
+        more replicas for now. Raises `MemoryRejected` when
         the store holds the state of another reassignment. A cluster that does not answer is
         reported, and tried again later. After any other error that a port raises, what is
         remembered is not known: make a new `Reconciler`.
         """
         _check(await self.recall(), spec)
         try:
-            world = await self._observe(spec, place)
+            world = replace(await self._observe(spec, place), full_brokers=full_brokers)
             step = decide(world)
             acted = await self._act(step)
         except ClusterUnavailable as error:
@@ -317,6 +324,7 @@ class Reconciler:
                 world.observed.live_brokers,
                 world.spec.generation,
                 seen.foreign,
+                world.full_brokers,
             ),
             now,
         )

@@ -29,6 +29,7 @@ def next_batch_of(
         move.topic_partition: move
         for move in seen.within(MoveState.PENDING)
         if not held_back & {*move.origin, *move.target}
+        and world.full_brokers.isdisjoint(move.adding)
         and move.topic_partition not in throttling.unnamed
     }
     batch = next_batch(
@@ -42,6 +43,15 @@ def next_batch_of(
         targets={tp: pending[tp].target for tp in batch if tp not in seen.assigned},
         log_dirs=orders((pending[tp] for tp in batch if pending[tp].log_dirs), world.observed),
     )
+
+
+def held_by_full_brokers(world: World, seen: Survey) -> dict[int, int]:
+    """Return by broker without room how many moves to it are not started."""
+    held: dict[int, int] = {}
+    for move in seen.within(MoveState.PENDING):
+        for broker in world.full_brokers.intersection(move.adding):
+            held[broker] = held.get(broker, 0) + 1
+    return held
 
 
 def under_min_isr(seen: Survey, observed: Observed) -> tuple[TopicPartition, ...]:

@@ -132,6 +132,8 @@ class World:
     """Wall clock."""
     place: QueuePlace = MY_TURN
     """Among the reassignments of the same cluster."""
+    full_brokers: frozenset[int] = frozenset()
+    """Brokers with so little room on their volumes that no more replicas are moved to them."""
     before: Memory | None = None
     """Of a plan in pieces: what is remembered of the piece before, which has ended. There is no
     ``memory`` then."""

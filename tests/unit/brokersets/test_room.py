@@ -1,5 +1,5 @@
 from ballast.brokersets.observed import VolumeView
-from ballast.brokersets.room import capacities, what_lacks_room
+from ballast.brokersets.room import capacities, full_brokers, what_lacks_room
 from tests.unit.brokersets.worlds import broker_set
 
 GIB = 1 << 30
@@ -25,6 +25,10 @@ def test_no_volume_is_filled_beyond_its_share() -> None:
 def test_what_is_not_known_is_not_judged() -> None:
     assert what_lacks_room({}, {0: 500}, {0: 100}) == ""
     assert what_lacks_room({0: 500}, {0: 500}, {}) == ""
+
+
+def test_a_volume_is_full_beyond_nine_tenths() -> None:
+    assert full_brokers({0: 90, 1: 91, 2: 500}, {0: 100, 1: 100}) == {1}
 
 
 def test_some_brokers_are_named() -> None:

@@ -1,9 +1,12 @@
 """What is done about moves that do not come on."""
 
+from dataclasses import replace
+
 from ballast.reassign.decide import decide
 from ballast.reassign.spec import DesiredState
 from ballast.reassign.steps import (
     CancelActive,
+    SubmitBatch,
     Wait,
 )
 from ballast.reassign.world import Hints
@@ -12,6 +15,22 @@ from tests.unit.reassign.worlds import T0, memory, observed, partition, world
 
 PAUSED, CANCELLED = DesiredState.PAUSED, DesiredState.CANCELLED
 ROLLED_BACK = DesiredState.ROLLED_BACK
+
+
+class TestMovesToAFullVolume:
+    def test_none_is_started_and_it_says_so(self) -> None:
+        there = observed(partition(T0, 1, 2, 3))
+        free = world(there, remembered=memory())
+        assert isinstance(decide(free), SubmitBatch)
+        step = decide(replace(free, full_brokers=frozenset({4})))
+        assert isinstance(step, Wait)
+        assert step.reason == "TargetVolumeFull"
+        assert "such as 4; 0 moves in flight" in step.message
+
+    def test_a_full_broker_that_gets_nothing_is_no_matter(self) -> None:
+        there = observed(partition(T0, 1, 2, 3))
+        step = decide(replace(world(there, remembered=memory()), full_brokers=frozenset({1, 3})))
+        assert isinstance(step, SubmitBatch)
 
 
 class TestMovesToADeadBroker:
