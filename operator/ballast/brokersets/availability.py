@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ballast.brokersets.observed import Cluster
-from ballast.model.ids import TopicPartition
+from ballast.brokersets.shapes import Shape, shapes_of
 
 
 class Obstacle(StrEnum):
@@ -75,11 +75,11 @@ class Availability:
         self._kept: dict[int, Refusal] = {}
         self._members = members
         if cluster is not None:
-            for tp in cluster.partitions:
-                self._note(cluster, tp)
+            for shape in shapes_of(cluster):
+                self._note(cluster, shape)
 
-    def _note(self, cluster: Cluster, tp: TopicPartition) -> None:
-        partition = cluster.partitions[tp]
+    def _note(self, cluster: Cluster, shape: Shape) -> None:
+        tp, partition = shape.first, shape.partition
         replicas = partition.replicas
         if len(replicas) == 1:
             return
@@ -96,12 +96,10 @@ class Availability:
                     message=f"broker {broker_id} is down and holds {tp} as well",
                 ),
             )
-        pending = cluster.pending.get(tp)
-        settled = len(replicas) - (
-            sum(broker_id in replicas for broker_id in pending.adding) if pending else 0
-        )
+        adding = sum(broker_id in replicas for broker_id in shape.pending.adding)
+        settled = len(replicas) - adding
         most = settled if settled > 1 else len(replicas)
-        needed = min(cluster.min_isr(tp.topic), most - 1)
+        needed = min(shape.min_isr, most - 1)
         spare = len(partition.isr) - needed
         if spare > 0:
             return

@@ -7,10 +7,9 @@ and neither its broker nor its partition is ill because of it.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ballast.brokersets.observed import Cluster, PartitionState, Pending
+from ballast.brokersets.observed import Cluster, Pending
+from ballast.brokersets.shapes import Shape, shapes_of
 from ballast.model.ids import TopicPartition
-
-_NOTHING_PENDING = Pending()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,35 +48,33 @@ class Census:
 def take_census(cluster: Cluster) -> Census:
     """Return the counts of a cluster."""
     census = Census(total=len(cluster.partitions), reassigning=len(cluster.pending))
-    for tp, partition in cluster.partitions.items():
-        _count_partition(census, cluster, tp, partition)
+    for shape in shapes_of(cluster):
+        _count(census, cluster, shape)
     census.holders = frozenset(
         broker_id for broker_id, count in census.brokers.items() if count.replicas
     ) | _involved(cluster.pending)
     return census
 
 
-def _count_partition(
-    census: Census, cluster: Cluster, tp: TopicPartition, partition: PartitionState
-) -> None:
-    adding = cluster.pending.get(tp, _NOTHING_PENDING).adding
+def _count(census: Census, cluster: Cluster, shape: Shape) -> None:
+    partition, adding, number = shape.partition, shape.pending.adding, shape.count
     has_leader = partition.leader in cluster.live_brokers
     missing = [r for r in partition.replicas if r not in partition.isr and r not in adding]
     settled = len(partition.replicas) - len(adding)
-    min_isr = min(cluster.min_isr(tp.topic), max(settled, 1))
+    min_isr = min(shape.min_isr, max(settled, 1))
     in_sync = len(partition.isr)
-    census.leaderless += not has_leader
-    census.under_replicated += bool(missing)
-    census.under_min_isr += in_sync < min_isr
-    census.at_min_isr += in_sync == min_isr and min_isr < settled
+    census.leaderless += number * (not has_leader)
+    census.under_replicated += number * bool(missing)
+    census.under_min_isr += number * (in_sync < min_isr)
+    census.at_min_isr += number * (in_sync == min_isr < settled)
     for broker_id in partition.replicas:
         count = census.brokers.setdefault(broker_id, BrokerCount())
-        count.replicas += 1
-        count.leaders += partition.leader == broker_id
+        count.replicas += number
+        count.leaders += number * (partition.leader == broker_id)
     for broker_id in missing:
         count = census.brokers[broker_id]
-        count.under_replicated += 1
-        count.behind += has_leader
+        count.under_replicated += number
+        count.behind += number * has_leader
 
 
 def _involved(pending: Mapping[TopicPartition, Pending]) -> frozenset[int]:

@@ -6,6 +6,7 @@ The values are this package's own; `ballast.kube` makes them from what it reads.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 from ballast.model.ids import TopicPartition
 
@@ -75,6 +76,22 @@ class PartitionState:
     isr: tuple[int, ...]
 
 
+class PartitionShown(Protocol):
+    """What is needed of a partition, whoever shows it: `PartitionState` has it."""
+
+    @property
+    def leader(self) -> int:
+        """-1 without a leader."""
+
+    @property
+    def replicas(self) -> tuple[int, ...]:
+        """All replicas, those that a reassignment adds or removes included."""
+
+    @property
+    def isr(self) -> tuple[int, ...]:
+        """The in-sync replicas."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
     """What a reassignment that is under way does to a partition."""
@@ -88,7 +105,7 @@ class Cluster:
     """The brokers' cluster at one moment. ``pending`` is read before ``partitions``."""
 
     live_brokers: frozenset[int]
-    partitions: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
+    partitions: Mapping[TopicPartition, PartitionShown] = field(default_factory=dict)
     pending: Mapping[TopicPartition, Pending] = field(default_factory=dict)
     default_min_isr: int = 1
     """min.insync.replicas of topics whose own is not known (yet)."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ballast.brokersets.config_keys import DYNAMIC, MIN_INSYNC_REPLICAS
-from ballast.brokersets.observed import Cluster, ControllerView, PartitionState, Pending
+from ballast.brokersets.observed import Cluster, ControllerView, Pending
 from ballast.brokersets.spec import BrokerSetSpec
 from ballast.kube.context import ClosableAdmin
 from ballast.model.assignments import ReplicaAssignment
@@ -66,10 +66,7 @@ class ClusterReader:
         await self._read_sizes(view)
         return Cluster(
             live_brokers=frozenset(broker.broker_id for broker in view.brokers),
-            partitions={
-                tp: PartitionState(leader=seen.leader, replicas=seen.replicas, isr=seen.isr)
-                for tp, seen in view.partitions.items()
-            },
+            partitions=view.partitions,
             pending={tp: _pending(assignment) for tp, assignment in pending.items()},
             default_min_isr=_positive(default_min_isr) or spec.default_min_isr,
             min_isr_by_topic=self._min_isr,

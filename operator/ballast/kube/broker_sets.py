@@ -42,6 +42,10 @@ PAUSE_S: Final = 0.2
 REAPPLY_S: Final = 600.0
 """Between two applications of every object: what others changed in them is put right. Every object
 is read then as well, also of a set that rests."""
+LOOK_SHARE: Final = 4.0
+"""A look at a large cluster takes a while: this many times as long is waited for the next one."""
+MAX_SHARED_S: Final = 5.0
+"""The most that is waited for that reason."""
 MAX_BACK_OFF_S: Final = 60.0
 """After looks that failed one after another."""
 
@@ -59,7 +63,7 @@ async def tend(operator: OperatorContext, key: ObjectKey, stopped: Callable[[], 
             if delay_s is None:
                 operator.metrics.forget(key)
                 return
-            await operator.clock.sleep(PAUSE_S)
+            await operator.clock.sleep(tender.pause_s)
             is_woken = await operator.wakes.wait(key, delay_s)
     finally:
         await tender.close()
@@ -95,6 +99,8 @@ class BrokerSetTender:
         self._plan_failed_ms: int | None = None
         """Why and when a reassignment could not be planned last."""
         self._failures = 0
+        self.pause_s = PAUSE_S
+        """What has to pass before the next look, whatever wakes the set until then."""
         self._resting: Resting | None = None
         """None: everything has to be read."""
 
@@ -119,8 +125,10 @@ class BrokerSetTender:
             log.exception("%s: the look has failed", self._key)
             return self._back_off(clock.now() - began)
         self._failures = 0
-        self._count("ok", clock.now() - began)
-        return delay_s
+        took_s = clock.now() - began
+        self._count("ok", took_s)
+        self.pause_s = max(PAUSE_S, min(MAX_SHARED_S, took_s))
+        return None if delay_s is None else max(delay_s, min(MAX_SHARED_S, LOOK_SHARE * took_s))
 
     def _back_off(self, duration_s: float) -> float:
         """Return how long to wait after an error."""

@@ -9,7 +9,6 @@ from itertools import islice
 from typing import TypeVar
 
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import TopicPartition
 from ballast.model.load_samples import LoadSample
 from ballast.model.topics import LOAD_TOPIC
@@ -28,6 +27,8 @@ from ballast.net.admin_configs import (
 )
 from ballast.net.cluster_connections import Address, AdminOptions, ClusterConnections
 from ballast.net.control_messages import error_name
+from ballast.net.last_answer import LastAnswer
+from ballast.net.metadata_views import MetadataViews, cluster_view
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages import alter_partition_reassignments as alter_wire
 from ballast.protocol.messages import describe_log_dirs as log_dirs_wire
@@ -46,7 +47,6 @@ from ballast.reassign.ports import (
     BrokerUnavailable,
     ClusterUnavailable,
     ClusterView,
-    PartitionView,
     ReplicaLogDirs,
     ReplicaSize,
     RequestError,
@@ -79,6 +79,8 @@ class AdminClient:
         self, bootstrap_servers: Sequence[Address], options: AdminOptions | None = None
     ) -> None:
         self.connections = ClusterConnections(bootstrap_servers, options or AdminOptions())
+        self._last_metadata = LastAnswer()
+        self._views = MetadataViews()
 
     async def close(self) -> None:
         """Close every connection."""
@@ -86,13 +88,16 @@ class AdminClient:
 
     async def describe_cluster(self, topics: Collection[str] | None = None) -> ClusterView:
         """Metadata (3): the given topics, or all; a topic that does not exist is left out."""
-        wanted = None
-        if topics is not None:
-            wanted = tuple(metadata_wire.MetadataRequestTopic(name=name) for name in sorted(topics))
-        response = await self.connections.ask_metadata(
-            metadata_wire.MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+        if topics is None:
+            everything = metadata_wire.MetadataRequest(topics=None, allow_auto_topic_creation=False)
+            response = await self.connections.ask_metadata(everything, self._last_metadata)
+            return self._views.view_of(response)
+        wanted = tuple(metadata_wire.MetadataRequestTopic(name=name) for name in sorted(topics))
+        return cluster_view(
+            await self.connections.ask_metadata(
+                metadata_wire.MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+            )
         )
-        return _cluster_view(response)
 
     async def list_reassignments(self) -> Mapping[TopicPartition, ReplicaAssignment]:
         """ListPartitionReassignments (46): all that are pending."""
@@ -339,32 +344,6 @@ def _refuse(code: int, message: str | None) -> None:
     if code != ErrorCode.NONE:
         error = request_error(code, message)
         raise ClusterUnavailable(f"{error.error}: {error.message}")
-
-
-def _cluster_view(response: metadata_wire.MetadataResponse) -> ClusterView:
-    return ClusterView(
-        cluster_id=response.cluster_id or "",
-        controller_id=response.controller_id,
-        brokers=tuple(
-            Broker(
-                broker_id=broker.node_id,
-                endpoints=(Endpoint(host=broker.host, port=broker.port),),
-                rack=broker.rack,
-            )
-            for broker in sorted(response.brokers, key=lambda broker: broker.node_id)
-        ),
-        partitions={
-            TopicPartition(topic.name, partition.partition_index): PartitionView(
-                topic_partition=TopicPartition(topic.name, partition.partition_index),
-                leader=partition.leader_id,
-                replicas=partition.replica_nodes,
-                isr=partition.isr_nodes,
-                offline=partition.offline_replicas,
-            )
-            for topic in response.topics
-            for partition in topic.partitions
-        },
-    )
 
 
 def _election_codes(response: elect_wire.ElectLeadersResponse) -> set[int]:

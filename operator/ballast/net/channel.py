@@ -13,6 +13,7 @@ from ballast.net.errors import (
     NetError,
     RequestTimedOut,
 )
+from ballast.net.last_answer import LastAnswer
 from ballast.net.negotiation import ask_versions, choose_version
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.errors import DecodeError
@@ -70,13 +71,19 @@ class BrokerChannel:
         return self._connection is not None and self._connection.is_open
 
     async def request(
-        self, message: Message, version: int | None = None, *, timeout_s: float | None = None
+        self,
+        message: Message,
+        version: int | None = None,
+        *,
+        timeout_s: float | None = None,
+        last: LastAnswer | None = None,
     ) -> Any:
         """Send a request and return its decoded response (the class that `APIS` names).
 
         ``version`` None negotiates the newest that both sides speak (`UnsupportedByPeer`).
         Record fields of the response are memoryviews that stay valid for as long as they are
         referenced: the receive buffer of a large response is given away with it, not reused.
+        With ``last``, an answer that is the same as the one before is that one.
         """
 
         async def exchange(connection: ClientConnection) -> Any:
@@ -90,7 +97,10 @@ class BrokerChannel:
                 correlation_id,
                 encode_request(correlation_id, self.options.client_id, message, used),
             )
-            return decode_response(APIS[ApiKey(message.API_KEY)].response, used, frame)[1]
+            decoded = APIS[ApiKey(message.API_KEY)].response
+            if last is not None:
+                return last.decode(decoded, used, frame)
+            return decode_response(decoded, used, frame)[1]
 
         return await self._run(exchange, ApiKey(message.API_KEY).name, timeout_s)
 

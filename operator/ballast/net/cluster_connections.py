@@ -13,6 +13,7 @@ from typing import Any
 
 from ballast.net.channel import BrokerChannel, ChannelOptions
 from ballast.net.errors import ConnectFailed, NetError, UnsupportedByPeer
+from ballast.net.last_answer import LastAnswer
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from ballast.protocol.schema import Message
@@ -70,13 +71,13 @@ class ClusterConnections:
         for channel in channels.values():
             channel.abort()
 
-    async def ask_any(self, message: Message) -> Any:
+    async def ask_any(self, message: Message, last: LastAnswer | None = None) -> Any:
         """Return some broker's answer; raises `ClusterUnavailable`."""
         async with self._bounded():
             failure: Exception | None = None
             async for _ in self._attempts():
                 try:
-                    return await self._ask_one_of_all(message)
+                    return await self._ask_one_of_all(message, last)
                 except NetError as error:
                     failure = error
             raise ClusterUnavailable(f"no broker answered: {failure}") from failure
@@ -132,9 +133,14 @@ class ClusterConnections:
                     failure = "NOT_CONTROLLER"
             raise ClusterUnavailable(f"no controller answered: {failure}")
 
-    async def ask_metadata(self, message: MetadataRequest) -> MetadataResponse:
-        """Return Metadata and remember who is alive; raises `ClusterUnavailable`."""
-        response: MetadataResponse = await self.ask_any(message)
+    async def ask_metadata(
+        self, message: MetadataRequest, last: LastAnswer | None = None
+    ) -> MetadataResponse:
+        """Return Metadata and remember who is alive; raises `ClusterUnavailable`.
+
+        ``last`` is that of the same request, which is sent again and again.
+        """
+        response: MetadataResponse = await self.ask_any(message, last)
         self._brokers = {broker.node_id: (broker.host, broker.port) for broker in response.brokers}
         self._controller_id = response.controller_id
         in_use = {*self._brokers.values(), *self._bootstrap_servers}
@@ -150,13 +156,13 @@ class ClusterConnections:
             raise ConnectFailed("Metadata names no controller")
         return self._channel(address)
 
-    async def _ask_one_of_all(self, message: Message) -> Any:
+    async def _ask_one_of_all(self, message: Message, last: LastAnswer | None) -> Any:
         """Ask broker after broker until one answers: first the last one that did."""
         addresses = dict.fromkeys((*self._brokers.values(), *self._bootstrap_servers))
         failure: NetError = ConnectFailed("no broker is known")
         for address in sorted(addresses, key=self._preference):
             try:
-                response = await self._channel(address).request(message)
+                response = await self._channel(address).request(message, last=last)
             except NetError as error:
                 failure = error
             else:

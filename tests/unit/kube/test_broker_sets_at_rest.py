@@ -1,6 +1,7 @@
 """A set for which nothing is to be done costs the API server next to nothing."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -92,3 +93,17 @@ async def test_every_object_is_applied_again_after_a_while(is_later: bool) -> No
 def test_by_default_nothing_is_followed() -> None:
     context: OperatorContext = House().context()
     assert not context.is_followed(NAMESPACE)
+
+
+async def test_a_look_that_takes_long_is_followed_by_a_longer_pause() -> None:
+    house = await at_rest()
+    read = house.admin.list_reassignments
+
+    async def slow() -> Any:
+        await house.clock.sleep(3.0)
+        return await read()
+
+    house.admin.list_reassignments = slow  # type: ignore[method-assign]
+    house.cluster.stop(2)
+    assert await house.tender.look() == 5.0
+    assert house.tender.pause_s == 3.0
