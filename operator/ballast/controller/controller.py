@@ -54,7 +54,7 @@ class Controller:
         leadership = LeadershipWriter(context, store)
         partitions = PartitionStateMachine(context, store, channels, leadership, options)
         replicas = ReplicaStateMachine(context, channels, leadership)
-        deletion = TopicDeletion(context, store, channels, partitions, replicas)
+        deletion = TopicDeletion(context, store, channels, partitions, replicas, options)
         machines = Machines(partitions=partitions, replicas=replicas, leadership=leadership)
         reassignment = Reassignment(context, store, channels, machines, deletion)
         self.context = context
@@ -224,6 +224,7 @@ class Controller:
         await self._log_dir_failures.on_notification()
 
     async def _on_rebalance_due(self, _: events.AutoPreferredReplicaLeaderElection) -> None:
+        await self._deletion.resume_without_removed()
         await self._rebalance.run()
 
     async def _on_config_change(self, _: events.ConfigChange) -> None:

@@ -30,6 +30,9 @@ class ControllerOptions:
     """Share of a broker's partitions that others may lead before its leadership is given back."""
     is_cordoned: Callable[[int], bool] = nothing_is_cordoned
     """Whether a broker gets no replicas of new topics, because it is to go; asked each time."""
+    removed_ids_start: int | None = None
+    """Brokers with this id or a higher one were taken away and do not return: deletions of topics
+    do not wait for one that is not registered. None = every broker may return."""
 
     def take_over(self, other: "ControllerOptions") -> None:
         """Become like the other."""

@@ -7,7 +7,9 @@ while a replica's broker or disk is down, or while one of its partitions is bein
            ─► every broker answered: Successful ─► states, topic, config, request deleted
            └► a broker failed, or a disk: Ineligible ─► again when it comes back
 
-Kafka: ``TopicDeletionManager``.
+Kafka: ``TopicDeletionManager``, which waits for every broker. Here a broker that was taken away for
+good (`ControllerOptions.removed_ids_start`) is not waited for. Should its data come back after all,
+it carries the id of a topic that is gone: no replica of a later topic of that name is made of it.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -16,6 +18,7 @@ from ballast.controller.command_batch import CommandBatch
 from ballast.controller.context import ControllerContext
 from ballast.controller.errors import RequestRefused
 from ballast.controller.events import StopReplicaAnswered
+from ballast.controller.options import ControllerOptions
 from ballast.controller.partition_states import PartitionStateMachine
 from ballast.controller.ports import BrokerChannels, MetadataStore
 from ballast.controller.replica_states import ReplicaStateMachine
@@ -33,12 +36,14 @@ class TopicDeletion:
         channels: BrokerChannels,
         partitions: PartitionStateMachine,
         replicas: ReplicaStateMachine,
+        options: ControllerOptions,
     ) -> None:
         self._context = context
         self._store = store
         self._channels = channels
         self._partitions = partitions
         self._replicas = replicas
+        self._options = options
 
     async def request(
         self, topics: Collection[str], *, enabled: bool
@@ -139,16 +144,26 @@ class TopicDeletion:
         """Finish topics whose replicas are all gone; begin those that can be begun."""
         eligible: list[str] = []
         for topic in sorted(self._context.queued_for_deletion):
-            states = self._states(topic)
-            if states <= {ReplicaState.DELETION_SUCCESSFUL}:
+            if self._is_done(topic):
                 await self._complete(topic)
-            elif (
-                ReplicaState.DELETION_STARTED not in states
-                and topic not in self._context.ineligible_for_deletion
+            elif ReplicaState.DELETION_STARTED not in self._states(topic) and (
+                topic not in self._context.ineligible_for_deletion
+                or self._waited_for_removed(topic)
             ):
                 eligible.append(topic)
         if eligible:
+            self._context.ineligible_for_deletion.difference_update(eligible)
             await self._begin(eligible)
+            for topic in eligible:
+                if self._is_done(topic):
+                    await self._complete(topic)
+
+    async def resume_without_removed(self) -> None:
+        """Go on with topics that have waited for brokers which have been taken away since."""
+        context = self._context
+        waiting = context.queued_for_deletion & context.ineligible_for_deletion
+        if any(self._waited_for_removed(topic) for topic in waiting):
+            await self.resume()
 
     def _refusal(self, topic: str, *, enabled: bool) -> RequestRefused | None:
         if not enabled:
@@ -160,8 +175,37 @@ class TopicDeletion:
         return None
 
     def _states(self, topic: str) -> set[ReplicaState]:
+        """Return the states of a topic's replicas; those that are gone for good are left out."""
         replicas = self._context.replicas_of(self._context.partitions_of(topic))
-        return {self._context.replica_state(replica) for replica in replicas}
+        return {
+            self._context.replica_state(replica)
+            for replica in replicas
+            if not self._is_gone(replica)
+        }
+
+    def _is_done(self, topic: str) -> bool:
+        """Whether nothing of a topic is left on any broker, and brokers know that it is going."""
+        has_begun = topic in self._context.deletion_started
+        is_empty = not self._context.partitions_of(topic)
+        return (has_begun or is_empty) and self._states(topic) <= {ReplicaState.DELETION_SUCCESSFUL}
+
+    def _is_gone(self, replica: Replica) -> bool:
+        """Whether its broker is not registered, and does not return."""
+        start = self._options.removed_ids_start
+        return start is not None and replica.broker_id >= start and not self._is_reachable(replica)
+
+    def _waited_for_removed(self, topic: str) -> bool:
+        """Whether a topic that waits does so for brokers alone that have been taken away since."""
+        partitions = self._context.partitions_of(topic)
+        if any(tp in self._context.being_reassigned for tp in partitions):
+            return False
+        replicas = self._context.replicas_of(partitions)
+        staying = [replica for replica in replicas if not self._is_gone(replica)]
+        return len(staying) < len(replicas) and not any(
+            not self._is_reachable(replica)
+            or self._context.replica_state(replica) is ReplicaState.DELETION_INELIGIBLE
+            for replica in staying
+        )
 
     async def _begin(self, topics: Collection[str]) -> None:
         partitions = [tp for topic in topics for tp in self._context.partitions_of(topic)]
@@ -180,6 +224,7 @@ class TopicDeletion:
             replica
             for replica in self._context.replicas_of(partitions)
             if self._context.replica_state(replica) is not ReplicaState.DELETION_SUCCESSFUL
+            and not self._is_gone(replica)
         ]
         dead = [replica for replica in remaining if not self._is_reachable(replica)]
         alive = sorted({*remaining} - {*dead})
@@ -192,6 +237,7 @@ class TopicDeletion:
         return replica.broker_id in self._context.brokers
 
     async def _complete(self, topic: str) -> None:
-        self._replicas.forget(self._context.replicas_of(self._context.partitions_of(topic)))
+        replicas = self._context.replicas_of(self._context.partitions_of(topic))
+        self._replicas.forget([replica for replica in replicas if not self._is_gone(replica)])
         await self._store.delete_topic(topic)
         self._context.forget_topic(topic)

@@ -45,6 +45,8 @@ class CandidateSpec:
     auto_leader_rebalance_enable: bool
     leader_imbalance_check_interval_seconds: int
     leader_imbalance_per_broker_percentage: int
+    removed_ids_start: int | None = None
+    """Ids from here on belong to no broker that is asked for, and to no pod that is there."""
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "CandidateSpec | None":
@@ -76,6 +78,7 @@ class CandidateSpec:
             leader_imbalance_per_broker_percentage=_value(
                 config, "leader.imbalance.per.broker.percentage"
             ),
+            removed_ids_start=_removed_ids_start(document),
         )
 
     def needs_another(self, other: "CandidateSpec") -> bool:
@@ -93,6 +96,7 @@ class CandidateSpec:
             leader_imbalance_check_interval_seconds=self.leader_imbalance_check_interval_seconds,
             leader_imbalance_per_broker_percentage=self.leader_imbalance_per_broker_percentage,
             is_cordoned=is_cordoned,
+            removed_ids_start=self.removed_ids_start,
         )
 
 
@@ -103,6 +107,15 @@ def _made_of(spec: CandidateSpec) -> tuple[object, ...]:
         spec.owner,
         spec.unclean_leader_election_enable,
     )
+
+
+def _removed_ids_start(document: Mapping[str, Any]) -> int | None:
+    """Return the first id of brokers that were scaled away; None while that is not known."""
+    spec, status = document.get("spec") or {}, document.get("status") or {}
+    asked_for, pods = spec.get("replicas"), status.get("replicas")
+    if not isinstance(asked_for, int) or not isinstance(pods, int):
+        return None
+    return int(spec.get("brokerIdOffset") or 0) + max(asked_for, pods)
 
 
 def _owner_of(document: Mapping[str, Any]) -> Owner | None:

@@ -283,6 +283,11 @@ def any_move_stops_the_rebalance(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LeaderRebalance, "_is_electable", only_when_quiet)
 
 
+def dead_brokers_are_taken_for_removed(patch: pytest.MonkeyPatch) -> None:
+    # A topic's deletion waits for nobody, and brokers come back with what was deleted.
+    patch.setattr(TopicDeletion, "_is_gone", lambda self, replica: not self._is_reachable(replica))
+
+
 def throttle_is_left_behind(patch: pytest.MonkeyPatch) -> None:
     # The reconciler knows how to set a throttle, and not that it has to be taken away.
 
@@ -383,6 +388,10 @@ MUTANTS = (
         any_move_stops_the_rebalance,
         Test(f"{UNIT}test_leader_rebalance.py::test_a_move_elsewhere_holds_nothing_up"),
         "KAFKA-10149",
+    ),
+    Mutant(
+        dead_brokers_are_taken_for_removed,
+        Test(UNIT + "test_topic_deletion.py::test_it_waits_for_a_dead_broker"),
     ),
     Mutant(throttle_is_left_behind, Seeds(rules("R10"))),
 )

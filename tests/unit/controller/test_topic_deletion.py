@@ -3,7 +3,11 @@
 import pytest
 
 from ballast.controller.commands import StopReplicaCommand
-from ballast.controller.events import StopReplicaAnswered, TopicDeletion
+from ballast.controller.events import (
+    AutoPreferredReplicaLeaderElection,
+    StopReplicaAnswered,
+    TopicDeletion,
+)
 from ballast.controller.options import ControllerOptions
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
@@ -98,6 +102,78 @@ async def test_it_waits_for_a_dead_broker() -> None:
     await cluster.settle()
     assert "t" not in cluster.metadata.topics
     assert {tp for _, tp in cluster.disks} == {TopicPartition("u", 0)}
+
+
+async def without_broker_3(removed_ids_start: int | None) -> ControllerCluster:
+    options = ControllerOptions(removed_ids_start=removed_ids_start)
+    cluster = ControllerCluster(options=options)
+    cluster.start_broker(1, 2, 3)
+    cluster.add_topic("t", (1, 2), (2, 3))
+    cluster.add_topic("only", (3,))
+    await cluster.fail_over()
+    await cluster.settle()
+    cluster.stop_broker(3)
+    await cluster.brokers_changed()
+    return cluster
+
+
+async def test_it_does_not_wait_for_a_broker_that_was_taken_away() -> None:
+    cluster = await without_broker_3(3)
+    await cluster.controller.delete_topics(["t", "only"])
+    await cluster.settle()
+    assert not cluster.metadata.topics
+    assert not cluster.metadata.deletions
+    assert {broker for broker, _ in cluster.disks} == {3}
+
+
+async def test_it_does_not_wait_after_a_failover_either() -> None:
+    cluster = await without_broker_3(3)
+    cluster.metadata.deletions = {"t", "only"}
+    await cluster.fail_over()
+    await cluster.settle()
+    assert not cluster.metadata.topics
+
+
+async def test_it_waits_for_a_broker_that_is_to_stay_beside_one_that_was_taken_away() -> None:
+    cluster = await without_broker_3(3)
+    cluster.stop_broker(2)
+    await cluster.brokers_changed()
+    await cluster.controller.delete_topics(["t"])
+    await cluster.settle()
+    assert "t" in cluster.metadata.topics
+    cluster.start_broker(2)
+    await cluster.brokers_changed()
+    await cluster.settle()
+    assert "t" not in cluster.metadata.topics
+
+
+async def test_a_deletion_that_waits_ends_once_its_broker_is_taken_away() -> None:
+    options = ControllerOptions()
+    cluster = ControllerCluster(options=options)
+    cluster.start_broker(1, 2, 3)
+    cluster.add_topic("t", (1, 2), (2, 3))
+    await cluster.fail_over()
+    cluster.stop_broker(3)
+    await cluster.brokers_changed()
+    await cluster.controller.delete_topics(["t"])
+    await cluster.settle()
+    assert "t" in cluster.metadata.topics
+    options.removed_ids_start = 3
+    await cluster.handle(AutoPreferredReplicaLeaderElection())
+    await cluster.settle()
+    assert "t" not in cluster.metadata.topics
+
+
+async def test_a_broker_that_lives_is_asked_though_it_is_to_go() -> None:
+    cluster = ControllerCluster(options=ControllerOptions(removed_ids_start=1))
+    cluster.start_broker(1, 2, 3)
+    cluster.add_topic("t", (1, 2), (2, 3))
+    await cluster.fail_over()
+    await cluster.controller.delete_topics(["t"])
+    assert "t" in cluster.metadata.topics
+    await cluster.settle()
+    assert "t" not in cluster.metadata.topics
+    assert not cluster.disks
 
 
 @pytest.mark.parametrize("broker_id", [1, 2, 3])

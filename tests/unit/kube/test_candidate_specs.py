@@ -122,6 +122,25 @@ def test_cordons(spec: dict[str, Any], cordoned: set[int]) -> None:
     assert {broker_id for broker_id in range(5) if cordons.covers(broker_id)} == cordoned
 
 
+@pytest.mark.parametrize(
+    ("spec", "status", "start"),
+    [
+        ({"replicas": 3, "brokerIdOffset": 1}, {"replicas": 3}, 4),
+        ({"replicas": 3, "brokerIdOffset": 1}, {"replicas": 4}, 5),
+        ({"replicas": 5}, {"replicas": 4}, 5),
+        ({"replicas": 3}, {}, None),
+    ],
+    ids=["scaled in", "its pod is there", "a pod is away", "nobody has looked"],
+)
+def test_brokers_that_do_not_return(
+    spec: dict[str, Any], status: dict[str, Any], start: int | None
+) -> None:
+    document = {"spec": {"zookeeper": {"connect": "zk:2181"}, **spec}, "status": status}
+    found = CandidateSpec.from_document(document)
+    assert found is not None
+    assert found.controller_options(lambda _: False).removed_ids_start == start
+
+
 def test_ids_are_stable_and_no_brokers() -> None:
     ids = [candidate_id_of(f"ballast-7c9d8-{number}") for number in range(1_000)]
     assert len(set(ids)) == len(ids)
