@@ -160,6 +160,9 @@ class ReplicaManager:
 
         A broker that cannot write must leave its leaderships to others: the controller is told.
         """
+        if isinstance(error, DiskError) and error.is_passing:
+            log.error("%s: descriptors have run out, it is tried again: %s", name, error)
+            return
         path = self.log_dirs.directory_of(name)
         if path is not None:
             self.log_dirs.take_offline(path, error)

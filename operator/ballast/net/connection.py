@@ -76,6 +76,12 @@ class Connection(asyncio.BufferedProtocol):
         self._closing = False
         self._liveness = Liveness(owner.limits, loop.time())
 
+    @property
+    def descriptor(self) -> int:
+        """The number of its socket's descriptor; -1 where it has none."""
+        own = self._transport.get_extra_info("socket") if self._transport is not None else None
+        return -1 if own is None else int(own.fileno())
+
     # -- called by the transport ---------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

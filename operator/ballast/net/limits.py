@@ -19,6 +19,9 @@ class ServerLimits:
     """max.connections: more are closed as they come."""
     max_connections_per_ip: int = 20_000
     """max.connections.per.ip."""
+    max_descriptor: int | None = None
+    """A connection whose descriptor is this or above is closed as it comes: the system gives the
+    lowest one that is free, so all below are in use, and the rest is for files."""
     incomplete_frame_timeout_s: float = 30.0
     """A frame that began must be complete after this, plus what its bytes take at the rate below:
     half a header then silence, or a byte now and then, holds nothing for ever."""

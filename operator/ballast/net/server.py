@@ -89,6 +89,8 @@ class Server:
             refusal = "shutting down"
         elif len(self._connections) >= self.limits.max_connections:
             refusal = f"max.connections {self.limits.max_connections}"
+        elif not self._has_descriptors(connection):
+            refusal = f"descriptors up to {self.limits.max_descriptor} are in use"
         elif here >= self.limits.max_connections_per_ip:
             refusal = f"max.connections.per.ip {self.limits.max_connections_per_ip}"
         if refusal is not None:
@@ -100,6 +102,10 @@ class Server:
         self._connections_of[connection.peer_host] = here + 1
         self.counters.accepted += 1
         return None
+
+    def _has_descriptors(self, connection: Connection) -> bool:
+        most = self.limits.max_descriptor
+        return most is None or connection.descriptor < most
 
     def forget(self, connection: Connection) -> None:
         """Take note that a connection was lost."""

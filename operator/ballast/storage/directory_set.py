@@ -3,12 +3,15 @@
 A directory that fails goes offline with all its logs; the others go on (D1, D5).
 """
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ballast.model.ids import TopicPartition
-from ballast.storage.errors import NoUsableLogDir, StorageError, UnsafePath
+from ballast.storage.errors import DiskError, NoUsableLogDir, StorageError, UnsafePath
 from ballast.storage.log_directory import LogDirectory
+
+log = logging.getLogger(__name__)
 
 
 class DirectorySet:
@@ -99,6 +102,29 @@ class DirectorySet:
             # While the disk was waited for it may have gone offline for another reason.
             if directory.failure is None:
                 self._go_offline(directory, error)
+
+    @contextmanager
+    def _offline_unless_passing(self, directory: LogDirectory) -> Iterator[None]:
+        """Do the same, but raise the `DiskError` of descriptors that have run out."""
+        with self._offline_if_it_fails(directory):
+            passing = None
+            try:
+                yield
+            except DiskError as error:
+                if not error.is_passing:
+                    raise
+                passing = error
+        if passing is not None:
+            raise passing
+
+    @contextmanager
+    def _offline_or_another_time(self, directory: LogDirectory) -> Iterator[None]:
+        """Do the same for what is done every so often, and leave it for the next time."""
+        try:
+            with self._offline_unless_passing(directory):
+                yield
+        except DiskError as error:
+            log.warning("descriptors have run out, it is tried another time: %s", error)
 
     def _failure_of(self, directory: LogDirectory) -> StorageError:
         assert directory.failure is not None

@@ -1,5 +1,7 @@
 """What can go wrong on disk."""
 
+import errno
+
 
 class StorageError(Exception):
     """Any failure of this package."""
@@ -13,6 +15,11 @@ class DiskError(StorageError):
         self.operation = operation
         self.path = path
         self.errno = error.errno
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether descriptors have run out, which says nothing of the disk and changes nothing."""
+        return self.errno in (errno.EMFILE, errno.ENFILE)
 
 
 class UnsafePath(StorageError):

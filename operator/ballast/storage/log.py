@@ -32,7 +32,6 @@ from ballast.storage.errors import (
     AppendTooLarge,
     OffsetOutOfRange,
     StaleLeaderEpoch,
-    StorageError,
 )
 from ballast.storage.files import Files
 from ballast.storage.layout import PARTITION_METADATA
@@ -193,7 +192,7 @@ class Log(LogFence):
             upper_offset = self.log_end_offset
         if offset >= upper_offset:
             return b""
-        return self.segments.holding(offset).read(
+        return self.segments.read(
             offset, upper_offset, max_bytes, at_least_one_batch=at_least_one_batch
         )
 
@@ -290,10 +289,10 @@ class Log(LogFence):
         self._check_usable()
         if self.segments.active.size:
             with self._fenced("roll"):
-                self._roll()
+                self._roll(self.segments.make_next(self.log_end_offset))
 
-    def _roll(self) -> None:
-        self.segments.roll(self.log_end_offset, self._config.preallocated_bytes)
+    def _roll(self, following: Segment) -> None:
+        self.segments.roll(following, self._config.preallocated_bytes)
         self._take_snapshot()
 
     def reload_producers(self) -> None:
@@ -328,7 +327,7 @@ class Log(LogFence):
         """
         self._check_usable()
         end_offset, cuts = self.log_end_offset, self.segments.tail_cuts
-        with self._fenced("flush"):
+        with self._fenced_unless_passing("flush"):
             if self.recovery_point < end_offset or self.segments.names_changed:
                 for flush in self.segments.flushes(self.recovery_point, end_offset):
                     yield flush
@@ -358,18 +357,19 @@ class Log(LogFence):
     def _write(self, records: Buffer, marks: Sequence[BatchMark], now_ms: int | None) -> AppendInfo:
         size_bytes = len(records)
         first_offset = self.log_end_offset
-        try:
-            active = self.segments.active
-            if must_roll(active, size_bytes, marks, self._config, now_ms):
-                self._roll()
-                active = self.segments.active
-            active.append(records, marks)
-        except StorageError as error:
-            raise self._failed("append", error) from error
+        with self._fenced_unless_passing("append"):
+            rolls = must_roll(self.segments.active, size_bytes, marks, self._config, now_ms)
+            following = self.segments.make_next(self.log_end_offset) if rolls else None
+            self.segments.active.open()
+        with self._fenced("append"):
+            if following is not None:
+                self._roll(following)
+            self.segments.active.append(records, marks)
         last_offset = marks[-1].last_offset
         self.log_end_offset = last_offset + 1
         if self.log_end_offset - self.recovery_point >= self._config.flush_messages:
-            self.flush()
+            with self._fenced("append"):
+                self.flush()
         return AppendInfo(
             first_offset,
             last_offset,

@@ -185,8 +185,8 @@ class LogDirectory:
     def mark_damaged(self, partition: TopicPartition, flaw: str) -> None:
         """Remember, durably, that the log of a partition is damaged."""
         path = f"{self.logs[partition].directory}/{DAMAGED}"
-        self.files.write_whole(path, flaw.encode())
         self.damaged[partition] = flaw
+        self.files.write_whole(path, flaw.encode())
 
     def create(self, name: str, partition: TopicPartition) -> Log:
         """Make the folder of a log, or of a future log, and open it."""

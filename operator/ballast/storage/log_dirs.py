@@ -62,7 +62,7 @@ class LogDirs(DirectorySet):
         """Remember, durably, that a log is damaged."""
         directory = self._holding(partition)
         if directory is not None:
-            with self._offline_if_it_fails(directory):
+            with self._offline_or_another_time(directory):
                 directory.mark_damaged(partition, flaw)
 
     @property
@@ -117,7 +117,7 @@ class LogDirs(DirectorySet):
             directory = self._preferred.pop(partition, None)
             if directory is None or directory.failure is not None:
                 directory = min(self._online(), key=lambda candidate: len(candidate.logs))
-            with self._offline_if_it_fails(directory):
+            with self._offline_unless_passing(directory):
                 log = directory.logs[partition] = (
                     future_logs.create_over_unseen(directory, partition, offline, self._new_name())
                     if (offline := self.offline_directories)
@@ -158,7 +158,7 @@ class LogDirs(DirectorySet):
     def remove_deleted(self) -> None:
         """Remove the folders of deleted logs and all in them."""
         for directory in self._online():
-            with self._offline_if_it_fails(directory):
+            with self._offline_or_another_time(directory):
                 directory.remove_buried()
 
     def describe(self) -> list[DirectoryDescription]:
@@ -260,7 +260,7 @@ class LogDirs(DirectorySet):
     async def checkpoint(self) -> None:
         """Write down up to where recovery need not look, and where each log starts."""
         for directory in self._online():
-            with self._offline_if_it_fails(directory):
+            with self._offline_or_another_time(directory):
                 await run_in_background(directory.checkpoint_flushes(), self.in_background)
 
     async def checkpoint_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
@@ -269,7 +269,7 @@ class LogDirs(DirectorySet):
         A partition that is not named keeps what was written for it before.
         """
         for directory in self._online():
-            with self._offline_if_it_fails(directory):
+            with self._offline_or_another_time(directory):
                 flushes = directory.high_watermark_flushes(offsets)
                 await run_in_background(flushes, self.in_background)
 
@@ -298,7 +298,7 @@ class LogDirs(DirectorySet):
         """Write ``cleaner-offset-checkpoint`` in the directory of a log."""
         directory = self._holding(partition)
         if directory is not None:
-            with self._offline_if_it_fails(directory):
+            with self._offline_or_another_time(directory):
                 flushes = directory.cleaner_offset_flushes(partition, offset)
                 await run_in_background(flushes, self.in_background)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ballast.model.ids import TopicPartition
-from ballast.storage.errors import LogFailed, StorageError
+from ballast.storage.errors import DiskError, LogFailed, StorageError
 
 
 class LogFence:
@@ -37,6 +37,19 @@ class LogFence:
         try:
             yield
         except StorageError as error:
+            raise self._failed(operation, error) from error
+
+    @contextmanager
+    def _fenced_unless_passing(self, operation: str) -> Iterator[None]:
+        """Do the same, but for an operation that found no descriptor to begin with.
+
+        Raises its `DiskError` then: what is appended or flushed is tried again another time.
+        """
+        try:
+            yield
+        except StorageError as error:
+            if isinstance(error, DiskError) and error.is_passing:
+                raise
             raise self._failed(operation, error) from error
 
     def _failed(self, operation: str, error: StorageError) -> LogFailed:

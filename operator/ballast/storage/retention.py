@@ -7,7 +7,8 @@ Rules (Kafka 2.8 ``Log.deleteOldSegments``). Segments go from the oldest on, and
 * and it lies below the log start offset, or, under ``cleanup.policy=delete``, the log without it is
   still at least ``retention.bytes`` long, or its newest record is older than ``retention.ms``.
 
-A segment whose records bear no timestamps has no age; Kafka takes the file's. The last segment goes
+A segment whose records bear no timestamps is as old as its file (LogSegment.largestTimestamp). The
+last segment goes
 too when it holds records and all of it may go: an empty one takes its place.
 """
 
@@ -26,7 +27,7 @@ class SegmentFacts(NamedTuple):
     """The offset after its last one."""
     size_bytes: int
     max_timestamp: int
-    """Of its records, in ms; -1 when they have none."""
+    """Of its records, or of its file when they have none, in ms; -1 for an empty segment."""
 
 
 def start_of_what_stays(
@@ -84,7 +85,7 @@ def apply_retention(log: Log, high_watermark: int, now_ms: int) -> bool:
             SegmentFacts(
                 log.log_end_offset if segment.end_offset is None else segment.end_offset,
                 segment.size,
-                segment.max_timestamp,
+                segment.largest_timestamp() if segment.size else NO_TIMESTAMP,
             )
             for segment in segments
         ),

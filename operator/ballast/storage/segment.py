@@ -13,8 +13,8 @@ from ballast.protocol.records import HEADER_SIZE, BatchHeader, read_batch_header
 from ballast.storage.batch_mark import BatchMark, mark_of
 from ballast.storage.descriptors import Buffer
 from ballast.storage.durability import Flushes, each
-from ballast.storage.errors import CorruptLog
-from ballast.storage.files import File, Files
+from ballast.storage.errors import CorruptLog, StorageError
+from ballast.storage.files import File, Files, Flush
 from ballast.storage.index import NO_TIMESTAMP, OffsetIndex, TimeIndex
 from ballast.storage.layout import (
     LOG_SUFFIX,
@@ -300,8 +300,15 @@ class Segment:
             self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
         indexes = (self.offset_index.file, self.time_index.file)
         states = [index.state for index in indexes]
-        begun = [index.begin_flush() for index in indexes]
-        yield from each([*filter(None, begun), self._open().begin_flush()])
+        begun: list[Flush | None] = []
+        try:
+            for file in (*indexes, self._open()):
+                begun += [file.begin_flush()]
+        except StorageError:
+            for flush in filter(None, begun):
+                flush.close()
+            raise
+        yield from each(filter(None, begun))
         for index, state in zip(indexes, states, strict=True):
             index.flush_ended(state)
 
@@ -379,6 +386,10 @@ class Segment:
                 self.remember(header.base_offset, position)
                 return position
         return self.size
+
+    def open(self) -> None:
+        """Open the batches' file, if it is not; raises `DiskError`."""
+        self._open()
 
     def _open(self, *, create: bool = False) -> File:
         if self._file is None:

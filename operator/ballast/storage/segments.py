@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ballast.protocol.records import BatchHeader
 from ballast.storage.durability import Flushes, run
+from ballast.storage.errors import StorageError
 from ballast.storage.files import Files
 from ballast.storage.preallocation import reserve, trim
 from ballast.storage.segment import Segment
@@ -96,6 +97,25 @@ class Segments:
         segment = self.holding(offset)
         return LogPosition(segment.base_offset, segment.position_of(offset))
 
+    def read(
+        self, offset: int, upper_offset: int, max_bytes: int, *, at_least_one_batch: bool
+    ) -> bytes | memoryview:
+        """Return what `Segment.read` does, of the first segment that has any of it.
+
+        Kafka's compaction may leave nothing of a segment from some offset on.
+        """
+        while True:
+            segment = self.holding(offset)
+            found = segment.read(
+                offset, upper_offset, max_bytes, at_least_one_batch=at_least_one_batch
+            )
+            end = segment.end_offset
+            if found or end is None or end >= upper_offset:
+                return found
+            if segment.position_of(offset) < segment.size:
+                return found
+            offset = end
+
     def following(self, offset: int) -> list[Segment]:
         """Return the segment that holds ``offset`` and all after it."""
         return self._list[self.number_of(offset) :]
@@ -107,12 +127,24 @@ class Segments:
             for _, header in segment.scan(segment.position_of(offset)):
                 yield header
 
-    def roll(self, base_offset: int, preallocated_bytes: int = 0) -> Segment:
-        """Seal the last segment and begin a new one, with a file of ``preallocated_bytes``."""
+    def make_next(self, base_offset: int) -> Segment:
+        """Make the files of a segment for `roll`; until then the log is as it was.
+
+        Here descriptors run out, if they do; what `roll` opens after this it gives back at once.
+        """
         segment = Segment(
             self._files, self.directory, base_offset, self.active.index_interval_bytes
         )
-        segment.create()
+        try:
+            segment.create()
+        except StorageError:
+            segment.release()
+            raise
+        return segment
+
+    def roll(self, segment: Segment, preallocated_bytes: int = 0) -> None:
+        """Seal the last segment and go on in a new one, with a file of ``preallocated_bytes``."""
+        base_offset = segment.base_offset
         if preallocated_bytes:
             reserve(self._files, segment, preallocated_bytes)
         sealed = self.active
@@ -121,7 +153,6 @@ class Segments:
         self._list.append(segment)
         self.opened(sealed)
         self.names_changed = True
-        return segment
 
     def trim(self) -> None:
         """Cut what was reserved for the last segment and is not used, durably."""
@@ -205,8 +236,9 @@ class Segments:
                 break
             offset = segment.end_offset
         if self.names_changed:
+            flush = self._files.begin_flush_directory(self.directory)
             self.names_changed = False
-            yield self._files.begin_flush_directory(self.directory)
+            yield flush
 
     def flush_names(self) -> None:
         """Return when created and removed files are durable."""

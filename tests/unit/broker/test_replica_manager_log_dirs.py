@@ -1,5 +1,6 @@
 """A log directory fails: its replicas are offline, the others go on, the controller is told."""
 
+import asyncio
 import errno
 
 import pytest
@@ -169,3 +170,27 @@ def test_a_repaired_disk_is_taken_up_by_a_restart() -> None:
         assert cluster.brokers[1].replicas.partitions[P0].log.log_end_offset == 1
 
     simulate(main, 1, **DIRS)
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE])
+def test_descriptors_that_run_out_take_no_directory_down(code: int) -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.lead(P0, 1, [1])
+        for _ in range(10):
+            fail(cluster, "open", "/logs", code)
+            produced = await cluster.produce(1, P0, batch(b"x" * 5000))
+            cluster.disks[1].fail = None
+            if produced.error_code:
+                break
+        assert produced.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        replicas = cluster.brokers[1].replicas
+        fail(cluster, "open", "/logs", code)
+        for _ in range(3):
+            await asyncio.sleep(30)
+        cluster.disks[1].fail = None
+        assert (replicas.log_dirs.offline_directories, replicas.offline_count) == ({}, 0)
+        assert (await cluster.produce(1, P0, batch(b"b"))).error_code == 0
+        assert cluster.brokers[1].failure is None
+
+    simulate(main, 1, log_segment_bytes="20000", log_flush_offset_checkpoint_interval_ms="1000")

@@ -147,3 +147,30 @@ def test_real_sockets(event_loop: str) -> None:
         uvloop.run(main())
     else:
         asyncio.run(main())
+
+
+def test_what_is_kept_for_files_is_taken_by_no_connection() -> None:
+    """The system gives the lowest descriptor that is free."""
+
+    async def main() -> tuple[int, int]:
+        with socket.socket() as probe:
+            limits = ServerLimits(max_descriptor=probe.fileno() + 8)
+        async with asyncio.TaskGroup() as tasks:
+            server = Server(echo, tasks=tasks, limits=limits)
+            await server.start("127.0.0.1", 0)
+            loop = asyncio.get_running_loop()
+            clients = []
+            try:
+                for _ in range(8):
+                    _, client = await loop.create_connection(Client, "127.0.0.1", server.port)
+                    clients.append(client)
+                async with asyncio.timeout(10):
+                    await clients[-1].ended.wait()
+                return server.connection_count, server.counters.refused
+            finally:
+                for client in clients:
+                    client.transport.abort()
+                await server.close()
+
+    taken, refused = asyncio.run(main())
+    assert (taken + refused, 0 < taken < 8) == (8, True)

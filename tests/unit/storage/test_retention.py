@@ -74,12 +74,15 @@ def test_a_young_segment_keeps_the_older_ones_after_it() -> None:
     )
 
 
-def test_a_segment_without_timestamps_has_no_age() -> None:
-    segments = [TEN[0]._replace(max_timestamp=-1), *TEN[1:]]
-    assert (
-        start_of_what_stays(segments, BY_TIME, log_start_offset=0, high_watermark=100, now_ms=NOW)
-        == 0
-    )
+def test_a_segment_without_timestamps_is_as_old_as_its_file() -> None:
+    disk = new_disk()
+    disk.wall_clock_ms = lambda: 500
+    log = reopened(disk, config=replace(KEEP, retention_ms=100, segment_bytes=5 * len(batch())))
+    append(log, *[batch(timestamp=-1) for _ in range(10)], epoch=1)
+    assert not apply_retention(log, 10, now_ms=600)
+    assert apply_retention(log, 10, now_ms=601)
+    assert log.log_start_offset == 10
+    assert not apply_retention(log, 10, now_ms=10_000)
 
 
 def filled(config: LogConfig) -> tuple[Log, FakeDisk]:

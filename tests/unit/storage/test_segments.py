@@ -1,10 +1,11 @@
 """The segments of one log."""
 
+from ballast.protocol.records import assign_offset
 from ballast.storage.config import LogConfig
 from ballast.storage.segment import Segment
 from ballast.storage.segments import SEALED_OPEN_MAX, Segments
 from tests.fakes.disk import FakeDisk
-from tests.unit.storage.samples import DIRECTORY, append, batch, new_disk, reopened
+from tests.unit.storage.samples import CONFIG, DIRECTORY, append, batch, new_disk, reopened
 
 TEN = LogConfig(segment_bytes=10 * len(batch()), index_interval_bytes=100)
 
@@ -82,6 +83,28 @@ def test_a_segment_may_go_twice_under_one_name() -> None:
         segments.retire_below(10)
         segments.remove_retired(0, delay_ms=5)
         segments.restart_at(0)
-        segments.roll(10)
+        segments.roll(segments.make_next(10))
     segments.remove_retired(5, delay_ms=5)
     assert retired(disk) == []
+
+
+def test_a_read_goes_on_in_the_next_segment_that_has_something() -> None:
+    """Kafka's compaction may leave a segment that ends long before the next one begins."""
+    disk = new_disk()
+    log = reopened(disk, config=CONFIG)
+    append(log, batch(), batch())
+    log.roll()
+    append(log, batch(), batch())
+    log.close(clean=True)
+    for suffix in (".log", ".index", ".timeindex"):
+        disk.rename(f"{DIRECTORY}/{2:020d}{suffix}", f"{DIRECTORY}/{50:020d}{suffix}")
+    path = f"{DIRECTORY}/{50:020d}.log"
+    data = bytearray(disk.content(path))
+    for number, position in enumerate((0, len(data) // 2)):
+        assign_offset(memoryview(data), position, 50 + number, 0)
+    disk.replace_content(path, bytes(data))
+    log = reopened(disk, clean=True)
+    for offset in (2, 30, 50):
+        assert bytes(log.read(offset, max_bytes=1000)) == bytes(data)
+    assert log.read(2, max_bytes=1000, upper_offset=50) == b""
+    assert log.read(1, max_bytes=10, at_least_one_batch=False) == b""
