@@ -26,6 +26,7 @@ from tests.bench import (
     floors,
     idle_cluster,
     leaders,
+    looks,
     operations,
     small_writes,
     turns,
@@ -64,6 +65,7 @@ ALONE: dict[str, Callable[[Path], Figure]] = {
     "longest_turn": turns.measure,
     "small_writes_p50": small_writes.measure,
     "purgatory_1000000": lambda _: wheel.measure(),
+    "look_200000": lambda _: looks.measure(),
 }
 FIRST_ALONE = "leaders_1000"
 IDLE = "idle_rss_mb"
