@@ -57,10 +57,12 @@ class Availability:
         *,
         members: Collection[int] | None = None,
         has_controller: bool = True,
+        shapes: Collection[Shape] | None = None,
     ) -> None:
         """Without a ``cluster``, no broker may go: nothing is known of what it holds.
 
         ``members`` are the ids that belong to the set; None = all that are assigned replicas.
+        ``shapes`` are those of the cluster's partitions, where known.
         """
         self._general: Refusal | None = None
         if cluster is None:
@@ -75,7 +77,7 @@ class Availability:
         self._kept: dict[int, Refusal] = {}
         self._members = members
         if cluster is not None:
-            for shape in shapes_of(cluster):
+            for shape in shapes_of(cluster) if shapes is None else shapes:
                 self._note(cluster, shape)
 
     def _note(self, cluster: Cluster, shape: Shape) -> None:

@@ -4,7 +4,7 @@ A replica that a reassignment is adding is in nobody's count of what is missing:
 and neither its broker nor its partition is ill because of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from ballast.brokersets.observed import Cluster, Pending
@@ -45,10 +45,10 @@ class Census:
         return self.brokers.get(broker_id, BrokerCount())
 
 
-def take_census(cluster: Cluster) -> Census:
-    """Return the counts of a cluster."""
+def take_census(cluster: Cluster, shapes: Collection[Shape] | None = None) -> Census:
+    """Return the counts of a cluster; ``shapes`` are those of its partitions, where known."""
     census = Census(total=len(cluster.partitions), reassigning=len(cluster.pending))
-    for shape in shapes_of(cluster):
+    for shape in shapes_of(cluster) if shapes is None else shapes:
         _count(census, cluster, shape)
     census.holders = frozenset(
         broker_id for broker_id, count in census.brokers.items() if count.replicas

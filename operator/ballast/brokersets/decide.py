@@ -30,6 +30,7 @@ from ballast.brokersets.rebalancing import plan_rebalance
 from ballast.brokersets.resources import Inputs
 from ballast.brokersets.rolling import Roll, plan_roll
 from ballast.brokersets.scaling import Scaling, plan_scaling
+from ballast.brokersets.shapes import shapes_of
 from ballast.brokersets.spec import DesiredState
 from ballast.brokersets.status import refused_status, status_document
 from ballast.brokersets.steps import AlterBrokerConfigs, Decision, PatchGate, Step
@@ -49,11 +50,13 @@ def decide(world: World) -> Decision:
         return _decide_external(world)
     spec, observed = world.spec, world.observed
     cluster = observed.cluster
-    census = Census() if cluster is None else take_census(cluster)
+    shapes = () if cluster is None else shapes_of(cluster)
+    census = Census() if cluster is None else take_census(cluster, shapes)
     availability = Availability(
         _without_those_that_go(world),
         members=frozenset(spec.broker_id(ordinal) for ordinal in range(_size(world))),
         has_controller=observed.has_controller,
+        shapes=shapes,
     )
     verdicts = _verdicts(world, census)
     scaling = plan_scaling(world, census)
