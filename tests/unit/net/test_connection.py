@@ -11,7 +11,6 @@ import pytest
 
 from ballast.net.connection import Connection
 from ballast.net.counters import ServerCounters
-from ballast.net.later_frame import LONG_WAIT, LaterFrame
 from ballast.net.limits import ServerLimits
 from ballast.net.requests import Handler, RequestContext, ResponseParts
 from ballast.protocol.errors import DecodeError
@@ -210,27 +209,6 @@ async def _many_small_requests_take_turns(tasks: asyncio.TaskGroup) -> None:
     assert not transport.is_paused
 
 
-async def _long_waits_hold_sooner(tasks: asyncio.TaskGroup) -> None:
-    frames: list[LaterFrame] = []
-
-    def handler(_: RequestContext) -> LaterFrame:
-        frames.append(LaterFrame(LONG_WAIT))
-        return frames[-1]
-
-    transport = Owner(handler, tasks, ServerLimits(max_in_flight=2 * LONG_WAIT)).connect()
-    for number in range(5):
-        transport.feed(request(number))
-    assert len(frames) == 2
-    frames[1].set_result(response(1))
-    await asyncio.sleep(0)
-    assert len(frames) == 2, "its turn to leave has not come"
-    frames[0].set_result(response(0))
-    await asyncio.sleep(0)
-    assert len(frames) == 4
-    transport.lose()
-    assert all(frame.cancelled() for frame in frames[2:])
-
-
 async def _idle(tasks: asyncio.TaskGroup) -> None:
     owner = Owner(echo, tasks, ServerLimits(connections_max_idle_s=600))
     transport = owner.connect()
@@ -345,7 +323,6 @@ test_coroutines_become_tasks = simulated(_coroutines)
 test_unanswered_requests_are_bounded = simulated(_bound_in_flight)
 test_a_slow_reader_gets_no_more_and_is_dropped = simulated(_slow_reader)
 test_many_small_requests_take_turns = simulated(_many_small_requests_take_turns)
-test_requests_that_wait_long_count_as_several = simulated(_long_waits_hold_sooner)
 test_an_idle_connection_is_closed = simulated(_idle)
 test_an_incomplete_frame_is_not_waited_for_for_ever = simulated(_half_a_frame)
 test_waiting_for_us_is_no_fault = simulated(_waiting_for_us_is_not_held_against_the_client)

@@ -4,7 +4,10 @@ import asyncio
 
 import pytest
 
-from ballast.net.later_frame import LaterFrame
+from ballast.net.later_frame import LONG_WAIT, LaterFrame
+from ballast.net.limits import ServerLimits
+from ballast.net.requests import RequestContext
+from tests.unit.net.test_connection import Owner, request, response, simulated
 
 
 def test_callbacks_are_called_at_once_and_in_order() -> None:
@@ -60,3 +63,27 @@ async def test_a_task_that_waits_for_a_cancelled_one_is_cancelled() -> None:
     asyncio.get_running_loop().call_soon(frame.cancel)
     with pytest.raises(asyncio.CancelledError):
         await frame
+
+
+async def _long_waits_hold_sooner(tasks: asyncio.TaskGroup) -> None:
+    frames: list[LaterFrame] = []
+
+    def handler(_: RequestContext) -> LaterFrame:
+        frames.append(LaterFrame(LONG_WAIT))
+        return frames[-1]
+
+    transport = Owner(handler, tasks, ServerLimits(max_in_flight=2 * LONG_WAIT)).connect()
+    for number in range(5):
+        transport.feed(request(number))
+    assert len(frames) == 2
+    frames[1].set_result(response(1))
+    await asyncio.sleep(0)
+    assert len(frames) == 2, "its turn to leave has not come"
+    frames[0].set_result(response(0))
+    await asyncio.sleep(0)
+    assert len(frames) == 4
+    transport.lose()
+    assert all(frame.cancelled() for frame in frames[2:])
+
+
+test_requests_that_wait_long_count_as_several = simulated(_long_waits_hold_sooner)
