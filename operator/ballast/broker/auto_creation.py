@@ -1,13 +1,13 @@
 """Topics that are made because a client asked for their metadata (``auto.create.topics.enable``).
 
-The controller makes them with its defaults, as for a CreateTopics request that leaves the numbers
-open. A name is asked for once at a time, and not more than `MAX_UNDER_WAY` of them: the others
-are answered LEADER_NOT_AVAILABLE, as the ones under way, so that clients ask again. Kafka's own
-topics are made as brokers need them, and not before enough brokers live to hold their replicas.
+They are made with default numbers, as for a CreateTopics request that leaves the numbers open. A
+name is asked for once at a time, and not more than `MAX_UNDER_WAY` of them: the others are answered
+LEADER_NOT_AVAILABLE, as the ones under way, so that clients ask again. Kafka's own topics are made
+as brokers need them, and not before enough brokers live to hold their replicas.
 """
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from ballast.broker.controller_link import ControllerLink
@@ -39,8 +39,13 @@ class AutoCreation:
         controller: ControllerLink,
         metadata: MetadataCache,
         internal_topics: Mapping[str, CreatableTopic],
+        with_defaults: Callable[[CreatableTopic], CreatableTopic] = lambda topic: topic,
     ) -> None:
-        """Make it; ``internal_topics`` says how topics are made that only brokers write."""
+        """Make it; ``internal_topics`` says how topics are made that only brokers write.
+
+        ``with_defaults`` gives other topics the numbers that this broker knows.
+        """
+        self._with_defaults = with_defaults
         self._controller = controller
         self._metadata = metadata
         self._internal_topics = internal_topics
@@ -76,7 +81,7 @@ class AutoCreation:
 
     def _creatable(self, name: str) -> CreatableTopic:
         by_default = CreatableTopic(name=name, num_partitions=-1, replication_factor=-1)
-        return self._internal_topics.get(name, by_default)
+        return self._internal_topics.get(name) or self._with_defaults(by_default)
 
     async def _ask_for(self, topics: tuple[CreatableTopic, ...]) -> dict[str, int]:
         """Return the topics that the controller refused to make."""

@@ -5,6 +5,7 @@ import logging
 import random
 import socket
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Final
 
 from ballast.broker import housekeeping
@@ -41,10 +42,11 @@ from ballast.broker.purgatory_timer import PurgatoryTimer
 from ballast.broker.readiness import Readiness
 from ballast.broker.registration import Registration
 from ballast.broker.replica_manager import ReplicaManager
-from ballast.broker.server_limits import limits_of
+from ballast.broker.server_limits import limit, limits_of
 from ballast.broker.session import Session
 from ballast.broker.throttles import throttles_of
 from ballast.broker.timed_flushes import TimedFlushes
+from ballast.broker.topic_defaults import with_defaults
 from ballast.broker.waits import Waits
 from ballast.model.brokers import Broker as RegisteredBroker
 from ballast.model.brokers import Endpoint
@@ -141,7 +143,9 @@ class Broker:
             self._spawn,
             config.num_replica_fetchers,
         )
-        auto_creation = AutoCreation(controller, metadata, self._internal_topics())
+        auto_creation = AutoCreation(
+            controller, metadata, self._internal_topics(), partial(with_defaults, config)
+        )
         groups = self._groups(replicas, auto_creation)
         moves = LogDirMoves(replicas)
 
@@ -171,7 +175,8 @@ class Broker:
             session=session,
             waits=Waits(config.connections_max_idle_ms),
         )
-        self.server = Server(Dispatcher(self.parts), tasks=self._tasks, limits=limits_of(config))
+        self.server = Server(Dispatcher(self.parts), tasks=self._tasks, limits=limits_of(configs))
+        self.parts.config_watcher.on_broker_change = partial(limit, self.server, configs)
         self.http = self._http_server(identity, metrics)
         add_gauges(self.parts, self.server)
 
@@ -276,6 +281,9 @@ class Broker:
             (config.offsets_retention_check_interval_ms, parts.groups.expire_offsets),
         ):
             self._spawn(housekeeping.every(period_ms / 1000, action))
+        if config.start_offset_checkpoint_interval_ms < config.flush_checkpoint_interval_ms:
+            period_s = config.start_offset_checkpoint_interval_ms / 1000
+            self._spawn(housekeeping.checkpoint_periodically(replicas, period_s))
         for period_ms, work in (
             (
                 config.high_watermark_checkpoint_interval_ms,

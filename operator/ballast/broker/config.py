@@ -57,6 +57,12 @@ class BrokerConfig(LogSettings, DiskSettings, GroupSettings, LoadSettings, Contr
     connections_max_idle_ms: int = setting("connections.max.idle.ms")
     max_connections: int = setting("max.connections")
     max_connections_per_ip: int = setting("max.connections.per.ip")
+    max_connections_per_ip_overrides: tuple[tuple[str, int], ...] = setting(
+        "max.connections.per.ip.overrides"
+    )
+    max_connection_creation_rate: int = setting("max.connection.creation.rate")
+    queued_max_request_bytes: int = setting("queued.max.request.bytes")
+    request_timeout_ms: int = setting("request.timeout.ms")
     controlled_shutdown_enable: bool = setting("controlled.shutdown.enable")
     controlled_shutdown_max_retries: int = setting("controlled.shutdown.max.retries")
     controlled_shutdown_retry_backoff_ms: int = setting("controlled.shutdown.retry.backoff.ms")
@@ -122,6 +128,10 @@ def _check(config: BrokerConfig) -> None:
         raise ConfigError("message.max.bytes", "no request of socket.request.max.bytes holds it")
     if config.group_min_session_timeout_ms > config.group_max_session_timeout_ms:
         raise ConfigError("group.min.session.timeout.ms", "above group.max.session.timeout.ms")
+    if 0 < config.queued_max_request_bytes < config.socket_request_max_bytes:
+        raise ConfigError("queued.max.request.bytes", "below socket.request.max.bytes")
+    if not config.max_connections_per_ip and not config.max_connections_per_ip_overrides:
+        raise ConfigError("max.connections.per.ip", "0, and max.connections.per.ip.overrides empty")
 
 
 _FIELDS: Final[Mapping[str, str]] = {

@@ -23,6 +23,10 @@ FOLLOWER_THROTTLE: Final = "follower.replication.throttled"
 LOG_DIRS_RATE: Final = "replica.alter.log.dirs.io.max.bytes.per.second"
 
 
+def _nothing() -> None:
+    return
+
+
 class ConfigWatcher:
     """Reads the overrides of this broker and of hosted topics, at first and after each change."""
 
@@ -41,6 +45,8 @@ class ConfigWatcher:
         self._wall_clock_ms = wall_clock_ms
         self._changes = asyncio.Event()
         self._reread = False
+        self.on_broker_change: Callable[[], None] = _nothing
+        """Called when what is in force of the broker's own properties may have changed."""
 
     async def load(self, store: BrokerStore, topics: Collection[str]) -> None:
         """Begin to watch in a new session, and read everything anew.
@@ -112,6 +118,7 @@ class ConfigWatcher:
             throttle.set_rate(self._configs.broker_value(f"{prefix}.rate"))
         self._throttles.log_dirs.set_rate(self._configs.broker_value(LOG_DIRS_RATE))
         self._replicas.reconfigure(self._configs.topics)
+        self.on_broker_change()
 
     async def _read_topics(self, store: BrokerStore, topics: Collection[str]) -> None:
         for topic, values in (await self._values(store, topics)).items():

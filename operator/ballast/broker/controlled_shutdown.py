@@ -16,7 +16,6 @@ from ballast.protocol.messages.controlled_shutdown import (
 log = logging.getLogger(__name__)
 
 VERSION = 3
-TIMEOUT_MS = 30_000
 
 
 async def hand_over(config: BrokerConfig, identity: Identity, controller: ControllerLink) -> bool:
@@ -46,7 +45,9 @@ async def _hand_over(config: BrokerConfig, identity: Identity, controller: Contr
             broker_id=identity.broker_id, broker_epoch=identity.broker_epoch
         )
         try:
-            answer = await controller.request(request, VERSION, TIMEOUT_MS)
+            answer = await controller.request(
+                request, VERSION, config.request_timeout_ms, grace_s=0
+            )
         except ControllerUnavailable as error:
             log.info("controlled shutdown: %s", error)
             continue

@@ -84,15 +84,18 @@ class ControllerLink:
         if channel is not None:
             await channel.close()
 
-    async def request(self, message: Message, version: int, timeout_ms: int) -> Message:
+    async def request(
+        self, message: Message, version: int, timeout_ms: int, *, grace_s: float = ANSWER_GRACE_S
+    ) -> Message:
         """Pass a request on and return the controller's answer, whatever it says.
 
-        ``timeout_ms`` is the client's own. Raises `ControllerUnavailable`: with NOT_CONTROLLER
-        when nothing was sent, with REQUEST_TIMED_OUT when the outcome is unknown.
+        ``timeout_ms`` is the client's own; the answer may take ``grace_s`` longer. Raises
+        `ControllerUnavailable`: with NOT_CONTROLLER when nothing was sent, with REQUEST_TIMED_OUT
+        when the outcome is unknown.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + CONTROLLER_WAIT_S
-        timeout_s = min(max(timeout_ms, 0) / 1000 + ANSWER_GRACE_S, MAX_TIMEOUT_S)
+        timeout_s = min(max(timeout_ms, 0) / 1000 + grace_s, MAX_TIMEOUT_S)
         while True:
             channel = await self._reach(deadline)
             try:

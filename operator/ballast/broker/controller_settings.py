@@ -24,3 +24,6 @@ class ControllerSettings:
         "leader.imbalance.check.interval.seconds"
     )
     leader_imbalance_per_broker_percentage: int = setting("leader.imbalance.per.broker.percentage")
+    controller_socket_timeout_ms: int = setting("controller.socket.timeout.ms")
+    connection_setup_timeout_ms: int = setting("socket.connection.setup.timeout.ms")
+    connection_setup_timeout_max_ms: int = setting("socket.connection.setup.timeout.max.ms")

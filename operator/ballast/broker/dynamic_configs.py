@@ -73,7 +73,8 @@ class DynamicConfigs:
     """The overrides known to this broker, and the values that they lead to."""
 
     def __init__(self, config: BrokerConfig) -> None:
-        self._static = config
+        self.static = config
+        """The properties that the broker was started with."""
         self._broker: dict[str, str] = {}
         self._default: dict[str, str] = {}
         self._topics: dict[str, dict[str, str]] = {}
@@ -125,7 +126,7 @@ class DynamicConfigs:
         for overrides in (self._broker, self._default):
             if name in overrides:
                 return PROPERTIES[name].parse(overrides[name])
-        return self._static.value(name)
+        return self.static.value(name)
 
     def _time_ms(self, name: str) -> int:
         """Return a time that may be given in coarser units too."""
@@ -169,7 +170,7 @@ class DynamicConfigs:
             max_compaction_lag_ms=self.broker_value("log.cleaner.max.compaction.lag.ms"),
             delete_retention_ms=self.broker_value("log.cleaner.delete.retention.ms"),
             file_delete_delay_ms=self.broker_value("log.segment.delete.delay.ms"),
-            producer_id_expiration_ms=self._static.producer_id_expiration_ms,
+            producer_id_expiration_ms=self.static.producer_id_expiration_ms,
         ).with_overrides(self._topics.get(topic, {}))
 
     @property
@@ -193,8 +194,8 @@ class DynamicConfigs:
             yield Setting(name, self._broker[name], ConfigSource.DYNAMIC_BROKER_CONFIG)
         if name in self._default:
             yield Setting(name, self._default[name], ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG)
-        if name in self._static.given:
-            yield Setting(name, self._static.given[name], ConfigSource.STATIC_BROKER_CONFIG)
+        if name in self.static.given:
+            yield Setting(name, self.static.given[name], ConfigSource.STATIC_BROKER_CONFIG)
         default = PROPERTIES[name].default
         if default is not None:
             yield Setting(name, default, ConfigSource.DEFAULT_CONFIG)

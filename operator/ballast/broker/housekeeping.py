@@ -56,6 +56,13 @@ async def flush_periodically(replicas: ReplicaManager, period_s: float) -> None:
         await replicas.log_dirs.checkpoint()
 
 
+async def checkpoint_periodically(replicas: ReplicaManager, period_s: float) -> None:
+    """Save the starts of logs, with the recovery points that were reached, and flush nothing."""
+    while True:
+        await asyncio.sleep(period_s)
+        await replicas.log_dirs.checkpoint()
+
+
 async def retain_periodically(replicas: ReplicaManager, period_s: float) -> None:
     """Drop old segments log by log, with the broker's other work in between."""
     pause_s = min(FIRST_RETENTION_S, period_s)

@@ -32,6 +32,9 @@ class LogSettings:
     producer_id_expiration_ms: int = setting("transactional.id.expiration.ms")
     message_max_bytes: int = setting("message.max.bytes")
     flush_checkpoint_interval_ms: int = setting("log.flush.offset.checkpoint.interval.ms")
+    start_offset_checkpoint_interval_ms: int = setting(
+        "log.flush.start.offset.checkpoint.interval.ms"
+    )
     cleanup_policy: tuple[str, ...] = setting("log.cleanup.policy")
     retention_bytes: int = setting("log.retention.bytes")
     retention_ms: int | None = setting("log.retention.ms", optional=True)

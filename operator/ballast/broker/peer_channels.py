@@ -14,23 +14,27 @@ class PeerChannels:
 
     def fetch(self, leader: Broker) -> BrokerChannel:
         """Return a channel for following ``leader``."""
-        return self._channel(leader, f"broker-{self._config.broker_id}-fetcher-{leader.broker_id}")
+        name = f"broker-{self._config.broker_id}-fetcher-{leader.broker_id}"
+        return self._channel(leader, name, self._config.replica_socket_timeout_ms)
 
     def load(self, leader: Broker) -> BrokerChannel:
         """Return a channel that may write to internal topics."""
-        return self._channel(leader, ADMIN_CLIENT_ID)
+        return self._channel(leader, ADMIN_CLIENT_ID, self._config.request_timeout_ms)
 
     def metadata(self, peer: Broker) -> BrokerChannel:
         """Return a channel for asking what ``peer`` knows of the cluster."""
-        return self._channel(peer, f"broker-{self._config.broker_id}")
+        name = f"broker-{self._config.broker_id}"
+        return self._channel(peer, name, self._config.request_timeout_ms)
 
-    def _channel(self, peer: Broker, client_id: str) -> BrokerChannel:
+    def _channel(self, peer: Broker, client_id: str, timeout_ms: int) -> BrokerChannel:
         return BrokerChannel(
             peer.endpoint.host,
             peer.endpoint.port,
             ChannelOptions(
                 client_id=client_id,
                 max_in_flight=1,
-                request_timeout_s=self._config.replica_socket_timeout_ms / 1000,
+                request_timeout_s=timeout_ms / 1000,
+                connect_timeout_s=self._config.connection_setup_timeout_ms / 1000,
+                connect_timeout_max_s=self._config.connection_setup_timeout_max_ms / 1000,
             ),
         )

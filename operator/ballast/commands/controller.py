@@ -13,6 +13,7 @@ from ballast.commands.clock import wall_clock_ms
 from ballast.commands.controller_config import ControllerConfig
 from ballast.commands.process import run_process, stop_signals, unless_stopped
 from ballast.controller.options import ControllerOptions
+from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.net.http import Health, HttpServer
 from ballast.zk.kazoo_client import KazooZooKeeperClient
 
@@ -34,6 +35,11 @@ async def _run(config: ControllerConfig) -> None:
         wall_clock_ms=wall_clock_ms,
         options=CandidateOptions(
             advertised=config.advertised_listener,
+            channels=ControllerChannelOptions(
+                request_timeout_s=config.controller_socket_timeout_ms / 1000,
+                connect_timeout_s=config.connection_setup_timeout_ms / 1000,
+                connect_timeout_max_s=config.connection_setup_timeout_max_ms / 1000,
+            ),
             controller=ControllerOptions(
                 num_partitions=config.num_partitions,
                 default_replication_factor=config.default_replication_factor,

@@ -45,6 +45,9 @@ class CandidateSpec:
     auto_leader_rebalance_enable: bool
     leader_imbalance_check_interval_seconds: int
     leader_imbalance_per_broker_percentage: int
+    controller_socket_timeout_ms: int
+    connection_setup_timeout_ms: int
+    connection_setup_timeout_max_ms: int
     removed_ids_start: int | None = None
     """Ids from here on belong to no broker that is asked for, and to no pod that is there."""
 
@@ -78,6 +81,11 @@ class CandidateSpec:
             leader_imbalance_per_broker_percentage=_value(
                 config, "leader.imbalance.per.broker.percentage"
             ),
+            controller_socket_timeout_ms=_value(config, "controller.socket.timeout.ms"),
+            connection_setup_timeout_ms=_value(config, "socket.connection.setup.timeout.ms"),
+            connection_setup_timeout_max_ms=_value(
+                config, "socket.connection.setup.timeout.max.ms"
+            ),
             removed_ids_start=_removed_ids_start(document),
         )
 
@@ -106,6 +114,9 @@ def _made_of(spec: CandidateSpec) -> tuple[object, ...]:
         spec.session_timeout_s,
         spec.owner,
         spec.unclean_leader_election_enable,
+        spec.controller_socket_timeout_ms,
+        spec.connection_setup_timeout_ms,
+        spec.connection_setup_timeout_max_ms,
     )
 
 

@@ -38,6 +38,7 @@ from ballast.kube.resources import ObjectKey, Resource
 from ballast.kube.tenders import Tend
 from ballast.kube.tending import Tending
 from ballast.kube.wakes import Wakes
+from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.net.http import Health, HttpServer
 from ballast.reassign.ports import Clock
 from ballast.zk.client import ClientFactory
@@ -217,6 +218,11 @@ class OperatorProcess:
                 further_ports=further_ports,
                 owner=spec.owner,
                 controller=spec.controller_options(is_cordoned),
+                channels=ControllerChannelOptions(
+                    request_timeout_s=spec.controller_socket_timeout_ms / 1000,
+                    connect_timeout_s=spec.connection_setup_timeout_ms / 1000,
+                    connect_timeout_max_s=spec.connection_setup_timeout_max_ms / 1000,
+                ),
             ),
         )
 

@@ -38,6 +38,8 @@ class ChannelOptions:
     request_timeout_s: float = 30.0
     """From the call to the answer, waiting and connecting included."""
     connect_timeout_s: float = 10.0
+    """Of the first attempt; it doubles with each failure up to ``connect_timeout_max_s``."""
+    connect_timeout_max_s: float = 30.0
     backoff_s: float = 0.05
     """Least time between two connects; doubles with each failure up to ``backoff_max_s``."""
     backoff_max_s: float = 1.0
@@ -200,7 +202,8 @@ class BrokerChannel:
     async def _connect(self, loop: asyncio.AbstractEventLoop) -> ClientConnection:
         options = self.options
         try:
-            async with asyncio.timeout(options.connect_timeout_s):
+            allowed_s = options.connect_timeout_s * 2.0**self._failures_in_a_row
+            async with asyncio.timeout(min(allowed_s, options.connect_timeout_max_s)):
                 _, connection = await loop.create_connection(
                     lambda: ClientConnection(options.response_max_bytes), self.host, self.port
                 )

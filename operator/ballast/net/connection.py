@@ -13,6 +13,7 @@ from ballast.net.frame_buffer import FrameBuffer
 from ballast.net.limits import ServerLimits
 from ballast.net.liveness import Liveness
 from ballast.net.peer_state import has_ended
+from ballast.net.request_memory import RequestMemory
 from ballast.net.requests import Handler, RequestContext, ResponseParts
 from ballast.protocol.errors import ProtocolError
 from ballast.protocol.frames import decode_request_header
@@ -33,9 +34,13 @@ class ConnectionOwner(Protocol):
     tasks: asyncio.TaskGroup
     limits: ServerLimits
     counters: ServerCounters
+    request_memory: RequestMemory | None
 
     def admit(self, connection: "Connection") -> str | None:
         """Register a new connection, or say why it is refused."""
+
+    def turn_in_s(self, now: float) -> float:
+        """Return for how long a connection that came now is not read from, in seconds."""
 
     def forget(self, connection: "Connection") -> None:
         """Take note that a connection was lost."""
@@ -74,6 +79,10 @@ class Connection(asyncio.BufferedProtocol):
         self._reading_paused = False
         self._yielded = False
         self._closing = False
+        self._memory = owner.request_memory
+        self._taken_bytes = 0
+        """What the request that is being read has taken of the memory for requests."""
+        self._lacks_room = False
         self._liveness = Liveness(owner.limits, loop.time())
 
     @property
@@ -100,6 +109,12 @@ class Connection(asyncio.BufferedProtocol):
             own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.send_buffer_bytes)
             own.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # as Kafka's Acceptor does
         self._arm_timer()
+        delay_s = self._owner.turn_in_s(self._loop.time())
+        if delay_s > 0:
+            self._yielded = True
+            # uvloop begins to read after this method, whatever was said in it.
+            self._loop.call_soon(self._pause_reading)
+            self._loop.call_later(delay_s, self._take_turn)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the frame knows better
         """Return where the next bytes go."""
@@ -134,6 +149,9 @@ class Connection(asyncio.BufferedProtocol):
         for request in unanswered:
             request.cancel()
         self._outgoing = []
+        if self._memory is not None:
+            self._memory.forget(self.connection_id)
+            self._give_back_room(self._memory)
         self._owner.forget(self)
 
     # -- called by the server and by answers ---------------------------------------------------
@@ -213,6 +231,8 @@ class Connection(asyncio.BufferedProtocol):
                 self._yielded = True
                 self._loop.call_soon(self._take_turn)
                 break
+            if self._memory is not None and not self._has_room(self._memory):
+                break
             try:
                 frame = buffer.next_frame()
             except MalformedFrame as error:
@@ -223,12 +243,14 @@ class Connection(asyncio.BufferedProtocol):
                 break
             started += 1
             self._start(frame)
+            if self._memory is not None:
+                self._give_back_room(self._memory)
             if buffer.is_at_end:
                 break
         self._owner.counters.requests += started
         if self._outgoing:
             self._flush()
-        if self._yielded or self._write_paused or self._under_way >= most_in_flight:
+        if self._yielded or self._is_held():
             self._pause_reading()
         self._note_read(now, is_new_frame=started > 0)
 
@@ -254,8 +276,31 @@ class Connection(asyncio.BufferedProtocol):
         else:
             self._put(answer)
 
+    def _has_room(self, memory: RequestMemory) -> bool:
+        """Whether the request at the start of the buffer may be read, or its length not known."""
+        size = self._buffer.announced
+        if self._taken_bytes or size is None:
+            return True
+        if memory.take(size):
+            self._taken_bytes = size
+            return True
+        self._lacks_room = True
+        memory.wait(self.connection_id, self._try_again)
+        return False
+
+    def _try_again(self) -> None:
+        self._lacks_room = False
+        # Not now: it is called in the midst of another connection's request.
+        self._loop.call_soon(self._go_on)
+
+    def _give_back_room(self, memory: RequestMemory) -> None:
+        taken, self._taken_bytes = self._taken_bytes, 0
+        if taken:
+            memory.give_back(taken)
+
     def _is_held(self) -> bool:
-        return self._write_paused or self._under_way >= self._limits.max_in_flight
+        is_full = self._under_way >= self._limits.max_in_flight
+        return self._write_paused or self._lacks_room or is_full
 
     def _may_go_on(self) -> bool:
         return not (self._closing or self._yielded or self._is_held())

@@ -31,6 +31,10 @@ class ControllerChannelOptions:
     retry_s: float = 0.1
     request_timeout_s: float = 30.0
     """controller.socket.timeout.ms."""
+    connect_timeout_s: float = 10.0
+    """socket.connection.setup.timeout.ms."""
+    connect_timeout_max_s: float = 30.0
+    """socket.connection.setup.timeout.max.ms."""
 
 
 @dataclass(slots=True)
@@ -94,6 +98,8 @@ class ControllerChannels:
                     client_id=self._client_id,
                     max_in_flight=1,
                     request_timeout_s=options.request_timeout_s,
+                    connect_timeout_s=options.connect_timeout_s,
+                    connect_timeout_max_s=options.connect_timeout_max_s,
                     backoff_s=options.retry_s,
                     backoff_max_s=options.retry_s,
                 ),

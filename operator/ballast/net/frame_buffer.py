@@ -68,6 +68,14 @@ class FrameBuffer:
         return self._end - self._start
 
     @property
+    def announced(self) -> int | None:
+        """The length of the frame at the start; None if it is not known, or not legal."""
+        if self._end - self._start < 4:
+            return None
+        (size,) = _LENGTH.unpack_from(self._view, self._start)
+        return size if self._min_frame_bytes <= size <= self._max_frame_bytes else None
+
+    @property
     def capacity(self) -> int:
         """Bytes that the buffer holds in memory."""
         return len(self._view)

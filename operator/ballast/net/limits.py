@@ -1,6 +1,7 @@
 """What one server of frames allows its clients. Kafka's setting where it has one."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,13 @@ class ServerLimits:
     max_descriptor: int | None = None
     """A connection whose descriptor is this or above is closed as it comes: the system gives the
     lowest one that is free, so all below are in use, and the rest is for files."""
+    max_connections_of: Mapping[str, int] = field(default_factory=dict)
+    """max.connections.per.ip.overrides, by address."""
+    connections_per_s: int = 2**31 - 1
+    """max.connection.creation.rate: a client that connects sooner is read from later."""
+    queued_request_bytes: int = 0
+    """queued.max.request.bytes: while requests that are being read hold more, no further one is
+    begun. 0 = no bound."""
     incomplete_frame_timeout_s: float = 30.0
     """A frame that began must be complete after this, plus what its bytes take at the rate below:
     half a header then silence, or a byte now and then, holds nothing for ever."""

@@ -4,8 +4,10 @@ import asyncio
 import logging
 
 from ballast.net.connection import Connection
+from ballast.net.connection_rate import ConnectionRate
 from ballast.net.counters import ServerCounters
 from ballast.net.limits import ServerLimits
+from ballast.net.request_memory import RequestMemory
 from ballast.net.requests import Handler
 
 log = logging.getLogger(__name__)
@@ -24,7 +26,14 @@ class Server:
         self.handler = handler
         self.tasks = tasks
         self.limits = limits or ServerLimits()
+        """What is put here holds for new connections."""
         self.counters = ServerCounters()
+        self.request_memory = (
+            RequestMemory(self.limits.queued_request_bytes)
+            if self.limits.queued_request_bytes > 0
+            else None
+        )
+        self._rate = ConnectionRate()
         self._connections: dict[int, Connection] = {}
         self._connections_of: dict[str, int] = {}
         self._last_connection_id = 0
@@ -84,15 +93,7 @@ class Server:
     def admit(self, connection: Connection) -> str | None:
         """Register a new connection, or say why it is refused."""
         here = self._connections_of.get(connection.peer_host, 0)
-        refusal = None
-        if self._listener is None:
-            refusal = "shutting down"
-        elif len(self._connections) >= self.limits.max_connections:
-            refusal = f"max.connections {self.limits.max_connections}"
-        elif not self._has_descriptors(connection):
-            refusal = f"descriptors up to {self.limits.max_descriptor} are in use"
-        elif here >= self.limits.max_connections_per_ip:
-            refusal = f"max.connections.per.ip {self.limits.max_connections_per_ip}"
+        refusal = self._refusal(connection, here)
         if refusal is not None:
             self.counters.refused += 1
             return refusal
@@ -102,6 +103,27 @@ class Server:
         self._connections_of[connection.peer_host] = here + 1
         self.counters.accepted += 1
         return None
+
+    def _refusal(self, connection: Connection, here: int) -> str | None:
+        limits = self.limits
+        allowed_here = limits.max_connections_of.get(
+            connection.peer_host, limits.max_connections_per_ip
+        )
+        if self._listener is None:
+            return "shutting down"
+        if len(self._connections) >= limits.max_connections:
+            return f"max.connections {limits.max_connections}"
+        if not self._has_descriptors(connection):
+            return f"descriptors up to {limits.max_descriptor} are in use"
+        if here >= allowed_here:
+            return f"max.connections.per.ip {allowed_here}"
+        if not limits.connections_per_s:
+            return "max.connection.creation.rate 0"
+        return None
+
+    def turn_in_s(self, now: float) -> float:
+        """Return for how long a connection that came now is not read from, in seconds."""
+        return self._rate.delay_s(self.limits.connections_per_s, now)
 
     def _has_descriptors(self, connection: Connection) -> bool:
         most = self.limits.max_descriptor

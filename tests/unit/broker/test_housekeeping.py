@@ -1,6 +1,7 @@
 import asyncio
 import errno
 
+from ballast.broker.delete_records import delete_before
 from ballast.broker.housekeeping import (
     DELETE_PERIOD_S,
     RETIRED_PERIOD_S,
@@ -37,6 +38,22 @@ def test_logs_are_flushed_from_time_to_time() -> None:
         await cluster.until(lambda: log.recovery_point == 1)
 
     simulate(main, log_flush_offset_checkpoint_interval_ms="1000")
+
+
+def test_starts_of_logs_are_saved_sooner_than_logs_are_flushed() -> None:
+    async def main(cluster: Cluster) -> None:
+        await cluster.start(1)
+        await cluster.lead(P0, 1, [1])
+        for value in (b"a", b"b"):
+            await cluster.produce(1, P0, batch(value))
+        log = cluster.brokers[1].replicas.partitions[P0].log
+        delete_before(cluster.brokers[1].replicas, P0, 1)
+        saved, content = "/logs/log-start-offset-checkpoint", cluster.disks[1].content
+        await cluster.until(lambda: cluster.disks[1].exists(saved), within_s=3)
+        await cluster.until(lambda: b"orders 0 1" in content(saved), within_s=3)
+        assert log.recovery_point == 0
+
+    simulate(main, log_flush_start_offset_checkpoint_interval_ms="1000")
 
 
 def test_a_flush_that_fails_ends_the_broker() -> None:

@@ -18,6 +18,14 @@ def test_each_purpose_has_its_client_id() -> None:
             ADMIN_CLIENT_ID,
             "broker-1",
         ]
-        assert {channel.options.request_timeout_s for channel in opened} == {30.0}
+        assert [channel.options.request_timeout_s for channel in opened] == [20.0, 7.0, 7.0]
+        assert {channel.options.connect_timeout_s for channel in opened} == {3.0}
+        assert {channel.options.connect_timeout_max_s for channel in opened} == {9.0}
 
-    simulate(main, replica_socket_timeout_ms="30000")
+    simulate(
+        main,
+        replica_socket_timeout_ms="20000",
+        request_timeout_ms="7000",
+        socket_connection_setup_timeout_ms="3000",
+        socket_connection_setup_timeout_max_ms="9000",
+    )

@@ -183,8 +183,8 @@ def test_numbers_are_in_the_messages() -> None:
 
 
 def test_properties_without_effect_are_named_with_the_reason() -> None:
-    spec = {"config": {"metric.reporters": "a.B", "num.io.threads": "16", "num.partitions": "3"}}
+    spec = {"config": {"mispelt.name": "a.B", "num.io.threads": "16", "num.partitions": "3"}}
     found = findings(facts({}, spec))[ConditionType.CONFIG_HONOURED]
     assert (found.status.value, found.reason) == ("False", "PropertiesIgnored")
-    assert found.message.startswith("metric.reporters: No classes are loaded")
+    assert found.message.startswith("mispelt.name: It is not a property of a broker")
     assert "num." not in found.message

@@ -70,6 +70,6 @@ def test_a_bad_override_is_refused_before_anything_starts(
 def test_overrides_of_brokers_and_of_controllers_are_known(tmp_path: Path) -> None:
     known = layout(tmp_path, log_segment_bytes="1048576", delete_topic_enable="false")
     assert unknown_properties(known) == []
-    assert unknown_properties(layout(tmp_path, metric_reporters="a.B")) == ["metric.reporters"]
+    assert unknown_properties(layout(tmp_path, mispelt_name="a.B")) == ["mispelt.name"]
     with pytest.raises(ConfigError):
         unknown_properties(layout(tmp_path, log_segment_bytes="-1"))

@@ -26,6 +26,9 @@ def test_defaults() -> None:
         auto_leader_rebalance_enable=True,
         leader_imbalance_check_interval_seconds=300,
         leader_imbalance_per_broker_percentage=10,
+        controller_socket_timeout_ms=30000,
+        connection_setup_timeout_ms=10000,
+        connection_setup_timeout_max_ms=30000,
     )
 
 
@@ -40,6 +43,9 @@ def test_what_is_given() -> None:
             "auto.leader.rebalance.enable": "false",
             "leader.imbalance.check.interval.seconds": "60",
             "leader.imbalance.per.broker.percentage": "0",
+            "controller.socket.timeout.ms": "4000",
+            "socket.connection.setup.timeout.ms": "5000",
+            "socket.connection.setup.timeout.max.ms": "6000",
             "min.insync.replicas": "2",
         },
     }
@@ -53,6 +59,9 @@ def test_what_is_given() -> None:
         auto_leader_rebalance_enable=False,
         leader_imbalance_check_interval_seconds=60,
         leader_imbalance_per_broker_percentage=0,
+        controller_socket_timeout_ms=4000,
+        connection_setup_timeout_ms=5000,
+        connection_setup_timeout_max_ms=6000,
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 from ballast.net.connection import Connection
 from ballast.net.counters import ServerCounters
 from ballast.net.limits import ServerLimits
+from ballast.net.request_memory import RequestMemory
 from ballast.net.requests import Handler, RequestContext, ResponseParts
 from ballast.protocol.errors import DecodeError
 from tests.fakes.recording_transport import RecordingTransport
@@ -32,10 +33,16 @@ class Owner:
         self.counters = ServerCounters()
         self.refusal: str | None = None
         self.forgotten: list[Connection] = []
+        self.request_memory: RequestMemory | None = None
+        self.delay_s = 0.0
 
     def admit(self, connection: Connection) -> str | None:
         connection.connection_id = 7
         return self.refusal
+
+    def turn_in_s(self, now: float) -> float:
+        del now
+        return self.delay_s
 
     def forget(self, connection: Connection) -> None:
         self.forgotten.append(connection)

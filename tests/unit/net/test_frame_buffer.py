@@ -192,3 +192,16 @@ def test_a_buffer_given_away_is_used_again_once_nobody_holds_it() -> None:
         found = None
     assert len(seen) <= 4, "two that are held, and two in turn"
     assert [bytes(view) for view in held] == [b"x" * 10] * 2
+
+
+def test_the_length_of_the_frame_at_the_start_is_known_before_the_frame_is_complete() -> None:
+    buffer = FrameBuffer(100)
+    assert buffer.announced is None
+    for part, announced in ((b"\0\0\0", None), (b"\x0a", 10), (b"12345", 10)):
+        buffer.writable()[: len(part)] = part
+        buffer.received(len(part))
+        assert buffer.announced == announced
+    buffer.writable()[:9] = b"67890\0\0\0\x65"
+    buffer.received(9)
+    assert buffer.next_frame() is not None
+    assert buffer.announced is None, "a frame that is too long is refused when it is taken"

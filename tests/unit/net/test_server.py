@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable
 from struct import pack
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import uvloop
@@ -27,13 +27,20 @@ class Client(asyncio.Protocol):
     def __init__(self) -> None:
         self.received = b""
         self.ended = asyncio.Event()
+        self._more = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        # uvloop's transports are no asyncio.Transport.
+        self.transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         self.received += data
+        self._more.set()
+
+    async def more(self) -> None:
+        """Wait until something has come since the last call."""
+        await self._more.wait()
+        self._more.clear()
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc
@@ -174,3 +181,113 @@ def test_what_is_kept_for_files_is_taken_by_no_connection() -> None:
 
     taken, refused = asyncio.run(main())
     assert (taken + refused, 0 < taken < 8) == (8, True)
+
+
+def test_some_addresses_may_have_other_numbers_of_connections() -> None:
+    async def scenario(loop: SimulatedLoop, server: Server) -> None:
+        assert (await connect(loop, "none")).ended.is_set()
+        assert not (await connect(loop, "many")).ended.is_set()
+        assert not (await connect(loop, "many")).ended.is_set()
+        assert (await connect(loop, "many")).ended.is_set()
+        assert not (await connect(loop, "other")).ended.is_set()
+        assert (await connect(loop, "other")).ended.is_set()
+        assert server.counters.refused == 3
+
+    limits = ServerLimits(max_connections_per_ip=1, max_connections_of={"none": 0, "many": 2})
+    simulated(scenario, limits)
+
+
+def test_limits_of_connections_change_while_it_listens() -> None:
+    async def scenario(loop: SimulatedLoop, server: Server) -> None:
+        first = await connect(loop, "one")
+        server.limits = ServerLimits(max_connections_per_ip=1)
+        assert (await connect(loop, "one")).ended.is_set()
+        assert not first.ended.is_set(), "those that are there stay"
+
+    simulated(scenario)
+
+
+def test_connections_that_come_too_fast_are_served_in_turn() -> None:
+    async def scenario(loop: SimulatedLoop, server: Server) -> None:
+        clients = [await connect(loop) for _ in range(4)]
+        for client in clients:
+            client.transport.write(REQUEST)
+        answered_by_s = {}
+        for seconds in range(1, 6):
+            await asyncio.sleep(1)
+            answered_by_s[seconds] = sum(bool(client.received) for client in clients)
+        assert answered_by_s == {1: 2, 2: 3, 3: 4, 4: 4, 5: 4}
+        assert server.connection_count == 4
+
+    simulated(scenario, ServerLimits(connections_per_s=1))
+
+
+def test_a_rate_of_nothing_lets_nobody_in() -> None:
+    async def scenario(loop: SimulatedLoop, server: Server) -> None:
+        assert (await connect(loop)).ended.is_set()
+        assert server.counters.refused == 1
+
+    simulated(scenario, ServerLimits(connections_per_s=0))
+
+
+def test_no_request_is_begun_while_those_being_read_hold_all_the_memory() -> None:
+    async def scenario(loop: SimulatedLoop, server: Server) -> None:
+        slow, other = await connect(loop, "slow"), await connect(loop, "other")
+        slow.transport.write(REQUEST[:6])
+        await asyncio.sleep(0.1)
+        other.transport.write(REQUEST + REQUEST)
+        await asyncio.sleep(1)
+        assert other.received == b""
+        slow.transport.write(REQUEST[6:])
+        await asyncio.sleep(0.1)
+        assert (slow.received, other.received) == (RESPONSE, RESPONSE * 2)
+        assert server.request_memory is not None
+        assert server.request_memory.held == 0
+
+    simulated(scenario, ServerLimits(queued_request_bytes=1))
+
+
+def test_a_connection_that_is_lost_gives_its_memory_back() -> None:
+    async def scenario(loop: SimulatedLoop, server: Server) -> None:
+        lost, waits, other = [await connect(loop, name) for name in ("lost", "waits", "other")]
+        lost.transport.write(REQUEST[:6])
+        await asyncio.sleep(0.1)
+        for client in (waits, other):
+            client.transport.write(REQUEST)
+        await asyncio.sleep(0.1)
+        waits.transport.abort()
+        await asyncio.sleep(0.1)
+        assert other.received == b""
+        lost.transport.abort()
+        await asyncio.sleep(0.1)
+        assert other.received == RESPONSE
+        assert server.request_memory is not None
+        assert server.request_memory.held == 0
+
+    simulated(scenario, ServerLimits(queued_request_bytes=1))
+
+
+@pytest.mark.parametrize("event_loop", ["asyncio", "uvloop"])
+def test_turns_and_memory_hold_on_real_sockets(event_loop: str) -> None:
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        async with asyncio.TaskGroup() as tasks:
+            limits = ServerLimits(connections_per_s=5, queued_request_bytes=1)
+            server = Server(echo, tasks=tasks, limits=limits)
+            await server.start("127.0.0.1", 0)
+            began = loop.time()
+            clients = []
+            for _ in range(7):
+                _, client = await loop.create_connection(Client, "127.0.0.1", server.port)
+                client.transport.write(REQUEST)
+                clients.append(client)
+            for client in clients:
+                async with asyncio.timeout(20):
+                    while client.received != RESPONSE:
+                        await client.more()
+            assert loop.time() - began >= 0.35, "two beyond the five wait for 0.2 s each"
+            for client in clients:
+                client.transport.close()
+            await server.close()
+
+    uvloop.run(main()) if event_loop == "uvloop" else asyncio.run(main())

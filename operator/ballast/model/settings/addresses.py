@@ -1,7 +1,9 @@
 """How settings that are addresses are read."""
 
+from ipaddress import ip_address
+
 from ballast.model.brokers import Endpoint
-from ballast.model.settings.values import some_names
+from ballast.model.settings.values import ConfigType, names, number, some_names
 
 
 def parse_host_port(text: str) -> tuple[str, int]:
@@ -55,3 +57,24 @@ def protocol_map(text: str) -> dict[str, str]:
             raise ValueError(f"not NAME:PROTOCOL: {item!r}")
         protocols[name] = protocol
     return protocols
+
+
+def connections_by_address(text: str) -> tuple[tuple[str, int], ...]:
+    """Return the numbers of ``ADDRESS:NUMBER,...``, each with its address as sockets write it.
+
+    Kafka resolves host names when it starts; here only addresses are taken, so that what is bounded
+    does not depend on when a name was looked up.
+    """
+    found: dict[str, int] = {}
+    for item in names(text):
+        address, colon, count = item.rpartition(":")
+        if not colon:
+            raise ValueError(f"not ADDRESS:NUMBER: {item!r}")
+        try:
+            host = str(ip_address(address.strip().strip("[]")))
+        except ValueError:
+            raise ValueError(f"not an IP address: {address!r}") from None
+        if host in found:
+            raise ValueError(f"an address is given twice: {host}")
+        found[host] = number(ConfigType.INT, 0)(count)
+    return tuple(found.items())

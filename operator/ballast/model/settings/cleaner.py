@@ -79,11 +79,11 @@ ROWS: Final = (
     ),
     # Any number but 0, which would mean that nothing is compacted, changes the pace only.
     without_effect(
-        Support.REPORTED,
+        Support.REFUSED,
         "log.cleaner.threads",
         INT,
         1,
-        "One cleaner works while log.cleaner.enable is true.",
+        "One cleaner works while log.cleaner.enable is true; set that to false to have none.",
         parse=number(INT, 0),
         honours=bool,
     ),

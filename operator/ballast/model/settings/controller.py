@@ -73,12 +73,12 @@ _ELECTIONS: Final = (
         "Share of a broker's partitions that others may lead before its leadership is given back.",
         parse=number(INT, 0, 100),
     ),
-    without_effect(
-        Support.REPORTED,
+    honoured(
         "controller.socket.timeout.ms",
         INT,
         30000,
-        "A controller's request to a broker is bounded by 30 s.",
+        "How long a controller waits for a broker's answer before it asks again.",
+        parse=number(INT, 1),
     ),
 )
 

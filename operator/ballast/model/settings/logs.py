@@ -187,13 +187,12 @@ FLUSHING: Final = (
         "How often logs are flushed and recovery points saved.",
         parse=number(INT, 1),
     ),
-    without_effect(
-        Support.REPORTED,
+    honoured(
         "log.flush.start.offset.checkpoint.interval.ms",
         INT,
         60000,
-        "Starts of logs are saved with recovery points: log.flush.offset.checkpoint.interval.ms.",
-        parse=number(INT, 0),
+        "How often the starts of logs are saved, if sooner than with recovery points.",
+        parse=number(INT, 1),
     ),
 )
 

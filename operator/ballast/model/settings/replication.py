@@ -93,11 +93,12 @@ _FOLLOWERS: Final = (
         parse=number(INT, 1, 64),
     ),
     without_effect(
-        Support.REPORTED,
+        Support.REFUSED,
         "replica.selector.class",
         STRING,
         None,
         "Consumers are always sent to leaders.",
+        honours=lambda name: name == "org.apache.kafka.common.replica.LeaderSelector",
     ),
 )
 

@@ -2,7 +2,12 @@
 
 from typing import Final
 
-from ballast.model.settings.addresses import listeners_of, parse_host_port, protocol_map
+from ballast.model.settings.addresses import (
+    connections_by_address,
+    listeners_of,
+    parse_host_port,
+    protocol_map,
+)
 from ballast.model.settings.keys import (
     BOOLEAN,
     INT,
@@ -129,28 +134,38 @@ _CONNECTIONS: Final = (
         "A connection that is idle for so long is closed.",
         parse=number(LONG, 1),
     ),
-    honoured("max.connections", INT, INT_MAX, "Connections held at once.", parse=number(INT, 0)),
+    honoured(
+        "max.connections",
+        INT,
+        INT_MAX,
+        "Connections held at once; further ones are closed as they come.",
+        parse=number(INT, 0),
+        dynamic=True,
+    ),
     honoured(
         "max.connections.per.ip",
         INT,
         INT_MAX,
         "Connections held at once from one address.",
         parse=number(INT, 0),
+        dynamic=True,
     ),
-    without_effect(
-        Support.REPORTED,
+    honoured(
         "max.connections.per.ip.overrides",
         STRING,
         "",
-        "max.connections.per.ip holds for every address.",
+        "Connections held at once from some addresses, as ADDRESS:NUMBER, comma separated; host "
+        "names are not taken.",
+        parse=connections_by_address,
+        dynamic=True,
     ),
-    without_effect(
-        Support.REPORTED,
+    honoured(
         "max.connection.creation.rate",
         INT,
         INT_MAX,
-        "Connections are bounded in number, not in how fast they come.",
+        "New connections per second that are served at once; those beyond wait for their turn.",
         parse=number(INT, 0),
+        dynamic=True,
     ),
     harmless(
         "socket.send.buffer.bytes",
@@ -164,26 +179,26 @@ _CONNECTIONS: Final = (
         102400,
         "The size of socket buffers is chosen by what was measured; it changes no answer.",
     ),
-    without_effect(
-        Support.REPORTED,
+    honoured(
         "socket.connection.setup.timeout.ms",
         LONG,
         10000,
-        "A broker's connection to another is bounded by replica.socket.timeout.ms.",
+        "How long a connection to another process may take; doubled after each failure.",
+        parse=number(LONG, 1),
     ),
-    without_effect(
-        Support.REPORTED,
+    honoured(
         "socket.connection.setup.timeout.max.ms",
         LONG,
         30000,
-        "A broker's connection to another is bounded by replica.socket.timeout.ms.",
+        "How long a connection to another process may take after many failures.",
+        parse=number(LONG, 1),
     ),
-    without_effect(
-        Support.REPORTED,
+    honoured(
         "request.timeout.ms",
         INT,
         30000,
-        "A request to another broker is bounded by replica.socket.timeout.ms.",
+        "How long a broker waits for the answer to a request other than a follower's.",
+        parse=number(INT, 1),
     ),
     harmless(
         "queued.max.requests",
@@ -192,12 +207,12 @@ _CONNECTIONS: Final = (
         "Requests are not queued: a connection is read while few of its requests are under way.",
         parse=number(INT, 1),
     ),
-    without_effect(
-        Support.REPORTED,
+    honoured(
         "queued.max.request.bytes",
         LONG,
         -1,
-        "What requests hold is bounded for each connection, not in all.",
+        "Bytes of the requests that are being read, at which no further one is begun; -1 for no "
+        "bound.",
     ),
 )
 

@@ -3,9 +3,12 @@ import asyncio
 import pytest
 
 from ballast.model.ids import TopicPartition
+from ballast.model.settings.table import TOPIC_SETTINGS
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.create_topics import (
     CreatableTopic,
+    CreatableTopicConfig,
+    CreatableTopicConfigs,
     CreatableTopicResult,
     CreateTopicsRequest,
     CreateTopicsResponse,
@@ -75,3 +78,44 @@ def test_without_a_controller() -> None:
         ]
 
     simulate(main)
+
+
+def test_the_settings_in_force_are_shown_with_where_they_come_from() -> None:
+    def answer_with_configs(_request: Message, _version: int) -> Message:
+        shown = CreatableTopicConfigs(name="retention.ms", value="604800000", config_source=5)
+        return CreateTopicsResponse(
+            topics=(
+                CreatableTopicResult(name="made", num_partitions=1, configs=(shown,)),
+                CreatableTopicResult(name="refused", error_code=38),
+            )
+        )
+
+    async def main(cluster: Cluster) -> None:
+        cluster.zookeeper.put("/config/brokers/<default>", b'{"config":{"log.segment.bytes":"99"}}')
+        cluster.zookeeper.put("/config/brokers/1", b'{"config":{"compression.type":"zstd"}}')
+        await cluster.start(1)
+        await cluster.elect(answer_with_configs)
+        asked = CreateTopicsRequest(
+            timeout_ms=0,
+            validate_only=True,
+            topics=(
+                CreatableTopic(
+                    name="made",
+                    num_partitions=1,
+                    replication_factor=1,
+                    configs=(CreatableTopicConfig(name="flush.ms", value="7"),),
+                ),
+                CreatableTopic(name="refused", num_partitions=1, replication_factor=9),
+            ),
+        )
+        made, refused = (await cluster.ask(1, asked, 7)).topics
+        assert not refused.configs
+        shown = {config.name: (config.value, config.config_source) for config in made.configs}
+        assert shown.keys() == TOPIC_SETTINGS.keys()
+        assert shown["flush.ms"] == ("7", 1)
+        assert shown["compression.type"] == ("zstd", 2)
+        assert shown["segment.bytes"] == ("99", 3)
+        assert shown["retention.ms"] == ("7200000", 4)
+        assert shown["max.message.bytes"] == ("1048588", 5)
+
+    simulate(main, log_retention_hours="2")

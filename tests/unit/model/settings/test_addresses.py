@@ -2,6 +2,7 @@ import pytest
 
 from ballast.model.brokers import Endpoint
 from ballast.model.settings.addresses import (
+    connections_by_address,
     listeners_of,
     parse_host_port,
     protocol_map,
@@ -46,3 +47,15 @@ def test_the_protocol_of_each_listener() -> None:
     for text in ("", "A", "A:TLS", ":SSL"):
         with pytest.raises(ValueError, match=r"."):
             protocol_map(text)
+
+
+def test_numbers_by_address() -> None:
+    assert connections_by_address("") == ()
+    assert connections_by_address("10.0.0.1:5, ::1:6,[fe80::0:2]:0") == (
+        ("10.0.0.1", 5),
+        ("::1", 6),
+        ("fe80::2", 0),
+    )
+    for text in ("10.0.0.1", "10.0.0.1:", "10.0.0.1:-1", "host:5", "10.0.0.1:1,10.0.0.1:2"):
+        with pytest.raises(ValueError, match=r"."):
+            connections_by_address(text)

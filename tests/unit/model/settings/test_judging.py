@@ -98,9 +98,15 @@ def test_illegal_values(name: str, text: str, reason: str) -> None:
         ("inter.broker.protocol.version", "2.7", Support.REFUSED),
         ("listener.name.internal.ssl.keystore.location", "/x", Support.REFUSED),
         ("authorizer.zookeeper.url", "z:1", Support.REFUSED),
-        ("metric.reporters", "com.example.Reporter", Support.REPORTED),
+        ("metric.reporters", "com.example.Reporter", Support.REFUSED),
+        ("replica.selector.class", "com.example.Selector", Support.REFUSED),
+        (
+            "replica.selector.class",
+            "org.apache.kafka.common.replica.LeaderSelector",
+            Support.HONOURED,
+        ),
         ("log.cleaner.threads", "4", Support.HONOURED),
-        ("log.cleaner.threads", "0", Support.REPORTED),
+        ("log.cleaner.threads", "0", Support.REFUSED),
         ("mispelt.name", "1", Support.REPORTED),
     ],
 )
