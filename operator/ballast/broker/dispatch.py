@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ballast.broker.answers import LaterResponse
 from ballast.broker.apis import (
+    acls,
     alter_configs,
     alter_partition_reassignments,
     alter_replica_log_dirs,
@@ -77,6 +78,9 @@ HANDLERS: Final[Mapping[int, ApiHandler]] = {
     ApiKey.DELETE_RECORDS: delete_records.handle,
     ApiKey.INIT_PRODUCER_ID: init_producer_id.handle,
     ApiKey.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch.handle,
+    ApiKey.DESCRIBE_ACLS: acls.describe,
+    ApiKey.CREATE_ACLS: acls.create,
+    ApiKey.DELETE_ACLS: acls.delete,
     ApiKey.DESCRIBE_CONFIGS: describe_configs.handle,
     ApiKey.ALTER_CONFIGS: alter_configs.handle,
     ApiKey.ALTER_REPLICA_LOG_DIRS: alter_replica_log_dirs.handle,

@@ -15,11 +15,14 @@ from ballast.protocol.messages import (
     alter_replica_log_dirs,
     api_versions,
     controlled_shutdown,
+    create_acls,
     create_partitions,
     create_topics,
+    delete_acls,
     delete_groups,
     delete_records,
     delete_topics,
+    describe_acls,
     describe_cluster,
     describe_configs,
     describe_groups,
@@ -75,6 +78,9 @@ class ApiKey(IntEnum):
     DELETE_RECORDS = 21
     INIT_PRODUCER_ID = 22
     OFFSET_FOR_LEADER_EPOCH = 23
+    DESCRIBE_ACLS = 29
+    CREATE_ACLS = 30
+    DELETE_ACLS = 31
     DESCRIBE_CONFIGS = 32
     ALTER_CONFIGS = 33
     ALTER_REPLICA_LOG_DIRS = 34
@@ -160,6 +166,11 @@ APIS: Mapping[ApiKey, Api] = MappingProxyType(
             offset_for_leader_epoch.OffsetForLeaderEpochRequest,
             offset_for_leader_epoch.OffsetForLeaderEpochResponse,
         ),
+        ApiKey.DESCRIBE_ACLS: Api(
+            describe_acls.DescribeAclsRequest, describe_acls.DescribeAclsResponse
+        ),
+        ApiKey.CREATE_ACLS: Api(create_acls.CreateAclsRequest, create_acls.CreateAclsResponse),
+        ApiKey.DELETE_ACLS: Api(delete_acls.DeleteAclsRequest, delete_acls.DeleteAclsResponse),
         ApiKey.DESCRIBE_CONFIGS: Api(
             describe_configs.DescribeConfigsRequest, describe_configs.DescribeConfigsResponse
         ),

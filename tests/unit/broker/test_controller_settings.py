@@ -24,6 +24,9 @@ GIVEN = {
     "auto.leader.rebalance.enable": "false",
     "leader.imbalance.check.interval.seconds": "4",
     "leader.imbalance.per.broker.percentage": "5",
+    "controller.socket.timeout.ms": "6",
+    "socket.connection.setup.timeout.ms": "7",
+    "socket.connection.setup.timeout.max.ms": "8",
 }
 
 
@@ -46,7 +49,7 @@ def test_a_broker_shows_what_a_candidate_acts_on(given: Mapping[str, str]) -> No
 
 def test_what_was_set_is_taken() -> None:
     broker, _ = BrokerConfig.from_properties({**REQUIRED, **GIVEN})
-    assert list(shared(broker).values()) == [2, 3, False, True, False, 4, 5]
+    assert list(shared(broker).values()) == [2, 3, False, True, False, 4, 5, 6, 7, 8]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,8 @@
+"""CreateAcls, byte for byte as kio writes it."""
+
+from ballast.protocol.api_keys import ApiKey
+from tests.unit.protocol.agreement import check_api
+
+
+def test_every_version_has_kafkas_bytes() -> None:
+    check_api(ApiKey.CREATE_ACLS)
