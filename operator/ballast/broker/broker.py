@@ -143,9 +143,8 @@ class Broker:
             self._spawn,
             config.num_replica_fetchers,
         )
-        auto_creation = AutoCreation(
-            controller, metadata, self._internal_topics(), partial(with_defaults, config)
-        )
+        topics, fill_in = self._internal_topics(), partial(with_defaults, config)
+        auto_creation = AutoCreation(controller, metadata, topics, fill_in)
         groups = self._groups(replicas, auto_creation)
         moves = LogDirMoves(replicas)
 

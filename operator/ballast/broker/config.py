@@ -60,7 +60,7 @@ class BrokerConfig(LogSettings, DiskSettings, GroupSettings, LoadSettings, Contr
     max_connections_per_ip_overrides: tuple[tuple[str, int], ...] = setting(
         "max.connections.per.ip.overrides"
     )
-    max_connection_creation_rate: int = setting("max.connection.creation.rate")
+    connections_per_s: int = setting("max.connection.creation.rate")
     queued_max_request_bytes: int = setting("queued.max.request.bytes")
     request_timeout_ms: int = setting("request.timeout.ms")
     controlled_shutdown_enable: bool = setting("controlled.shutdown.enable")

@@ -34,15 +34,13 @@ class Owner:
         self.refusal: str | None = None
         self.forgotten: list[Connection] = []
         self.request_memory: RequestMemory | None = None
-        self.delay_s = 0.0
 
     def admit(self, connection: Connection) -> str | None:
         connection.connection_id = 7
         return self.refusal
 
     def turn_in_s(self, now: float) -> float:
-        del now
-        return self.delay_s
+        return 0 * now
 
     def forget(self, connection: Connection) -> None:
         self.forgotten.append(connection)
