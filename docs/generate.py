@@ -6,6 +6,8 @@ from typing import Any
 
 import yaml
 
+from docs import settings
+
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "docs" / "reference.md"
 KINDS = ("brokersets", "partitionreassignments")
@@ -31,7 +33,8 @@ def main() -> None:
 def page() -> str:
     """Return the whole page."""
     documents = [yaml.safe_load((ROOT / "crds" / f"{kind}.yaml").read_text()) for kind in KINDS]
-    return "\n".join([INTRODUCTION, *(chapter(document["spec"]) for document in documents)])
+    kinds = (chapter(document["spec"]) for document in documents)
+    return "\n".join([INTRODUCTION, *kinds, *settings.chapter()])
 
 
 def chapter(definition: Mapping[str, Any]) -> str:

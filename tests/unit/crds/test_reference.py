@@ -1,5 +1,6 @@
 """docs/reference.md is what the schemas say."""
 
+from ballast.model.settings.table import BROKER_SETTINGS, TOPIC_SETTINGS
 from docs.generate import TARGET, fields, page, rules
 from tests.unit.crds.schemas import KINDS, schema_of, walk
 
@@ -28,3 +29,9 @@ def test_every_rule_is_in_it() -> None:
 def test_it_links_to_what_exists() -> None:
     assert (TARGET.parent / "runbook.md").exists()
     assert (TARGET.parent.parent / "crds").is_dir()
+
+
+def test_every_property_is_in_it() -> None:
+    text = TARGET.read_text()
+    missing = [name for name in (*BROKER_SETTINGS, *TOPIC_SETTINGS) if f"| `{name}` |" not in text]
+    assert not missing
