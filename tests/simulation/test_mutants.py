@@ -5,14 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulation.mutants import (
-    of_brokers,
-    of_disks,
-    of_reassignments,
-    of_the_controller,
-    of_zookeeper,
-)
-from tests.simulation.mutants.catalogue import MUTANTS
+from tests.simulation.mutants import of_disks
+from tests.simulation.mutants.catalogue import MODULES, MUTANTS
 from tests.simulation.mutants.mutant import Mutant, NotFound, Seeds, Walks
 
 FOUND_BY_FEW_SEEDS = (
@@ -44,9 +38,12 @@ def test_a_bug_that_is_none_is_not_found() -> None:
 def test_every_bug_is_in_the_catalogue() -> None:
     planted = {
         node.name
-        for module in (of_brokers, of_disks, of_reassignments, of_the_controller, of_zookeeper)
+        for module in MODULES
         for node in ast.parse(Path(module.__file__ or "").read_text()).body
         if isinstance(node, ast.FunctionDef) and node.name != "rules"
+    }
+    assert {module.__name__.rpartition(".")[2] for module in MODULES} == {
+        path.stem for path in Path(of_disks.__file__ or "").parent.glob("of_*.py")
     }
     assert planted == MUTANTS.keys()
     assert len(MUTANTS) >= 20

@@ -30,8 +30,8 @@ class ConfigWrites:
         async def alter() -> Mapping[str, RequestError]:
             return await self._admin.alter_topic_configs(changes)
 
-        for topic, error in (await self._outcome(alter)).items():
-            raise CommandFailed(f"{topic}: {error.message}")
+        for error in (await self._outcome(alter)).values():
+            raise CommandFailed(error.message)
 
     async def broker(self, broker_id: int, changes: Mapping[str, str | None]) -> None:
         """Alter the configs of one broker."""

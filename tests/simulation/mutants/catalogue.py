@@ -10,15 +10,6 @@ from tests.simulation.mutants import (
 )
 from tests.simulation.mutants.mutant import Mutant
 
-MUTANTS: dict[str, Mutant] = {
-    mutant.name: mutant
-    for part in (
-        of_the_controller,
-        of_reassignments,
-        of_brokers,
-        of_disks,
-        of_flushes,
-        of_zookeeper,
-    )
-    for mutant in part.MUTANTS
-}
+MODULES = (of_the_controller, of_reassignments, of_brokers, of_disks, of_flushes, of_zookeeper)
+
+MUTANTS: dict[str, Mutant] = {mutant.name: mutant for part in MODULES for mutant in part.MUTANTS}
