@@ -21,7 +21,7 @@ class Waits:
 
     def __init__(self, max_idle_ms: int, capacity: int = CAPACITY) -> None:
         """Make it; ``max_idle_ms`` is connections.max.idle.ms."""
-        self._longest_ms = max_idle_ms // 2
+        self._longest_ms = max_idle_ms * 3 // 5
         self.shares = WaitShares(capacity)
         self.refused = 0
         """Operations that were ended at once."""
@@ -29,8 +29,9 @@ class Waits:
     def timeout_ms(self, asked_ms: int) -> int:
         """Return for how long a request may wait that asks for ``asked_ms``.
 
-        At most half of connections.max.idle.ms: the client hears of the end before its connection,
-        which brings nothing meanwhile, counts as idle.
+        At most three fifths of connections.max.idle.ms: the client hears of the end before its
+        connection, which brings nothing meanwhile, counts as idle. What a client sent in advance
+        and vanished waits once more at most: two such waits are longer than that time.
         """
         return max(0, min(asked_ms, self._longest_ms))
 

@@ -4,9 +4,9 @@ A client is idle when no byte of it has come for ``connections.max.idle.ms``, wh
 wait for their answers or not: so does Kafka, whose ``Selector`` closes the connection that was not
 ready for reading or writing for that long, muted or not, and counts nothing else
 (``Selector.maybeCloseOldestConnection``). Who vanished without a word is found by nothing else. An
-honest client is not cut by it: requests to wait for records or replicas are answered after half
-of that time at the latest (`ballast.broker.waits`), and whoever waits longer for a group to gather
-joins again by the rules of the protocol, as with Kafka.
+honest client is not cut by it: requests to wait for records or replicas are answered after three
+fifths of that time at the latest (`ballast.broker.waits`), and whoever waits longer for a group to
+gather joins again by the rules of the protocol, as with Kafka.
 
 A client stalls when a request that it began does not get complete, or when it does not read its
 answers. While the server itself holds the connection back, its clock for the incomplete request
@@ -16,6 +16,10 @@ stands still.
 from ballast.net.limits import ServerLimits
 
 NEVER = -1.0
+
+EARLY_S = 0.002
+"""By how much a timer may fire too early, for event loops round to milliseconds: a look that comes
+just before the end of the idle time would leave the connection for another period."""
 
 OLD_BYTES_S = 1.0
 """What is read this soon after the server reads again was there before, or may have been."""
@@ -55,7 +59,7 @@ class Liveness:
             limits.connections_max_idle_s,
             limits.write_stall_timeout_s,
         )
-        until_idle_s = self._active_at + limits.connections_max_idle_s - now
+        until_idle_s = self._active_at + limits.connections_max_idle_s - now + EARLY_S
         return min(period_s, until_idle_s) if until_idle_s > 0 else period_s
 
     def received(self, now: float) -> None:

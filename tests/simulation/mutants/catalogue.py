@@ -2,6 +2,7 @@
 
 from tests.simulation.mutants import (
     of_brokers,
+    of_clients,
     of_disks,
     of_flushes,
     of_reassignments,
@@ -10,6 +11,14 @@ from tests.simulation.mutants import (
 )
 from tests.simulation.mutants.mutant import Mutant
 
-MODULES = (of_the_controller, of_reassignments, of_brokers, of_disks, of_flushes, of_zookeeper)
+MODULES = (
+    of_the_controller,
+    of_reassignments,
+    of_brokers,
+    of_clients,
+    of_disks,
+    of_flushes,
+    of_zookeeper,
+)
 
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for part in MODULES for mutant in part.MUTANTS}

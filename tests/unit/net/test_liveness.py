@@ -2,8 +2,10 @@
 
 import asyncio
 
+import pytest
+
 from ballast.net.limits import ServerLimits
-from ballast.net.liveness import Liveness
+from ballast.net.liveness import EARLY_S, Liveness
 from ballast.net.requests import RequestContext, ResponseParts
 from tests.unit.net.test_connection import Owner, request, response, simulated
 
@@ -119,9 +121,9 @@ def test_it_is_asked_as_often_as_the_shortest_limit() -> None:
 def test_it_is_asked_when_the_idle_time_is_over_and_not_at_every_turn_after_that() -> None:
     liveness = Liveness(LIMITS, 0)
     liveness.received(2)
-    assert liveness.next_look_s(590) == 12
+    assert liveness.next_look_s(590) == pytest.approx(12 + EARLY_S)
     liveness.write_paused(600)
-    assert liveness.next_look_s(602) == 15
+    assert liveness.next_look_s(603) == 15
 
 
 async def _idle_with_requests_under_way(tasks: asyncio.TaskGroup) -> None:
