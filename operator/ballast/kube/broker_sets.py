@@ -239,10 +239,14 @@ class BrokerSetTender:
         accepted = accepted_of(_status_of(document))
         is_new = observed.stateful_set is None and not observed.volumes
         answer = None
-        if must_ask(spec, accepted):
-            is_bound = accepted is not None
-            answer = await self._asker.answer(spec, is_new=is_new, is_bound=is_bound)
         view = self._reader.cluster.view if self._reader.cluster is not None else None
+        if must_ask(spec, accepted):
+            answer = await self._asker.answer(
+                spec,
+                is_new=is_new,
+                is_bound=accepted is not None,
+                brokers_answer=view is not None,
+            )
         return settle(
             spec,
             accepted,

@@ -22,6 +22,8 @@ ASK_S: Final = 8.0
 """All of one attempt; without an answer by then nobody answers."""
 PERIOD_S: Final = 10.0
 """Between two attempts."""
+OUTDATED_S: Final = 1.0
+"""Between two attempts while the answer knows of no cluster, and brokers do: they have made it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +103,14 @@ class PacedAsker:
         self._asked_at = 0.0
         self._answer = EnsembleAnswer()
 
-    async def answer(self, spec: BrokerSetSpec, *, is_new: bool, is_bound: bool) -> EnsembleAnswer:
-        """Return what the ensemble of the spec holds, as of now or of a moment ago."""
+    async def answer(
+        self, spec: BrokerSetSpec, *, is_new: bool, is_bound: bool, brokers_answer: bool = False
+    ) -> EnsembleAnswer:
+        """Return what the ensemble of the spec holds, as of now or of a moment ago.
+
+        When ``brokers_answer`` there is a cluster: where the set's cluster is must be known before
+        somebody names another ensemble.
+        """
         zookeeper, identity = spec.zookeeper, spec.identity
         assert zookeeper is not None, "only a managed set has an ensemble"
         question = Question(
@@ -112,7 +120,9 @@ class PacedAsker:
             is_new=is_new,
             is_bound=is_bound,
         )
-        if question != self._asked or self._clock.now() >= self._asked_at + PERIOD_S:
+        knows_none = self._answer.error is None and self._answer.cluster_id is None
+        period_s = OUTDATED_S if knows_none and brokers_answer else PERIOD_S
+        if question != self._asked or self._clock.now() >= self._asked_at + period_s:
             self._answer = await self._ask(question)
             self._asked, self._asked_at = question, self._clock.now()
             if self._answer.error is not None:

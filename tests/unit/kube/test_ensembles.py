@@ -4,7 +4,14 @@ import random
 from dataclasses import replace
 
 from ballast.brokersets.ensemble import EnsembleAnswer
-from ballast.kube.ensembles import PERIOD_S, EnsembleAsker, PacedAsker, Question, ask_nobody
+from ballast.kube.ensembles import (
+    OUTDATED_S,
+    PERIOD_S,
+    EnsembleAsker,
+    PacedAsker,
+    Question,
+    ask_nobody,
+)
 from ballast.znodes import cluster_id, owner
 from ballast.znodes.owner import Owner
 from tests.fakes.clocks import YieldingClock
@@ -106,3 +113,23 @@ async def test_an_answer_stands_for_a_while() -> None:
     clock.seconds += PERIOD_S
     await asker.answer(spec, is_new=False, is_bound=False)
     assert len(asked) == 3
+
+
+async def test_an_answer_from_before_the_brokers_began_stands_for_a_moment_only() -> None:
+    found = [EnsembleAnswer(), EnsembleAnswer(cluster_id="abc")]
+
+    async def ask(_: Question) -> EnsembleAnswer:
+        return found.pop(0)
+
+    clock = YieldingClock()
+    asker = PacedAsker(ask, clock)
+    spec = broker_set()
+    await asker.answer(spec, is_new=False, is_bound=False)
+    clock.seconds += OUTDATED_S
+    answer = await asker.answer(spec, is_new=False, is_bound=False)
+    assert answer.cluster_id is None, "no broker has answered yet"
+    answer = await asker.answer(spec, is_new=False, is_bound=False, brokers_answer=True)
+    assert answer.cluster_id == "abc"
+    clock.seconds += OUTDATED_S
+    again = await asker.answer(spec, is_new=False, is_bound=False, brokers_answer=True)
+    assert again == answer
