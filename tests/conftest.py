@@ -3,6 +3,8 @@
 import asyncio
 import inspect
 import os
+import threading
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -41,3 +43,30 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object | None:
     names = pyfuncitem._fixtureinfo.argnames
     asyncio.run(function(**{name: pyfuncitem.funcargs[name] for name in names}))
     return True
+
+
+THREAD_END_MAX_S = 10.0
+_threads_before_call = pytest.StashKey[set[threading.Thread]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Note which threads fixtures have started: those may outlive the test."""
+    item.stash[_threads_before_call] = set(threading.enumerate())
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """Wait until the ZooKeeper clients that a test started have ended.
+
+    A client that was closed without a connection ends a moment later. Hypothesis refuses examples
+    during which another thread draws from `random`, as kazoo does when it connects.
+    """
+    outcome = yield
+    before = item.stash.get(_threads_before_call, set(threading.enumerate()))
+    for thread in set(threading.enumerate()) - before:
+        if "zk_loop" in thread.name:
+            thread.join(THREAD_END_MAX_S)
+            assert not thread.is_alive(), "the test leaves a ZooKeeper client behind"
+    return outcome

@@ -38,6 +38,7 @@ class Servers:
         )
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
         self._beside: list[subprocess.Popen[bytes]] = []
+        self._clients: list[Any] = []
         self.set_replicas(1)
 
     def set_replicas(self, count: int) -> None:
@@ -92,6 +93,10 @@ class Servers:
         return process
 
     def close(self) -> None:
+        # A client whose servers are gone would try to connect for as long as the tests run.
+        for client in self._clients:
+            client.stop()
+            client.close()
         self.kill(*tuple(self.processes))
         for process in self._beside:
             process.kill()
@@ -108,6 +113,7 @@ class Servers:
         if ordinal is not None:
             hosts = f"{self.addresses.host(ordinal + 1)}:{self.addresses.client_port}"
         client: Any = KazooClient(hosts, timeout=6.0)
+        self._clients.append(client)
         client.start(timeout=30)
         return client
 
