@@ -121,6 +121,11 @@ class Honest:
         self.produce_times: list[float] = []
         self.is_over = False
 
+    async def close(self) -> None:
+        """Close both connections."""
+        await self._reading.close()
+        await self._writing.close()
+
     async def read(self) -> None:
         """Fetch where no records come."""
         while not self.is_over:
@@ -179,6 +184,7 @@ async def one_round(
             await asyncio.sleep(0.1)
         took = time.monotonic() - silent_at
         honest.is_over = True
+    await honest.close()
     crowd.__exit__(None, None, None)
     after = observation.resident_megabytes(cluster)["broker-1"]
     print(
@@ -195,7 +201,9 @@ async def crowds(cluster: RunningCluster) -> None:
     """Have crowd after crowd come and go."""
     host, _, port = cluster.bootstrap_servers.split(",")[0].partition(":")
     address = (host, int(port))
-    sent = floods(await groups_of(BrokerChannel(*address, ChannelOptions(client_id="test")), 1))
+    channel = BrokerChannel(*address, ChannelOptions(client_id="test"))
+    sent = floods(await groups_of(channel, 1))
+    await channel.close()
     few = held(cluster)[0]
     cluster.signal("broker-2", signal.SIGSTOP)
     try:
