@@ -7,13 +7,13 @@ import pytest
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ballast.broker.config import PROPERTIES
-from ballast.broker.settings import properties_of
-from ballast.cli import app
-from ballast.commands.controller_config import ControllerConfig
-from ballast.commands.manifest_file import ManifestFile
+from ballast.broker.config.config import PROPERTIES
+from ballast.broker.config.properties import properties_of
+from ballast.cli.app import app
+from ballast.cli.run.manifest_file import ManifestFile
+from ballast.cli.servers.controller_config import ControllerConfig
 from ballast.model.ids import TopicPartition
-from ballast.reassign.spec import DesiredState
+from ballast.reassign.spec.spec import DesiredState
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -106,7 +106,7 @@ def test_every_property_that_it_names_exists() -> None:
 def test_the_map_is_complete() -> None:
     source = ROOT / "operator" / "ballast"
     packages = {f"{path.parent.name}/" for path in source.glob("*/__init__.py")}
-    assert mapped(" {6}") == packages | {"cli.py"}
+    assert mapped(" {6}") == packages | {"cli/app.py"}
     tests = {
         f"tests/{path.name}/"
         for path in (ROOT / "tests").iterdir()

@@ -86,6 +86,6 @@ def test_every_part_has_its_rows() -> None:
 
 
 def test_a_reference_that_leads_nowhere_is_found() -> None:
-    assert missing("`tests/test_seeds.py::test_row`, `operator/ballast/cli.py`") == []
+    assert missing("`tests/test_seeds.py::test_row`, `operator/ballast/cli/app.py`") == []
     assert missing("`tests/test_seeds.py::test_gone`") == ["tests/test_seeds.py::test_gone"]
     assert missing("`operator/ballast/gone.py`") == ["operator/ballast/gone.py"]

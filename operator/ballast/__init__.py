@@ -2,11 +2,13 @@
 
 The layers, top to bottom; a name may import only from layers below its own:
 
-    cli                                  the command line: a table of commands
-    commands                             what each command does, one module a command
-    embedded | broker | candidate        processes: a local cluster, a broker, a candidate
+    cli                                  the command line, and what each command does
+    kube                                 the operator: reconcilers, the Kubernetes API
+    broker | candidate | ensemble | spark
+                                         processes: a broker, a controller candidate, a member of
+                                         the ZooKeeper ensemble, a plan job
     zk | net | storage                   adapters: ZooKeeper sessions, sockets, files
-    controller | replication | purgatory | reassign | znodes | protocol
-                                         cores: decisions and procedures, no I/O, no clock
+    controller | replication | coordinator | purgatory | reassign | brokersets | planner | znodes
+    | protocol                           cores: decisions and procedures, no I/O, no clock
     model                                frozen values that all of them share
 """

@@ -1,5 +1,5 @@
 """``python -m ballast``: the same program as the ``ballast`` script."""
 
-from ballast.cli import main
+from ballast.cli.app import main
 
 main()

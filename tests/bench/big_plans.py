@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ballast.commands.plan_files import read_pieces, write_file
-from ballast.commands.plan_generate import GenerateOptions, generate, plan_options
+from ballast.cli.plan.files import read_pieces, write_file
+from ballast.cli.plan.generate import GenerateOptions, generate, plan_options
 from ballast.spark.planning import SparkPlan
 from ballast.spark.session import local_session
 

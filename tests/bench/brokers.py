@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ballast.protocol.frames import encode_request
-from ballast.protocol.messages.alter_partition_reassignments import (
+from ballast.protocol.messages.admin.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from ballast.protocol.messages.create_topics import (
+from ballast.protocol.messages.admin.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreateTopicsRequest,
 )
-from ballast.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from ballast.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
-from ballast.protocol.messages.produce import (
+from ballast.protocol.messages.cluster.metadata import MetadataRequest, MetadataRequestTopic
+from ballast.protocol.messages.records.fetch import FetchPartition, FetchRequest, FetchTopic
+from ballast.protocol.messages.records.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,

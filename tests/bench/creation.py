@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from uuid import UUID
 
-from ballast.controller.new_topics import NewTopic
+from ballast.controller.topics.new_topics import NewTopic
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
 from ballast.zk.client import Create, Operation

@@ -5,7 +5,7 @@ import gc
 import time
 from pathlib import Path
 
-from ballast.controller.states import PartitionState
+from ballast.controller.state.states import PartitionState
 from ballast.znodes import partition_states
 from ballast.znodes import topics as topic_znodes
 from tests.bench.metadata import (

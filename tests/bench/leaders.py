@@ -7,8 +7,8 @@ import asyncio
 import time
 from pathlib import Path
 
-from ballast.controller.elections import ElectionType
-from ballast.controller.events import BrokerChange
+from ballast.controller.machines.elections import ElectionType
+from ballast.controller.state.events import BrokerChange
 from ballast.znodes import broker_ids
 from tests.bench.metadata import (
     elected_controller,

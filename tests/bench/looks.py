@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ballast.brokersets.decide import decide
-from ballast.brokersets.observed import (
+from ballast.brokersets.observation.observed import (
     Cluster,
     ControllerView,
     GateView,
@@ -18,13 +18,13 @@ from ballast.brokersets.observed import (
     PodView,
     ZooKeeperState,
 )
-from ballast.brokersets.reading import read_broker_set
-from ballast.brokersets.world import Surroundings, World
-from ballast.commands.process import collect_seldom
-from ballast.net.last_answer import LastAnswer
-from ballast.net.metadata_views import MetadataViews
+from ballast.brokersets.spec.parse import read_broker_set
+from ballast.brokersets.steps.decision_input import Surroundings, World
+from ballast.cli.servers.long_running import collect_seldom
+from ballast.net.admin.metadata_views import MetadataViews
+from ballast.net.client.last_response import LastAnswer
 from ballast.protocol.frames import SIZE_BYTES, encode_response
-from ballast.protocol.messages.metadata import (
+from ballast.protocol.messages.cluster.metadata import (
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponsePartition,

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from ballast.commands.process import collect_seldom
-from ballast.controller.commands import Command
+from ballast.cli.embedded import zookeeper
+from ballast.cli.servers.long_running import collect_seldom
 from ballast.controller.controller import Controller
-from ballast.embedded import zookeeper
+from ballast.controller.state.control_requests import Command
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
-from ballast.zk.broker_store import BrokerStore
+from ballast.zk.broker_store.store import BrokerStore
 from ballast.zk.client import (
     MAX_REQUEST_BYTES,
     Check,
@@ -30,9 +30,9 @@ from ballast.zk.client import (
     ZooKeeperClient,
     request_size,
 )
-from ballast.zk.controller_store import ControllerStore
+from ballast.zk.controller_store.store import ControllerStore
 from ballast.zk.election import Elected, Election
-from ballast.zk.kazoo_client import KazooZooKeeperClient
+from ballast.zk.kazoo_adapter.client import KazooZooKeeperClient
 from ballast.znodes import controller_epoch, partition_states
 from tests.bench.rounds import Pair
 from tests.interop.ports import port_range

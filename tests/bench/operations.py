@@ -12,16 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ballast.protocol.messages.alter_partition_reassignments import (
+from ballast.protocol.messages.admin.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from ballast.protocol.messages.elect_leaders import ElectLeadersRequest
-from ballast.protocol.messages.list_partition_reassignments import (
+from ballast.protocol.messages.admin.elect_leaders import ElectLeadersRequest
+from ballast.protocol.messages.admin.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
 )
-from ballast.protocol.messages.metadata import (
+from ballast.protocol.messages.cluster.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
     MetadataResponsePartition,

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ballast.planner.drain import drain_targets
-from ballast.reassign.plan import Plan
-from ballast.reassign.plan_chunks import Chunk, write_plan
-from ballast.reassign.plan_reader import read_plan, summarize
+from ballast.reassign.plan.chunks import Chunk, write_plan
+from ballast.reassign.plan.plan import Plan
+from ballast.reassign.plan.reader import read_plan, summarize
 from tests.unit.planner.made import level_cluster
 from tests.unit.reassign.big_plans import big_plan
 

@@ -9,13 +9,13 @@ import threading
 import time
 from pathlib import Path
 
-from ballast.protocol.messages.api_versions import ApiVersionsRequest
-from ballast.protocol.messages.create_topics import (
+from ballast.protocol.messages.admin.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from ballast.protocol.messages.produce import (
+from ballast.protocol.messages.cluster.api_versions import ApiVersionsRequest
+from ballast.protocol.messages.records.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,

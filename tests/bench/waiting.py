@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 from ballast.protocol.frames import encode_request
-from ballast.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from ballast.protocol.messages.records.fetch import FetchPartition, FetchRequest, FetchTopic
 from tests.bench.brokers import FETCH_VERSION, BenchCluster, batch_of, produce_frame
 from tests.bench.client import BenchClient
 from tests.bench.usage import cpu_seconds

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ballast.zk.client import ZooKeeperClient
 from ballast.zk.errors import NoNode
-from ballast.zk.kazoo_client import KazooZooKeeperClient
+from ballast.zk.kazoo_adapter.client import KazooZooKeeperClient
 from tests.contracts.sessions import end_session
 from tests.fakes.zookeeper import FakeZooKeeper
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ballast.embedded import zookeeper
+from ballast.cli.embedded import zookeeper
 from tests.contracts.backends import Backend, FakeBackend, RealBackend
 
 

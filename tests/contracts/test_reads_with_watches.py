@@ -7,7 +7,7 @@ import pytest
 
 from ballast.zk.client import Create, Delete, SetData, WatchKind
 from ballast.zk.errors import ConnectionLoss
-from ballast.zk.kazoo_client import KazooZooKeeperClient
+from ballast.zk.kazoo_adapter.client import KazooZooKeeperClient
 from tests.contracts.backends import SESSION_TIMEOUT_S, RealBackend
 from tests.contracts.relay import Relay, relay
 from tests.contracts.watching import Seen

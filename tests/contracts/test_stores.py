@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from ballast.controller.errors import ControllerMoved, StoreUnavailable
-from ballast.controller.events import (
+from ballast.controller.state.events import (
     BrokerChange,
     Event,
     IsrChangeNotification,
@@ -16,9 +16,9 @@ from ballast.controller.events import (
     ZkPartitionReassignment,
 )
 from ballast.model.brokers import Broker, Endpoint
-from ballast.zk.broker_store import BrokerStore, IsrCommitted, IsrConflict
+from ballast.zk.broker_store.store import BrokerStore, IsrCommitted, IsrConflict
 from ballast.zk.client import Create, WatchEvent
-from ballast.zk.controller_store import ControllerStore
+from ballast.zk.controller_store.store import ControllerStore
 from ballast.zk.election import Elected, Election, Lost
 from ballast.zk.errors import AlreadyRegistered, BadVersion, NoNode
 from tests.contracts.backends import Backend

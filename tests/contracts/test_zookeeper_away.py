@@ -12,10 +12,10 @@ from typing import Protocol
 
 import pytest
 
-from ballast.embedded import zookeeper
+from ballast.cli.embedded import zookeeper
 from ballast.zk.client import SessionEvent, WatchEvent, ZooKeeperClient
 from ballast.zk.errors import ConnectionLoss, SessionExpired
-from ballast.zk.kazoo_client import KazooZooKeeperClient
+from ballast.zk.kazoo_adapter.client import KazooZooKeeperClient
 from tests.fakes.zookeeper import FakeZooKeeper
 
 pytestmark = pytest.mark.contract

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from ballast.reassign.plan_chunks import write_plan
-from ballast.reassign.plan_index import CHUNK_KEY, INDEX_KEY
+from ballast.reassign.plan.chunks import write_plan
+from ballast.reassign.plan.index import CHUNK_KEY, INDEX_KEY
 from tests.e2e.clients import Clients
 from tests.e2e.cluster import Document, Namespace, eventually, reason, state
 from tests.e2e.installation import OPERATOR_PODS, reassignment

@@ -26,19 +26,19 @@ from pathlib import Path
 from typing import Any
 
 from ballast.model.ids import TopicPartition
-from ballast.net.admin import AdminClient
-from ballast.net.admin_configs import BROKER, describe_request
-from ballast.net.admin_topics import (
+from ballast.net.admin.admin import AdminClient
+from ballast.net.admin.cluster_connections import AdminOptions, parse_bootstrap_servers
+from ballast.net.admin.configs import BROKER, describe_request
+from ballast.net.admin.topics import (
     LATEST,
     TopicToCreate,
     create_topics,
     delete_topics,
     list_offsets,
 )
-from ballast.net.cluster_connections import AdminOptions, parse_bootstrap_servers
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages import fetch as fetch_wire
-from ballast.protocol.messages import produce as produce_wire
+from ballast.protocol.messages.records import fetch as fetch_wire
+from ballast.protocol.messages.records import produce as produce_wire
 from ballast.protocol.record_reader import read_records
 from ballast.protocol.records import build_batch, iter_batches
 from ballast.reassign.ports import ClusterUnavailable

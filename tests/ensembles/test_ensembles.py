@@ -12,8 +12,8 @@ import pytest
 from kazoo.exceptions import KazooException, NodeExistsError
 from kazoo.handlers.threading import KazooTimeoutError
 
-from ballast.commands.zookeeper import LOGGING, MAIN_CLASS, QUORUM
-from ballast.embedded.zookeeper import find_jars, find_java, wait_until_serving
+from ballast.cli.embedded.zookeeper import find_jars, find_java, wait_until_serving
+from ballast.cli.servers.zookeeper import LOGGING, MAIN_CLASS, QUORUM
 from ballast.ensemble.decisions import Disk
 from tests.ensembles.servers import READY_TIMEOUT_S, Servers, eventually
 

@@ -1,6 +1,6 @@
 """The controller's channels in memory: one list of commands per broker, in the order queued."""
 
-from ballast.controller.commands import (
+from ballast.controller.state.control_requests import (
     Command,
     LeaderAndIsrCommand,
     StopReplicaCommand,

@@ -11,11 +11,11 @@ from typing import Any
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.options import CandidateOptions
 from ballast.model.brokers import Broker, Endpoint
-from ballast.net.channel import BrokerChannel, ChannelOptions
+from ballast.net.client.channel import BrokerChannel, ChannelOptions
 from ballast.protocol.api_keys import ApiKey
-from ballast.protocol.messages import leader_and_isr as leader_and_isr_wire
-from ballast.protocol.messages import stop_replica as stop_replica_wire
-from ballast.protocol.messages import update_metadata as update_metadata_wire
+from ballast.protocol.messages.control import leader_and_isr as leader_and_isr_wire
+from ballast.protocol.messages.control import stop_replica as stop_replica_wire
+from ballast.protocol.messages.control import update_metadata as update_metadata_wire
 from ballast.zk.client import Delete
 from ballast.znodes import broker_ids, controller, layout
 from tests.fakes.scripted_broker import ScriptedBroker

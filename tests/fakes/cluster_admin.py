@@ -20,7 +20,7 @@ from ballast.reassign.ports import (
     ReplicaSize,
     RequestError,
 )
-from ballast.reassign.throttles import (
+from ballast.reassign.throttle.throttle_values import (
     FOLLOWER_RATE,
     FOLLOWER_REPLICAS,
     LEADER_REPLICAS,

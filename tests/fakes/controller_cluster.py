@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from ballast.controller.commands import (
+from ballast.controller.controller import Controller
+from ballast.controller.state.control_requests import (
     Command,
     LeaderAndIsrCommand,
     LeaderAndIsrEntry,
     StopReplicaCommand,
     UpdateMetadataCommand,
 )
-from ballast.controller.controller import Controller
-from ballast.controller.events import (
+from ballast.controller.state.events import (
     BrokerChange,
     Event,
     IsrChangeNotification,
@@ -25,7 +25,7 @@ from ballast.controller.events import (
     StopReplicaAnswered,
     UpdateMetadataAnswered,
 )
-from ballast.controller.options import ControllerOptions
+from ballast.controller.state.options import ControllerOptions
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import EPOCH_DURING_DELETE, TopicPartition

@@ -14,8 +14,8 @@ import errno
 from collections.abc import Callable
 from random import Random
 
-from ballast.storage.descriptors import Buffer
 from ballast.storage.errors import DiskError, UnsafePath
+from ballast.storage.files.descriptors import Buffer
 from tests.fakes.disk_content import Content
 
 

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from ballast.storage.descriptors import Buffer
+from ballast.storage.files.descriptors import Buffer
 
 
 class Content:

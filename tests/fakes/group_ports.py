@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ballast.broker.purgatory_timer import PurgatoryTimer
+from ballast.broker.replicas.purgatory_timer import PurgatoryTimer
 from ballast.coordinator.ports import Appended, Record
 from ballast.protocol.error_codes import ErrorCode
 from ballast.purgatory.purgatory import Purgatory

@@ -9,7 +9,7 @@ from typing import Any
 import kopf
 from aiohttp import web
 
-from ballast.kube.connection import Login
+from ballast.kube.api.credentials import Login
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

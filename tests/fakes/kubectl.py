@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ballast.commands.kubectl_client import Document
+from ballast.cli.kubectl.client import Document
 
 _PROGRAM = r"""#!/bin/sh
 # Arguments end with a unit separator, calls with a record separator.

@@ -1,4 +1,4 @@
-"""A Kubernetes API in memory: implements `ballast.kube.ports.KubernetesApi`.
+"""A Kubernetes API in memory: implements `ballast.kube.api.ports.KubernetesApi`.
 
 What holds, as with the API server: resourceVersion grows with every write and a write that changes
 nothing is none; generation grows with the spec (any field outside metadata and status); status is
@@ -14,7 +14,7 @@ from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
-from ballast.kube.errors import (
+from ballast.kube.api.errors import (
     AlreadyExists,
     ApiUnavailable,
     Conflict,
@@ -22,8 +22,8 @@ from ballast.kube.errors import (
     KubernetesError,
     NotFound,
 )
-from ballast.kube.ports import Change, ChangeType, PatchType
-from ballast.kube.resources import (
+from ballast.kube.api.ports import Change, ChangeType, PatchType
+from ballast.kube.api.resources import (
     BROKER_SETS,
     NODES,
     PARTITION_REASSIGNMENTS,

@@ -4,8 +4,8 @@ import asyncio
 import copy
 from collections.abc import Iterable
 
-from ballast.kube.ports import Change, ChangeType
-from ballast.kube.resources import Document, Resource
+from ballast.kube.api.ports import Change, ChangeType
+from ballast.kube.api.resources import Document, Resource
 from tests.fakes.kubernetes_objects import selects
 
 

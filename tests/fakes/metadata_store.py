@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from ballast.controller.errors import ControllerMoved, StateChangeFailed
-from ballast.controller.ports import ConfigChanges, LeadershipWrites
+from ballast.controller.state.ports import ConfigChanges, LeadershipWrites
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker
 from ballast.model.ids import TopicPartition

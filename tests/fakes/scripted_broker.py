@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from ballast.net.api_versions import answer_api_versions
-from ballast.net.requests import RequestContext, ResponseParts
-from ballast.net.server import Server
+from ballast.net.server.requests import RequestContext, ResponseParts
+from ballast.net.server.server import Server
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.codec import decode
 from ballast.protocol.frames import encode_response_parts

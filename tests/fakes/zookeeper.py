@@ -28,7 +28,7 @@ from ballast.zk.client import (
     WatchKind,
 )
 from ballast.zk.errors import MultiFailed, NoNode, SessionExpired
-from ballast.zk.watches import WatchedThing
+from ballast.zk.kazoo_adapter.watches import WatchedThing
 from tests.fakes.zookeeper_client import FakeClient
 from tests.fakes.zookeeper_sessions import Connection, ServerSession, WriteRecord
 from tests.fakes.zookeeper_tree import Refused, Transaction, ZnodeTree

@@ -27,8 +27,8 @@ from ballast.zk.errors import (
     SessionExpired,
     ZooKeeperError,
 )
-from ballast.zk.session import Session
-from ballast.zk.watches import WatchedThing, WatchRegistry
+from ballast.zk.kazoo_adapter.session import Session
+from ballast.zk.kazoo_adapter.watches import WatchedThing, WatchRegistry
 
 if TYPE_CHECKING:
     from tests.fakes.zookeeper import FakeZooKeeper

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from ballast.embedded import zookeeper
+from ballast.cli.embedded import zookeeper
 from tests.faults import observation
 from tests.interop.local_cluster import ROOT, environment
 

@@ -9,10 +9,10 @@ from typing import Protocol, TypeVar
 
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import OFFSETS_TOPIC
-from ballast.net.admin import AdminClient
-from ballast.net.cluster_connections import parse_bootstrap_servers
+from ballast.net.admin.admin import AdminClient
+from ballast.net.admin.cluster_connections import parse_bootstrap_servers
 from ballast.reassign.ports import ClusterUnavailable, ClusterView
-from ballast.reassign.throttles import (
+from ballast.reassign.throttle.throttle_values import (
     FOLLOWER_RATE,
     FOLLOWER_REPLICAS,
     LEADER_RATE,

@@ -1,7 +1,7 @@
 """Requests of one partition, as tests send them over sockets of their own."""
 
-from ballast.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from ballast.protocol.messages.produce import (
+from ballast.protocol.messages.records.fetch import FetchPartition, FetchRequest, FetchTopic
+from ballast.protocol.messages.records.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,

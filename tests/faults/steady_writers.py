@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
-from ballast.embedded.closing import close_in_time
+from ballast.cli.embedded.closing import close_in_time
 
 _RECORD = struct.Struct(">iq")
 READ_TIMEOUT_S = 60.0

@@ -20,7 +20,7 @@ from pathlib import Path
 import confluent_kafka
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from ballast.embedded.workload import Verdict, Workload
+from ballast.cli.embedded.workload import Verdict, Workload
 from tests.faults import observation
 from tests.faults.networked_cluster import CLIENTS, NetworkedCluster, NetworksMissing, enter
 from tests.faults.storm_churn import REPLICAS, Churn, Mover

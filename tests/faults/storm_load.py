@@ -11,7 +11,7 @@ import aiokafka
 import confluent_kafka
 from aiokafka.errors import KafkaError
 
-from ballast.embedded.closing import close_in_time
+from ballast.cli.embedded.closing import close_in_time
 from tests.faults.storm_ledger import Ledger, Place
 
 COMMIT_INTERVAL_S = 1.0

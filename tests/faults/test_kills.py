@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from ballast.embedded.workload import Workload
+from ballast.cli.embedded.workload import Workload
 from tests.faults import observation, replicas_on_disk
 from tests.faults.move import Move
 from tests.interop.local_cluster import RunningCluster, running_cluster

@@ -13,7 +13,7 @@ from confluent_kafka import ElectionType
 from confluent_kafka import TopicPartition as ElectedPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from ballast.embedded.workload import Workload
+from ballast.cli.embedded.workload import Workload
 from ballast.model.ids import TopicPartition
 from ballast.reassign.ports import ClusterUnavailable, PartitionView
 from tests.faults import observation

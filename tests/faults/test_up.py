@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from ballast.embedded.workload import Workload
+from ballast.cli.embedded.workload import Workload
 from tests.faults import observation
 from tests.interop.local_cluster import RunningCluster, environment, running_cluster
 

@@ -10,15 +10,15 @@ from enum import Enum
 
 import uvloop
 
-from ballast.broker.answers import Answer, LaterResponse
-from ballast.broker.purgatory_timer import PurgatoryTimer
-from ballast.broker.waits import Waits
-from ballast.net.connection import Connection
-from ballast.net.limits import ServerLimits
-from ballast.net.requests import LaterAnswer, RequestContext
-from ballast.net.server import Server
+from ballast.broker.apis.responses import Answer, LaterResponse
+from ballast.broker.apis.waits import Waits
+from ballast.broker.replicas.purgatory_timer import PurgatoryTimer
+from ballast.net.server.connection import Connection
+from ballast.net.server.limits import ServerLimits
+from ballast.net.server.requests import LaterAnswer, RequestContext
+from ballast.net.server.server import Server
 from ballast.protocol.frames import encode_request
-from ballast.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from ballast.protocol.messages.groups.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ballast.purgatory.operation import DelayedOperation
 
 CLIENTS_OF_A_KIND = 50

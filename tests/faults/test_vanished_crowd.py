@@ -18,16 +18,16 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from ballast.net.channel import BrokerChannel, ChannelOptions
+from ballast.net.client.channel import BrokerChannel, ChannelOptions
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.frames import encode_request
-from ballast.protocol.messages.fetch import FetchRequest, FetchResponse
-from ballast.protocol.messages.find_coordinator import (
+from ballast.protocol.messages.groups.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
-from ballast.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
-from ballast.protocol.messages.produce import ProduceRequest, ProduceResponse
+from ballast.protocol.messages.groups.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from ballast.protocol.messages.records.fetch import FetchRequest, FetchResponse
+from ballast.protocol.messages.records.produce import ProduceRequest, ProduceResponse
 from ballast.protocol.records import build_batch
 from tests.faults import observation
 from tests.faults.requests import fetch_of, produce_to

@@ -22,7 +22,7 @@ from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
-from ballast.zk.broker_store import BrokerStore
+from ballast.zk.broker_store.store import BrokerStore
 from ballast.znodes import topics
 from tests.fakes.zookeeper import FakeZooKeeper
 from tests.simulation.cluster import BROKER_PORT, ClusterOptions, SimulatedCluster

@@ -13,7 +13,7 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from ballast.embedded import zookeeper
+from ballast.cli.embedded import zookeeper
 from tests.interop.kafka_jars import kafka_jars
 from tests.interop.ports import free_port
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ballast.embedded.layout import ClusterLayout
+from ballast.cli.embedded.layout import ClusterLayout
 
 CLAIMS = Path(tempfile.gettempdir()) / "ballast-test-ports"
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from ballast.planner.options import Objective, PlanOptions, Strategy
-from ballast.reassign.job_load import JobLoad
+from ballast.reassign.generate.job_load import JobLoad
 from ballast.spark.load_source import load_samples
 from ballast.spark.planning import SparkPlan
 from ballast.spark.session import local_session

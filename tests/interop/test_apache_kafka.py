@@ -20,7 +20,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from ballast.embedded.workload import Workload
+from ballast.cli.embedded.workload import Workload
 from tests.interop.apache_kafka import ApacheKafka, apache_kafka
 from tests.interop.kafka_jars import VERSIONS
 from tests.interop.local_cluster import ballast, environment

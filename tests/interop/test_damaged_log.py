@@ -15,8 +15,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from ballast.model.ids import TopicPartition as Name
-from ballast.net.admin import AdminClient as BallastAdmin
-from ballast.net.cluster_connections import AdminOptions, parse_bootstrap_servers
+from ballast.net.admin.admin import AdminClient as BallastAdmin
+from ballast.net.admin.cluster_connections import AdminOptions, parse_bootstrap_servers
 from ballast.reassign.ports import PartitionView
 from tests.interop.local_cluster import RunningCluster, running_cluster
 

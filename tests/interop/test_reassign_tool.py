@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from ballast.embedded.workload import Workload
+from ballast.cli.embedded.workload import Workload
 from tests.interop.kafka_tools import KafkaTools, kafka_tools
 from tests.interop.local_cluster import RunningCluster, ballast
 

@@ -23,7 +23,7 @@ from confluent_kafka.admin import (
     NewTopic,
 )
 
-from ballast.commands.clock import wall_clock_ms
+from ballast.cli.clock import wall_clock_ms
 from ballast.model.settings.keys import Support
 from ballast.model.settings.table import BROKER_SETTINGS, TOPIC_SETTINGS
 from ballast.protocol.records import iter_batches

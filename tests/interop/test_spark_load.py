@@ -12,12 +12,12 @@ import pytest
 
 from ballast.model.load_features import AVERAGE, LoadFeatures
 from ballast.model.load_samples import LoadSample
-from ballast.net.admin import AdminClient
-from ballast.net.cluster_connections import AdminOptions, parse_bootstrap_servers
-from ballast.planner.load_history import LoadHistory
-from ballast.planner.snapshot_lines import read_snapshot
-from ballast.planner.targets import plan_targets
-from ballast.reassign.job_load import JobLoad
+from ballast.net.admin.admin import AdminClient
+from ballast.net.admin.cluster_connections import AdminOptions, parse_bootstrap_servers
+from ballast.planner.plan import plan_targets
+from ballast.planner.snapshot.lines import read_snapshot
+from ballast.planner.snapshot.load_history import LoadHistory
+from ballast.reassign.generate.job_load import JobLoad
 from tests.interop.local_cluster import ROOT, ballast, environment, running_cluster
 from tests.interop.spark_jars import spark_jars
 from tests.interop.spark_plans import BLOCK, BY_LOAD

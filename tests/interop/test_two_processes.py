@@ -14,7 +14,7 @@ from pathlib import Path
 
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from ballast.embedded.workload import Workload
+from ballast.cli.embedded.workload import Workload
 from tests.interop.local_cluster import RunningCluster, environment, running_cluster
 from tests.interop.ports import free_port
 

@@ -5,7 +5,7 @@ import time
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from ballast.embedded.workload import Workload
+from ballast.cli.embedded.workload import Workload
 from tests.interop.local_cluster import RunningCluster
 
 PARTITIONS = 2

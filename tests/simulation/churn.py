@@ -5,9 +5,9 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 
 from ballast.model.ids import TopicPartition
-from ballast.net.admin import AdminClient
-from ballast.net.admin_topics import TopicToCreate, create_topics, delete_topics
-from ballast.net.cluster_connections import AdminOptions
+from ballast.net.admin.admin import AdminClient
+from ballast.net.admin.cluster_connections import AdminOptions
+from ballast.net.admin.topics import TopicToCreate, create_topics, delete_topics
 from ballast.reassign.ports import ClusterUnavailable
 
 PREFIX = "churn-"

@@ -6,21 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ballast.model.ids import TopicPartition
-from ballast.net.channel import BrokerChannel, ChannelOptions
+from ballast.net.client.channel import BrokerChannel, ChannelOptions
 from ballast.net.errors import NetError
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.fetch import (
+from ballast.protocol.messages.cluster.metadata import MetadataRequest, MetadataResponse
+from ballast.protocol.messages.records.fetch import (
     FetchPartition,
     FetchRequest,
     FetchResponse,
     FetchTopic,
 )
-from ballast.protocol.messages.init_producer_id import (
+from ballast.protocol.messages.records.init_producer_id import (
     InitProducerIdRequest,
     InitProducerIdResponse,
 )
-from ballast.protocol.messages.metadata import MetadataRequest, MetadataResponse
-from ballast.protocol.messages.produce import (
+from ballast.protocol.messages.records.produce import (
     PartitionProduceData,
     ProduceRequest,
     ProduceResponse,

@@ -8,17 +8,17 @@ from functools import partial
 from typing import Any
 
 from ballast.broker.broker import Broker
-from ballast.broker.config import BrokerConfig
+from ballast.broker.config.config import BrokerConfig
 from ballast.broker.errors import StartupRefused
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.options import CandidateOptions
-from ballast.controller.options import ControllerOptions
+from ballast.controller.state.options import ControllerOptions
 from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.replication.partition import LeaderView
 from ballast.storage.errors import StorageError
-from ballast.storage.layout import parse_partition_directory
+from ballast.storage.files.layout import parse_partition_directory
 from ballast.zk.errors import ZooKeeperError
 from ballast.znodes import configs
 from tests.fakes.zookeeper import FakeZooKeeper

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from uuid import UUID
 
-from ballast.controller.elections import ElectionType
-from ballast.controller.events import (
+from ballast.controller.machines.elections import ElectionType
+from ballast.controller.state.events import (
     AutoPreferredReplicaLeaderElection,
     ConfigChange,
     IsrChangeNotification,
@@ -20,7 +20,7 @@ from ballast.controller.events import (
     ZkPartitionReassignment,
     ZkPreferredElection,
 )
-from ballast.controller.new_topics import NewTopic
+from ballast.controller.topics.new_topics import NewTopic
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import TopicAssignment

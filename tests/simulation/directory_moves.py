@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
-from ballast.net.admin import AdminClient
-from ballast.net.cluster_connections import AdminOptions
+from ballast.net.admin.admin import AdminClient
+from ballast.net.admin.cluster_connections import AdminOptions
 from ballast.reassign.ports import ClusterUnavailable
 
 ADMIN_OPTIONS = AdminOptions(

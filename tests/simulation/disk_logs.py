@@ -10,7 +10,7 @@ from ballast.model.ids import TopicPartition
 from ballast.protocol.errors import RecordsError
 from ballast.protocol.record_reader import read_records
 from ballast.protocol.records import iter_batches
-from ballast.storage.layout import LOG_SUFFIX, MOVED_FROM, SWAP_SUFFIX
+from ballast.storage.files.layout import LOG_SUFFIX, MOVED_FROM, SWAP_SUFFIX
 from tests.fakes.disk import FakeDisk
 from tests.simulation.compaction_rules import Kept, SparseLog
 from tests.simulation.replication_rules import Stored

@@ -20,7 +20,7 @@ import random
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from ballast.storage.layout import LOCK
+from ballast.storage.files.layout import LOCK
 from tests.fakes.disk import FakeDisk
 from tests.simulation.hosts import HOST
 from tests.simulation.violations import InvariantViolation

@@ -4,23 +4,23 @@ import asyncio
 import random
 from collections.abc import Callable, Sequence
 
-from ballast.broker.offsets_topic import java_hash
+from ballast.broker.groups.offsets_topic import java_hash
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import OFFSETS_TOPIC
-from ballast.net.channel import BrokerChannel, ChannelOptions
+from ballast.net.client.channel import BrokerChannel, ChannelOptions
 from ballast.net.errors import NetError
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.find_coordinator import (
+from ballast.protocol.messages.groups.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
-from ballast.protocol.messages.offset_commit import (
+from ballast.protocol.messages.groups.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
 )
-from ballast.protocol.messages.offset_fetch import (
+from ballast.protocol.messages.groups.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestTopic,
     OffsetFetchResponse,

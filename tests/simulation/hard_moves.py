@@ -19,18 +19,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from ballast.model.ids import TopicPartition
-from ballast.net.admin import AdminClient
-from ballast.net.admin_topics import TopicToCreate, create_topics
-from ballast.net.cluster_connections import AdminOptions
-from ballast.reassign.conditions import LifecycleState
-from ballast.reassign.queueing import Purpose
-from ballast.reassign.spec import (
+from ballast.net.admin.admin import AdminClient
+from ballast.net.admin.cluster_connections import AdminOptions
+from ballast.net.admin.topics import TopicToCreate, create_topics
+from ballast.reassign.spec.spec import (
     Assignments,
     DesiredState,
     Execution,
     ReassignmentSpec,
     Settings,
 )
+from ballast.reassign.state.conditions import LifecycleState
+from ballast.reassign.state.queueing import Purpose
 from tests.simulation import loop as simulation
 from tests.simulation.clients import Leaders, Load, Producer
 from tests.simulation.cluster import ClusterOptions, SimulatedCluster

@@ -8,14 +8,14 @@ unacknowledged behind acknowledged ones, and an epoch that is not its own.
 import asyncio
 
 from ballast.model.ids import TopicPartition
-from ballast.net.channel import BrokerChannel
+from ballast.net.client.channel import BrokerChannel
 from ballast.net.errors import NetError
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.init_producer_id import (
+from ballast.protocol.messages.records.init_producer_id import (
     InitProducerIdRequest,
     InitProducerIdResponse,
 )
-from ballast.protocol.messages.produce import (
+from ballast.protocol.messages.records.produce import (
     PartitionProduceData,
     ProduceRequest,
     ProduceResponse,

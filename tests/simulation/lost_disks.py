@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
-from ballast.storage.layout import MOVED_FROM
+from ballast.storage.files.layout import MOVED_FROM
 from tests.fakes.disk import FakeDisk
 from tests.simulation.violations import require
 

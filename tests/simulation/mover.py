@@ -5,14 +5,13 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ballast.commands.clock import LoopClock
+from ballast.cli.clock import LoopClock
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
-from ballast.net.admin import AdminClient
-from ballast.net.cluster_connections import AdminOptions
-from ballast.reassign.conditions import LifecycleState
+from ballast.net.admin.admin import AdminClient
+from ballast.net.admin.cluster_connections import AdminOptions
 from ballast.reassign.reconcile import Reconciler, Visit
-from ballast.reassign.spec import (
+from ballast.reassign.spec.spec import (
     Assignments,
     DesiredState,
     Execution,
@@ -20,6 +19,7 @@ from ballast.reassign.spec import (
     Settings,
     WhenUnderMinIsr,
 )
+from ballast.reassign.state.conditions import LifecycleState
 from tests.simulation.violations import require
 
 POLL_INTERVAL_S = 0.3

@@ -7,17 +7,17 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ballast.commands.clock import LoopClock
+from ballast.cli.clock import LoopClock
 from ballast.model.ids import TopicPartition
-from ballast.net.admin import AdminClient
-from ballast.net.cluster_connections import Address, AdminOptions
-from ballast.reassign.conditions import LifecycleState
-from ballast.reassign.memory import Memory
+from ballast.net.admin.admin import AdminClient
+from ballast.net.admin.cluster_connections import Address, AdminOptions
+from ballast.reassign.decision.decision_input import MY_TURN
 from ballast.reassign.ports import RequestError
-from ballast.reassign.queueing import Purpose, QueueEntry, QueuePlace, places
 from ballast.reassign.reconcile import Reconciler, Visit
-from ballast.reassign.spec import DesiredState, ReassignmentSpec
-from ballast.reassign.world import MY_TURN
+from ballast.reassign.spec.spec import DesiredState, ReassignmentSpec
+from ballast.reassign.state.conditions import LifecycleState
+from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.queueing import Purpose, QueueEntry, QueuePlace, places
 from tests.simulation.mover import RememberedState
 
 POLL_INTERVAL_S = 0.3

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.protocol.records import iter_batches
-from ballast.storage.checkpoints import decode_offsets
-from ballast.storage.layout import LOG_SUFFIX, RECOVERY_POINTS
+from ballast.storage.files.checkpoints import decode_offsets
+from ballast.storage.files.layout import LOG_SUFFIX, RECOVERY_POINTS
 from tests.fakes.disk import FakeDisk
 from tests.simulation.violations import require
 

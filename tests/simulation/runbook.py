@@ -3,9 +3,9 @@
 import asyncio
 
 from ballast.model.ids import NO_LEADER, TopicPartition
-from ballast.net.admin import AdminClient
-from ballast.net.cluster_connections import AdminOptions
-from ballast.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from ballast.net.admin.admin import AdminClient
+from ballast.net.admin.cluster_connections import AdminOptions
+from ballast.protocol.messages.admin.elect_leaders import ElectLeadersRequest, TopicPartitions
 from ballast.reassign.ports import ClusterUnavailable
 from tests.simulation.cluster import SimulatedCluster
 from tests.simulation.hosts import broker_name

@@ -10,7 +10,7 @@ import random
 from collections.abc import Mapping
 
 from ballast.broker.broker import Broker
-from ballast.broker.config import BrokerConfig
+from ballast.broker.config.config import BrokerConfig
 from ballast.broker.errors import StartupRefused
 from ballast.zk.errors import ZooKeeperError
 from tests.simulation.cluster import BROKER_PORT, SimulatedCluster

@@ -14,8 +14,8 @@ import pytest
 
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import OFFSETS_TOPIC
-from ballast.net.admin import AdminClient
-from ballast.net.admin_topics import TopicToCreate, create_topics
+from ballast.net.admin.admin import AdminClient
+from ballast.net.admin.topics import TopicToCreate, create_topics
 from ballast.reassign.ports import ClusterUnavailable
 from tests.simulation import loop as simulation
 from tests.simulation.cluster import ClusterOptions, SimulatedCluster

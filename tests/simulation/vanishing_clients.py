@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from ballast.model.ids import TopicPartition
-from ballast.net.admin import AdminClient
-from ballast.net.admin_topics import TopicToCreate, create_topics
-from ballast.net.channel import BrokerChannel, ChannelOptions
-from ballast.net.cluster_connections import AdminOptions
+from ballast.net.admin.admin import AdminClient
+from ballast.net.admin.cluster_connections import AdminOptions
+from ballast.net.admin.topics import TopicToCreate, create_topics
+from ballast.net.client.channel import BrokerChannel, ChannelOptions
 from ballast.net.errors import NetError
-from ballast.protocol.messages.fetch import (
+from ballast.protocol.messages.records.fetch import (
     FetchPartition,
     FetchRequest,
     FetchResponse,

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from ballast.model.ids import TopicPartition
-from ballast.net.admin import AdminClient
-from ballast.net.admin_topics import TopicToCreate, create_topics
-from ballast.net.cluster_connections import AdminOptions
+from ballast.net.admin.admin import AdminClient
+from ballast.net.admin.cluster_connections import AdminOptions
+from ballast.net.admin.topics import TopicToCreate, create_topics
 from tests.simulation import loop as simulation
 from tests.simulation.clients import Leaders, Load
 from tests.simulation.cluster import ClusterOptions, SimulatedCluster

@@ -8,56 +8,56 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
-from ballast.broker import housekeeping
-from ballast.broker.auto_creation import AutoCreation
-from ballast.broker.config import BrokerConfig
+from ballast.broker.apis.context import Parts
+from ballast.broker.apis.dispatch import Dispatcher
+from ballast.broker.apis.waits import Waits
+from ballast.broker.cluster.auto_creation import AutoCreation
+from ballast.broker.cluster.controlled_shutdown import hand_over
+from ballast.broker.cluster.controller_link import ControllerLink
+from ballast.broker.cluster.identity import Identity
+from ballast.broker.cluster.metadata_cache import MetadataCache
+from ballast.broker.cluster.producer_ids import ProducerIds
+from ballast.broker.cluster.session import Session
+from ballast.broker.config.config import BrokerConfig
+from ballast.broker.config.dynamic_configs import DynamicConfigs
+from ballast.broker.config.server_limits import limit, limits_of
+from ballast.broker.config.topic_defaults import with_defaults
 from ballast.broker.config_watcher import ConfigWatcher
-from ballast.broker.controlled_shutdown import hand_over
-from ballast.broker.controller_link import ControllerLink
-from ballast.broker.delays import Delays
-from ballast.broker.directory_locks import lock_directories
-from ballast.broker.dispatch import Dispatcher
-from ballast.broker.dynamic_configs import DynamicConfigs
 from ballast.broker.errors import StartupRefused
-from ballast.broker.fetcher import Fetcher
-from ballast.broker.fetchers import Fetchers
-from ballast.broker.flush_by_age import FlushByAge
+from ballast.broker.following.fetcher import Fetcher
+from ballast.broker.following.fetchers import Fetchers
+from ballast.broker.following.newer_leaders import NewerLeaders
+from ballast.broker.following.replica_roles import Leadership
 from ballast.broker.gauges import add_gauges
-from ballast.broker.group_delays import GroupDelays
-from ballast.broker.groups import Groups
-from ballast.broker.identity import Identity
-from ballast.broker.leadership import Leadership
-from ballast.broker.load_reporter import LoadReporter, creatable_load_topic
-from ballast.broker.log_cleaner import LogCleaner
-from ballast.broker.log_dir_moves import LogDirMoves
-from ballast.broker.loop_lag import LoopLag
-from ballast.broker.metadata_cache import MetadataCache
-from ballast.broker.metrics import BrokerMetrics
-from ballast.broker.newer_leaders import NewerLeaders
-from ballast.broker.offsets_topic import OffsetsTopic, creatable_offsets_topic
-from ballast.broker.parts import Parts
+from ballast.broker.groups.group_purgatories import GroupDelays
+from ballast.broker.groups.groups import Groups
+from ballast.broker.groups.offsets_topic import OffsetsTopic, creatable_offsets_topic
+from ballast.broker.maintenance import housekeeping
+from ballast.broker.maintenance.directory_locks import lock_directories
+from ballast.broker.maintenance.flush_by_age import FlushByAge
+from ballast.broker.maintenance.load_reporter import LoadReporter, creatable_load_topic
+from ballast.broker.maintenance.log_cleaner import LogCleaner
+from ballast.broker.maintenance.log_dir_moves import LogDirMoves
+from ballast.broker.maintenance.timed_flushes import TimedFlushes
+from ballast.broker.metrics.loop_lag import LoopLag
+from ballast.broker.metrics.metrics import BrokerMetrics
 from ballast.broker.peer_channels import PeerChannels
-from ballast.broker.producer_ids import ProducerIds
-from ballast.broker.purgatory_timer import PurgatoryTimer
 from ballast.broker.readiness import Readiness
 from ballast.broker.registration import Registration
-from ballast.broker.replica_manager import ReplicaManager
-from ballast.broker.server_limits import limit, limits_of
-from ballast.broker.session import Session
-from ballast.broker.throttles import throttles_of
-from ballast.broker.timed_flushes import TimedFlushes
-from ballast.broker.topic_defaults import with_defaults
-from ballast.broker.waits import Waits
+from ballast.broker.replicas.purgatories import Delays
+from ballast.broker.replicas.purgatory_timer import PurgatoryTimer
+from ballast.broker.replicas.replica_manager import ReplicaManager
+from ballast.broker.replicas.throttles import throttles_of
 from ballast.model.brokers import Broker as RegisteredBroker
 from ballast.model.brokers import Endpoint
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import LOAD_TOPIC, OFFSETS_TOPIC
 from ballast.net.http import Health, HttpServer
-from ballast.net.server import Server
-from ballast.protocol.messages.create_topics import CreatableTopic
+from ballast.net.server.server import Server
+from ballast.protocol.messages.admin.create_topics import CreatableTopic
+from ballast.storage.directories.log_dirs import LogDirs
 from ballast.storage.errors import NoUsableLogDir, WrongLogDir
-from ballast.storage.files import Files
-from ballast.storage.log_dirs import LogDirs
+from ballast.storage.files.files import Files
 from ballast.zk.client import ClientFactory
 from ballast.zk.errors import AlreadyRegistered
 

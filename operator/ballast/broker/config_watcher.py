@@ -5,11 +5,11 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
-from ballast.broker.dynamic_configs import DynamicConfigs
-from ballast.broker.replica_manager import ReplicaManager
-from ballast.broker.session import Session
-from ballast.broker.throttles import Throttles
-from ballast.zk.broker_store import BrokerStore
+from ballast.broker.cluster.session import Session
+from ballast.broker.config.dynamic_configs import DynamicConfigs
+from ballast.broker.replicas.replica_manager import ReplicaManager
+from ballast.broker.replicas.throttles import Throttles
+from ballast.zk.broker_store.store import BrokerStore
 from ballast.zk.errors import ZooKeeperError
 from ballast.znodes.errors import ZnodeError
 

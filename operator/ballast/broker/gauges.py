@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from ballast.broker.parts import Parts
+from ballast.broker.apis.context import Parts
 from ballast.coordinator.states import GroupState
-from ballast.net.server import Server
+from ballast.net.server.server import Server
 
 _GROUP_GAUGES = {
     GroupState.PREPARING_REBALANCE: "preparing_rebalance",

@@ -1,9 +1,9 @@
 """Connections from this broker to others, one request at a time each."""
 
-from ballast.broker.apis.produce import ADMIN_CLIENT_ID
-from ballast.broker.config import BrokerConfig
+from ballast.broker.apis.records.produce import ADMIN_CLIENT_ID
+from ballast.broker.config.config import BrokerConfig
 from ballast.model.brokers import Broker
-from ballast.net.channel import BrokerChannel, ChannelOptions
+from ballast.net.client.channel import BrokerChannel, ChannelOptions
 
 
 class PeerChannels:

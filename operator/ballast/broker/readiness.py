@@ -4,7 +4,7 @@ The two differ when ZooKeeper is away: the broker goes on serving what it leads 
 taking its pod from clients would stop what still works. But it may not know yet who leads now.
 """
 
-from ballast.broker.identity import Identity
+from ballast.broker.cluster.identity import Identity
 from ballast.broker.registration import Registration
 
 

@@ -14,13 +14,13 @@ from collections import deque
 from collections.abc import Callable, Collection
 from typing import Final
 
+from ballast.broker.cluster.controller_link import ControllerLink
+from ballast.broker.cluster.identity import Identity
+from ballast.broker.cluster.session import Session
 from ballast.broker.config_watcher import ConfigWatcher
-from ballast.broker.controller_link import ControllerLink
-from ballast.broker.identity import Identity
-from ballast.broker.metrics import BrokerMetrics
-from ballast.broker.session import Session
+from ballast.broker.metrics.metrics import BrokerMetrics
 from ballast.model.brokers import Broker
-from ballast.zk.broker_store import BrokerStore
+from ballast.zk.broker_store.store import BrokerStore
 from ballast.zk.client import ClientFactory, SessionEvent, ZooKeeperClient
 from ballast.zk.errors import ConnectionLoss, ZooKeeperError
 

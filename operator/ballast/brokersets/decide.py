@@ -16,25 +16,25 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ballast.brokersets.availability import Availability
-from ballast.brokersets.broker_states import broker_statuses
-from ballast.brokersets.census import Census, take_census
-from ballast.brokersets.conditions import ConditionType, Facts, Findings, findings
-from ballast.brokersets.disruption import Disruption, plan_disruption
-from ballast.brokersets.dynamic_config import due_changes, is_in_force
+from ballast.brokersets.children.disruption import Disruption, plan_disruption
+from ballast.brokersets.children.resources import Inputs
 from ballast.brokersets.errors import InvalidBrokerSet
 from ballast.brokersets.objects import object_steps, volume_steps
-from ballast.brokersets.observed import Cluster
-from ballast.brokersets.readiness import Verdict, judge
-from ballast.brokersets.rebalancing import plan_rebalance
-from ballast.brokersets.resources import Inputs
-from ballast.brokersets.rolling import Roll, plan_roll
-from ballast.brokersets.scaling import Scaling, plan_scaling
-from ballast.brokersets.shapes import shapes_of
-from ballast.brokersets.spec import DesiredState
-from ballast.brokersets.status import refused_status, status_document
-from ballast.brokersets.steps import AlterBrokerConfigs, Decision, PatchGate, Step
-from ballast.brokersets.world import World
+from ballast.brokersets.observation.availability import Availability
+from ballast.brokersets.observation.observed import Cluster
+from ballast.brokersets.observation.partition_counts import Census, take_census
+from ballast.brokersets.observation.readiness import Verdict, judge
+from ballast.brokersets.observation.shapes import shapes_of
+from ballast.brokersets.spec.spec import DesiredState
+from ballast.brokersets.status.broker_states import broker_statuses
+from ballast.brokersets.status.conditions import ConditionType, Facts, Findings, findings
+from ballast.brokersets.status.status import refused_status, status_document
+from ballast.brokersets.steps.decision_input import World
+from ballast.brokersets.steps.dynamic_config import due_changes, is_in_force
+from ballast.brokersets.steps.rebalancing import plan_rebalance
+from ballast.brokersets.steps.rolling_update import Roll, plan_roll
+from ballast.brokersets.steps.scaling import Scaling, plan_scaling
+from ballast.brokersets.steps.steps import AlterBrokerConfigs, Decision, PatchGate, Step
 from ballast.model.conditions import ConditionStatus, Finding
 
 BUSY_S = 1.0

@@ -1,9 +1,9 @@
 """Which objects of a set differ from what they should be."""
 
 from ballast.brokersets import names
-from ballast.brokersets.resources import Inputs, desired, digest_of, obsolete
-from ballast.brokersets.steps import Apply, Delete, ResizeVolume, Step
-from ballast.brokersets.world import World
+from ballast.brokersets.children.resources import Inputs, desired, digest_of, obsolete
+from ballast.brokersets.steps.decision_input import World
+from ballast.brokersets.steps.steps import Apply, Delete, ResizeVolume, Step
 from ballast.model.quantity import parse_quantity
 
 

@@ -30,8 +30,8 @@ from ballast.candidate.requests import Request, encoded
 from ballast.candidate.returning_brokers import ReturningBrokers
 from ballast.controller.errors import ControllerMoved, StoreUnavailable
 from ballast.net.api_versions import answer_api_versions
-from ballast.net.requests import RequestContext, ResponseParts
-from ballast.net.server import Server
+from ballast.net.server.requests import RequestContext, ResponseParts
+from ballast.net.server.server import Server
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.codec import decode
 from ballast.protocol.error_codes import ErrorCode

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ballast.candidate.acting import CandidateApi
+from ballast.candidate.active_controller import CandidateApi
 from ballast.candidate.apis import (
     alter_partition_reassignments,
     controlled_shutdown,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from ballast.candidate.errors import EventQueueFull
-from ballast.controller.events import (
+from ballast.controller.state.events import (
     Event,
     LeaderAndIsrAnswered,
     StopReplicaAnswered,

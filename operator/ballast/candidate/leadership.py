@@ -5,19 +5,19 @@ import logging
 from collections import Counter
 from random import Random
 
-from ballast.candidate.acting import Acting
+from ballast.candidate.active_controller import Acting
 from ballast.candidate.errors import Deposed, SessionEnded
 from ballast.candidate.event_queue import EventQueue
 from ballast.candidate.options import CandidateOptions
 from ballast.candidate.requests import Request, Requests
 from ballast.candidate.returning_brokers import ReturningBrokers
 from ballast.controller.controller import Controller
-from ballast.controller.events import AutoPreferredReplicaLeaderElection, Event
-from ballast.controller.states import PartitionState
+from ballast.controller.state.events import AutoPreferredReplicaLeaderElection, Event
+from ballast.controller.state.states import PartitionState
 from ballast.net.controller_channels import ControllerChannels
 from ballast.protocol.error_codes import ErrorCode
 from ballast.zk.client import SessionEvent, ZooKeeperClient
-from ballast.zk.controller_store import ControllerStore
+from ballast.zk.controller_store.store import ControllerStore
 from ballast.zk.election import Elected, Election
 
 log = logging.getLogger(__name__)

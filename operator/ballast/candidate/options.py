@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ballast.controller.options import ControllerOptions
+from ballast.controller.state.options import ControllerOptions
 from ballast.net.controller_channels import ControllerChannelOptions
-from ballast.net.limits import ServerLimits
+from ballast.net.server.limits import ServerLimits
 from ballast.znodes.owner import Owner
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from ballast.candidate.acting import Acting, CandidateApi, Waiting
+from ballast.candidate.active_controller import Acting, CandidateApi, Waiting
 from ballast.controller.errors import RequestRefused, StateChangeFailed
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.frames import RequestHeader, encode_response_parts

@@ -16,7 +16,7 @@ import logging
 from collections.abc import Collection
 from typing import Final
 
-from ballast.zk import outcomes
+from ballast.zk import lost_replies as outcomes
 from ballast.zk.client import WatchEvent, ZooKeeperClient
 from ballast.zk.errors import NoNode, ZooKeeperError
 from ballast.znodes import broker_ids

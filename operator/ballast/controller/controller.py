@@ -4,29 +4,29 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from ballast.controller import events
-from ballast.controller.brokers import BrokerLifecycle, BrokerProcedures
-from ballast.controller.context import ControllerContext
-from ballast.controller.controlled_shutdown import ControlledShutdown
-from ballast.controller.election_requests import ElectionRequests
-from ballast.controller.elections import ElectionType
+from ballast.controller.brokers.brokers import BrokerLifecycle, BrokerProcedures
+from ballast.controller.brokers.controlled_shutdown import ControlledShutdown
+from ballast.controller.brokers.isr_changes import IsrChanges
+from ballast.controller.brokers.log_dir_failures import LogDirFailures
+from ballast.controller.brokers.strays import Strays
 from ballast.controller.errors import RequestRefused
 from ballast.controller.failover import Failover, Procedures
-from ballast.controller.isr_changes import IsrChanges
-from ballast.controller.leader_rebalance import LeaderRebalance
-from ballast.controller.leadership import LeadershipWriter
-from ballast.controller.log_dir_failures import LogDirFailures
-from ballast.controller.new_topics import NewTopic
-from ballast.controller.options import ControllerOptions
-from ballast.controller.partition_states import PartitionStateMachine
-from ballast.controller.ports import BrokerChannels, MetadataStore
-from ballast.controller.reassignment import Machines, Reassignment
-from ballast.controller.reassignment_requests import ReassignmentRequests
-from ballast.controller.replica_states import ReplicaStateMachine
-from ballast.controller.strays import Strays
-from ballast.controller.topic_deletion import TopicDeletion
-from ballast.controller.topic_growth import TopicGrowth
-from ballast.controller.topics import Topics
+from ballast.controller.leaders.election_requests import ElectionRequests
+from ballast.controller.leaders.leader_rebalance import LeaderRebalance
+from ballast.controller.machines.elections import ElectionType
+from ballast.controller.machines.leader_and_isr import LeadershipWriter
+from ballast.controller.machines.partition_states import PartitionStateMachine
+from ballast.controller.machines.replica_states import ReplicaStateMachine
+from ballast.controller.machines.topic_deletion import TopicDeletion
+from ballast.controller.reassignment.reassignment import Machines, Reassignment
+from ballast.controller.reassignment.requests import ReassignmentRequests
+from ballast.controller.state import events
+from ballast.controller.state.context import ControllerContext
+from ballast.controller.state.options import ControllerOptions
+from ballast.controller.state.ports import BrokerChannels, MetadataStore
+from ballast.controller.topics.new_topics import NewTopic
+from ballast.controller.topics.topic_growth import TopicGrowth
+from ballast.controller.topics.topics import Topics
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import TopicAssignment

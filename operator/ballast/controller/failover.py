@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 
-from ballast.controller.brokers import BrokerLifecycle
-from ballast.controller.context import ControllerContext
-from ballast.controller.election_requests import ElectionRequests
-from ballast.controller.leadership import LeadershipWriter
-from ballast.controller.partition_states import PartitionStateMachine
-from ballast.controller.ports import MetadataStore
-from ballast.controller.reassignment import Reassignment
-from ballast.controller.reassignment_requests import ReassignmentRequests
-from ballast.controller.replica_states import ReplicaStateMachine
-from ballast.controller.topic_deletion import TopicDeletion
+from ballast.controller.brokers.brokers import BrokerLifecycle
+from ballast.controller.leaders.election_requests import ElectionRequests
+from ballast.controller.machines.leader_and_isr import LeadershipWriter
+from ballast.controller.machines.partition_states import PartitionStateMachine
+from ballast.controller.machines.replica_states import ReplicaStateMachine
+from ballast.controller.machines.topic_deletion import TopicDeletion
+from ballast.controller.reassignment.reassignment import Reassignment
+from ballast.controller.reassignment.requests import ReassignmentRequests
+from ballast.controller.state.context import ControllerContext
+from ballast.controller.state.ports import MetadataStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

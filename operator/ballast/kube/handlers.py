@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import kopf
 
-from ballast.kube.connection import Login, login_for_kopf
-from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, Resource
-from ballast.kube.tenders import OLD_FINALIZER, Tenders
+from ballast.kube.api.credentials import Login, login_for_kopf
+from ballast.kube.api.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, Resource
+from ballast.kube.reconcilers import OLD_FINALIZER, Tenders
 
 RESOURCES: Final = (PARTITION_REASSIGNMENTS, BROKER_SETS)
 

@@ -20,24 +20,24 @@ from typing import Final, NoReturn
 from ballast.candidate.cancellation import end_if_cancelled
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.options import CandidateOptions
-from ballast.kube.api import ApiClient
-from ballast.kube.candidate_specs import CandidateSpec, candidate_id_of
-from ballast.kube.candidate_view import view_of
-from ballast.kube.candidates import Candidates
-from ballast.kube.connection import Login
-from ballast.kube.context import ClosableAdmin
-from ballast.kube.controller_metrics import CandidatesCollector
-from ballast.kube.ensembles import EnsembleAsker
-from ballast.kube.errors import LeaseLost
-from ballast.kube.health import OperatorHealth
-from ballast.kube.lease import LeaseElector
-from ballast.kube.loop_thread import LoopFactory, LoopThread
-from ballast.kube.metrics import OperatorMetrics, registry_of
-from ballast.kube.options import OperatorOptions
-from ballast.kube.resources import ObjectKey, Resource
-from ballast.kube.tenders import Tend
-from ballast.kube.tending import Tending
-from ballast.kube.wakes import Wakes
+from ballast.kube.api.client import ApiClient
+from ballast.kube.api.credentials import Login
+from ballast.kube.api.errors import LeaseLost
+from ballast.kube.api.leader_election import LeaseElector
+from ballast.kube.api.resources import ObjectKey, Resource
+from ballast.kube.candidates.candidate_specs import CandidateSpec, candidate_id_of
+from ballast.kube.candidates.candidates import Candidates
+from ballast.kube.candidates.controller_metrics import CandidatesCollector
+from ballast.kube.kopf_loop import Tending
+from ballast.kube.reconcilers import Tend
+from ballast.kube.runtime.candidate_view import view_of
+from ballast.kube.runtime.context import ClosableAdmin
+from ballast.kube.runtime.ensembles import EnsembleAsker
+from ballast.kube.runtime.health import OperatorHealth
+from ballast.kube.runtime.loop_thread import LoopFactory, LoopThread
+from ballast.kube.runtime.metrics import OperatorMetrics, registry_of
+from ballast.kube.runtime.options import OperatorOptions
+from ballast.kube.runtime.work_queue import Wakes
 from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.net.http import Health, HttpServer
 from ballast.reassign.ports import Clock

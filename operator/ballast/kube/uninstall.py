@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ballast.kube.errors import ApiUnavailable, Conflict, NotFound
-from ballast.kube.ports import KubernetesApi
-from ballast.kube.reassignment_object import ReassignmentObject
-from ballast.kube.resources import (
+from ballast.kube.api.errors import ApiUnavailable, Conflict, NotFound
+from ballast.kube.api.ports import KubernetesApi
+from ballast.kube.api.reassignment_object import ReassignmentObject
+from ballast.kube.api.resources import (
     BROKER_SETS,
     GROUP,
     PARTITION_REASSIGNMENTS,

@@ -6,7 +6,7 @@ from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.codec import decode
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.frames import RequestHeader, encode_response_parts
-from ballast.protocol.messages.api_versions import (
+from ballast.protocol.messages.cluster.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
     ApiVersionsResponse,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, TypeVar, assert_never
 
-from ballast.controller.commands import (
+from ballast.controller.state.control_requests import (
     Command,
     LeaderAndIsrCommand,
     LeaderAndIsrEntry,
@@ -16,7 +16,7 @@ from ballast.controller.commands import (
     StopReplicaEntry,
     UpdateMetadataCommand,
 )
-from ballast.controller.events import (
+from ballast.controller.state.events import (
     Event,
     LeaderAndIsrAnswered,
     StopReplicaAnswered,
@@ -25,9 +25,9 @@ from ballast.controller.events import (
 from ballast.model.brokers import Broker
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages import leader_and_isr as leader_and_isr_wire
-from ballast.protocol.messages import stop_replica as stop_replica_wire
-from ballast.protocol.messages import update_metadata as update_metadata_wire
+from ballast.protocol.messages.control import leader_and_isr as leader_and_isr_wire
+from ballast.protocol.messages.control import stop_replica as stop_replica_wire
+from ballast.protocol.messages.control import update_metadata as update_metadata_wire
 from ballast.protocol.schema import ZERO_UUID, Message
 
 LEADER_AND_ISR_VERSION = 5

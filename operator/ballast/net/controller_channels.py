@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ballast.controller.commands import Command
-from ballast.controller.events import Event
+from ballast.controller.state.control_requests import Command
+from ballast.controller.state.events import Event
 from ballast.model.brokers import Broker
-from ballast.net.channel import BrokerChannel, ChannelOptions
+from ballast.net.client.channel import BrokerChannel, ChannelOptions
 from ballast.net.control_messages import to_event, to_wire
 from ballast.net.errors import NetError, QueueOverflow
 

@@ -5,9 +5,9 @@ from collections.abc import Collection
 import numpy as np
 
 from ballast.model.ids import TopicPartition
-from ballast.planner.columns import ClusterColumns, differs, ids_of
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.targets import plan_targets
+from ballast.planner.plan import plan_targets
+from ballast.planner.snapshot.columns import ClusterColumns, differs, ids_of
 
 Targets = dict[TopicPartition, tuple[int, ...]]
 

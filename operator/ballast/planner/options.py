@@ -6,9 +6,9 @@ from enum import StrEnum
 import numpy as np
 
 from ballast.planner.arrays import Bools
-from ballast.planner.columns import BrokerColumns, ClusterColumns
 from ballast.planner.errors import OptionsRejected
 from ballast.planner.patterns import compiled
+from ballast.planner.snapshot.columns import BrokerColumns, ClusterColumns
 
 MAX_REPLICATION_FACTOR = 32
 MAX_SEED = 2**31 - 1

@@ -9,45 +9,49 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ballast.protocol.messages import (
+from ballast.protocol.messages.admin import (
     alter_configs,
     alter_partition_reassignments,
     alter_replica_log_dirs,
-    api_versions,
-    controlled_shutdown,
     create_acls,
     create_partitions,
     create_topics,
     delete_acls,
-    delete_groups,
-    delete_records,
     delete_topics,
     describe_acls,
-    describe_cluster,
     describe_configs,
-    describe_groups,
     describe_log_dirs,
     elect_leaders,
-    fetch,
+    incremental_alter_configs,
+    list_partition_reassignments,
+)
+from ballast.protocol.messages.cluster import api_versions, describe_cluster, metadata
+from ballast.protocol.messages.control import (
+    controlled_shutdown,
+    leader_and_isr,
+    stop_replica,
+    update_metadata,
+)
+from ballast.protocol.messages.groups import (
+    delete_groups,
+    describe_groups,
     find_coordinator,
     heartbeat,
-    incremental_alter_configs,
-    init_producer_id,
     join_group,
-    leader_and_isr,
     leave_group,
     list_groups,
-    list_offsets,
-    list_partition_reassignments,
-    metadata,
     offset_commit,
     offset_delete,
     offset_fetch,
+    sync_group,
+)
+from ballast.protocol.messages.records import (
+    delete_records,
+    fetch,
+    init_producer_id,
+    list_offsets,
     offset_for_leader_epoch,
     produce,
-    stop_replica,
-    sync_group,
-    update_metadata,
 )
 from ballast.protocol.schema import Message
 

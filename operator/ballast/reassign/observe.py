@@ -3,18 +3,18 @@
 from collections.abc import Collection, Iterable, Mapping
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.memory import Memory
-from ballast.reassign.plan import Plan
+from ballast.reassign.decision.decision_input import Observed
+from ballast.reassign.plan.plan import Plan
+from ballast.reassign.plan.progress import Sizes
 from ballast.reassign.ports import (
     BrokerUnavailable,
     ClusterAdmin,
     ClusterView,
     ReplicaLogDirs,
 )
-from ballast.reassign.progress import Sizes
-from ballast.reassign.spec import ReassignmentSpec
-from ballast.reassign.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
-from ballast.reassign.world import Observed
+from ballast.reassign.spec.spec import ReassignmentSpec
+from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.throttle.throttle_values import BROKER_THROTTLES, TOPIC_THROTTLES
 
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 MIN_ISR_INTERVAL_SECONDS = 15.0

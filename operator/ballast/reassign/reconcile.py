@@ -11,28 +11,12 @@ from typing import TypeVar
 
 from ballast.model.conditions import Condition
 from ballast.model.ids import TopicPartition
-from ballast.reassign.conditions import ConditionType, LifecycleState
-from ballast.reassign.decide import decide, throttling_of
-from ballast.reassign.errors import MemoryRejected
-from ballast.reassign.log_dir_moves import NOT_THERE_YET, Orders
-from ballast.reassign.memory import Flaw, Intent, Memory
-from ballast.reassign.observe import Observer
-from ballast.reassign.piece_order import follows
-from ballast.reassign.ports import (
-    BrokerUnavailable,
-    Clock,
-    ClusterAdmin,
-    ClusterUnavailable,
-    RequestError,
-    StateStore,
-)
-from ballast.reassign.progress import MoveState, measure
-from ballast.reassign.queueing import QueuePlace
-from ballast.reassign.recent import Recent
-from ballast.reassign.report import Moment, report, unavailable
-from ballast.reassign.spec import DesiredState, ReassignmentSpec
-from ballast.reassign.status import Status
-from ballast.reassign.steps import (
+from ballast.reassign.decision.decide import decide, throttling_of
+from ballast.reassign.decision.decision_input import MY_TURN, World
+from ballast.reassign.decision.log_dir_moves import NOT_THERE_YET, Orders
+from ballast.reassign.decision.move_states import Survey, survey
+from ballast.reassign.decision.piece_order import follows
+from ballast.reassign.decision.steps import (
     ApplyThrottle,
     CancelActive,
     Done,
@@ -45,9 +29,25 @@ from ballast.reassign.steps import (
     SubmitBatch,
     Wait,
 )
-from ballast.reassign.survey import Survey, survey
-from ballast.reassign.throttling import ThrottleChange, Throttling
-from ballast.reassign.world import MY_TURN, World
+from ballast.reassign.decision.throttle_plan import ThrottleChange, Throttling
+from ballast.reassign.decision.transient_state import Recent
+from ballast.reassign.errors import MemoryRejected
+from ballast.reassign.observe import Observer
+from ballast.reassign.plan.progress import MoveState, measure
+from ballast.reassign.ports import (
+    BrokerUnavailable,
+    Clock,
+    ClusterAdmin,
+    ClusterUnavailable,
+    RequestError,
+    StateStore,
+)
+from ballast.reassign.report import Moment, report, unavailable
+from ballast.reassign.spec.spec import DesiredState, ReassignmentSpec
+from ballast.reassign.state.conditions import ConditionType, LifecycleState
+from ballast.reassign.state.persisted_state import Flaw, Intent, Memory
+from ballast.reassign.state.queueing import QueuePlace
+from ballast.reassign.state.status import Status
 
 MIN_RETRY_SECONDS = 0.5
 MAX_RETRY_SECONDS = 10.0

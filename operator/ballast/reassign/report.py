@@ -4,12 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ballast.model.conditions import Condition, ConditionStatus, Finding
-from ballast.reassign.conditions import FINAL_STATUS, ConditionType, LifecycleState, updated
-from ballast.reassign.memory import Intent, Memory
-from ballast.reassign.progress import MoveState, Progress, bytes_to_move, leader_size, measure
-from ballast.reassign.queueing import YIELDING, QueuePlace
-from ballast.reassign.spec import ApprovalPolicy, ReassignmentSpec
-from ballast.reassign.status import (
+from ballast.reassign.decision.decision_input import World
+from ballast.reassign.decision.move_states import Survey, survey
+from ballast.reassign.decision.steps import Done, Finish, Refuse, Step, Wait
+from ballast.reassign.decision.submission import dead_brokers
+from ballast.reassign.decision.throttle_plan import Throttling
+from ballast.reassign.plan.progress import MoveState, Progress, bytes_to_move, leader_size, measure
+from ballast.reassign.spec.spec import ApprovalPolicy, ReassignmentSpec
+from ballast.reassign.state.conditions import FINAL_STATUS, ConditionType, LifecycleState, updated
+from ballast.reassign.state.persisted_state import Intent, Memory
+from ballast.reassign.state.queueing import YIELDING, QueuePlace
+from ballast.reassign.state.status import (
     MAX_FAILURES,
     BrokerProgress,
     Failure,
@@ -17,11 +22,6 @@ from ballast.reassign.status import (
     Status,
     ThrottleStatus,
 )
-from ballast.reassign.steps import Done, Finish, Refuse, Step, Wait
-from ballast.reassign.submission import dead_brokers
-from ballast.reassign.survey import Survey, survey
-from ballast.reassign.throttling import Throttling
-from ballast.reassign.world import World
 
 _TRUE, _FALSE, _UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
 UNAVAILABLE = "ControllerUnavailable"

@@ -1,4 +1,4 @@
-"""What is done with each block, between Arrow batches: the steps of `ballast.planner.steps`.
+"""What is done with each block, between Arrow batches: the steps of `planner.sharding.steps`.
 
 Every function here makes one for ``DataFrame.mapInArrow``. A block that is refused tells it in its
 row, so that the driver raises what this process found. Between two steps columns are packed by
@@ -23,20 +23,20 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from ballast.planner.bands import Bands
-from ballast.planner.columns import ClusterColumns
 from ballast.planner.errors import PlannerError
-from ballast.planner.explain import Explanation, explain
-from ballast.planner.explain_blocks import whole_explanation
+from ballast.planner.explain.explain import Explanation, explain
+from ballast.planner.explain.explain_blocks import whole_explanation
+from ballast.planner.explain.target import Target
 from ballast.planner.options import PlanOptions
-from ballast.planner.quotas import Quota
-from ballast.planner.snapshot_blocks import block_columns, block_topics, strangers
-from ballast.planner.snapshot_entries import BrokerEntry
-from ballast.planner.steps import even_out, lead, place
-from ballast.planner.survey import survey
-from ballast.planner.target import Target
-from ballast.planner.targets import plan_whole
-from ballast.reassign.planned_lines import planned_lines
+from ballast.planner.plan import plan_whole
+from ballast.planner.problem.replica_targets import Bands
+from ballast.planner.sharding.block_quotas import Quota
+from ballast.planner.sharding.block_summary import survey
+from ballast.planner.sharding.steps import even_out, lead, place
+from ballast.planner.snapshot.blocks_text import block_columns, block_topics, strangers
+from ballast.planner.snapshot.columns import ClusterColumns
+from ballast.planner.snapshot.entries import BrokerEntry
+from ballast.reassign.plan.planned_lines import planned_lines
 
 Batches = Iterator[pa.RecordBatch]
 Step = Callable[[Batches], Batches]

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from ballast.reassign.plan_chunks import Chunk, ChunkedPlan, PlanWriter
-from ballast.reassign.plan_index import CHUNK_KEY, INDEX_KEY, ChunkReference, PlanIndex
-from ballast.reassign.plan_lines import PlanLine
+from ballast.reassign.plan.chunks import Chunk, ChunkedPlan, PlanWriter
+from ballast.reassign.plan.index import CHUNK_KEY, INDEX_KEY, ChunkReference, PlanIndex
+from ballast.reassign.plan.lines import PlanLine
 from ballast.spark.errors import ChunkTaken, PlanJobFailed
 from ballast.spark.ports import ConfigMaps, Document
 

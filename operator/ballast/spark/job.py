@@ -16,13 +16,13 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from ballast.planner.blocks import PARTITIONS_PER_BLOCK
 from ballast.planner.errors import Infeasible, OptionsRejected, PlannerError
-from ballast.planner.explanation_document import explanation_document, infeasible_document
+from ballast.planner.explain.explanation_document import explanation_document, infeasible_document
 from ballast.planner.options import PlanOptions
 from ballast.planner.options_document import read_options
+from ballast.planner.snapshot.blocks import PARTITIONS_PER_BLOCK
 from ballast.reassign.errors import PlanRejected
-from ballast.reassign.job_load import JobLoad, JobLoadRejected
+from ballast.reassign.generate.job_load import JobLoad, JobLoadRejected
 from ballast.spark.api import ACCOUNT, ApiConfigMaps
 from ballast.spark.chunks import PlanStore, SnapshotChunks, Work
 from ballast.spark.errors import PlanJobFailed

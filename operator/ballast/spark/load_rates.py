@@ -1,7 +1,7 @@
 """Samples of load, gathered into the rates of each block's partitions.
 
 The rules are those of `ballast.model.load_features`, and the numbers those of
-`ballast.planner.load_rates`, said over columns. Samples are brought together with the places of
+`planner.snapshot.load_rates`, said over columns. Samples are brought together with the places of
 their topics before their partitions are taken apart, so that what is not in the snapshot is left
 out early and what is grouped are numbers.
 """

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from ballast.model.topics import LOAD_TOPIC
-from ballast.reassign.job_load import JobLoad
+from ballast.reassign.generate.job_load import JobLoad
 from ballast.spark.errors import PlanJobFailed
 from ballast.spark.load_rates import LoadSamples
 from ballast.spark.load_samples import samples_of

@@ -7,7 +7,7 @@
       └────mapInArrow──► placed ◄───────────────────────────────────┘
              placed ──collect who leads──► shares ──broadcast──► mapInArrow ──► lines
 
-The same functions in the same order as `ballast.planner.targets`, over the same blocks: so the plan
+The same functions in the same order as `ballast.planner.plan`, over the same blocks: so the plan
 is the same, however many executors there are. Where bytes are left uneven, places are found in two
 turns. A task takes some blocks, one by one: what the driver and a task hold does not grow with the
 cluster. A plan that goes by load begins with the rates of each block's partitions, which the
@@ -23,20 +23,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 from pyspark.storagelevel import StorageLevel
 
-from ballast.planner.bands import Bands
-from ballast.planner.blocks import PARTITIONS_PER_BLOCK, without_partitions
-from ballast.planner.collector import SnapshotCollector
-from ballast.planner.columns import BrokerColumns
-from ballast.planner.evening import share_out_excess
-from ballast.planner.explain import Explanation
-from ballast.planner.explain_blocks import whole_explanation
-from ballast.planner.leading import Led, share_out_leaders
+from ballast.planner.explain.explain import Explanation
+from ballast.planner.explain.explain_blocks import whole_explanation
+from ballast.planner.leaders.shares import Led, share_out_leaders
 from ballast.planner.options import PlanOptions
-from ballast.planner.quotas import share_out_work
-from ballast.planner.snapshot_blocks import Reading, cut_snapshot, with_strangers
-from ballast.planner.snapshot_entries import BrokerEntry
-from ballast.planner.steps import Placed
-from ballast.planner.survey import Survey, situation_of
+from ballast.planner.problem.replica_targets import Bands
+from ballast.planner.sharding.block_quotas import share_out_work
+from ballast.planner.sharding.block_summary import Survey, situation_of
+from ballast.planner.sharding.cross_block_balance import share_out_excess
+from ballast.planner.sharding.steps import Placed
+from ballast.planner.snapshot.blocks import PARTITIONS_PER_BLOCK, without_partitions
+from ballast.planner.snapshot.blocks_text import Reading, cut_snapshot, with_strangers
+from ballast.planner.snapshot.collector import SnapshotCollector
+from ballast.planner.snapshot.columns import BrokerColumns
+from ballast.planner.snapshot.entries import BrokerEntry
 from ballast.spark.batches import (
     PLACED,
     PLACES,

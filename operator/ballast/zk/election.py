@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ballast.zk import outcomes
+from ballast.zk import lost_replies as outcomes
 from ballast.zk.client import Check, Create, Delete, SetData, Stat, Watch, ZooKeeperClient
 from ballast.zk.errors import (
     BadVersion,

@@ -3,7 +3,7 @@
 import contextlib
 from dataclasses import dataclass
 
-from ballast.zk import outcomes
+from ballast.zk import lost_replies as outcomes
 from ballast.zk.client import ZooKeeperClient
 from ballast.zk.errors import NodeExists, NoNode
 from ballast.znodes import cluster_id, owner

@@ -21,25 +21,25 @@ from ballast.protocol.frames import (
     decode_request_header,
     encode_response,
 )
-from ballast.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
-from ballast.protocol.messages.fetch import (
-    FetchableTopicResponse,
-    FetchResponse,
-    PartitionData,
-)
-from ballast.protocol.messages.init_producer_id import InitProducerIdResponse
-from ballast.protocol.messages.list_offsets import (
-    ListOffsetsPartitionResponse,
-    ListOffsetsResponse,
-    ListOffsetsTopicResponse,
-)
-from ballast.protocol.messages.metadata import (
+from ballast.protocol.messages.cluster.api_versions import ApiVersion, ApiVersionsResponse
+from ballast.protocol.messages.cluster.metadata import (
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from ballast.protocol.messages.produce import (
+from ballast.protocol.messages.records.fetch import (
+    FetchableTopicResponse,
+    FetchResponse,
+    PartitionData,
+)
+from ballast.protocol.messages.records.init_producer_id import InitProducerIdResponse
+from ballast.protocol.messages.records.list_offsets import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from ballast.protocol.messages.records.produce import (
     PartitionProduceResponse,
     ProduceResponse,
     TopicProduceResponse,

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from ballast.broker import fetch
+from ballast.broker.cluster.identity import ControllerFence
 from ballast.broker.errors import PartitionError
-from ballast.broker.fetcher import Fetcher
-from ballast.broker.fetchers import Fetchers
-from ballast.broker.identity import ControllerFence
-from ballast.broker.leadership import Leadership, ReplicaStop
-from ballast.broker.partition import Partition
+from ballast.broker.following.fetcher import Fetcher
+from ballast.broker.following.fetchers import Fetchers
+from ballast.broker.following.replica_roles import Leadership, ReplicaStop
+from ballast.broker.partitions.partition import Partition
+from ballast.broker.replicas import fetch
 from ballast.model.leadership import LeaderAndIsr
 from ballast.net.control_messages import to_wire
 from ballast.net.controller_channels import ControllerChannels

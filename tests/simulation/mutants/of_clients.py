@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ballast.broker.answers import Answer
-from ballast.net import liveness
-from ballast.net.liveness import NEVER, Liveness
+from ballast.broker.apis.responses import Answer
+from ballast.net.server import liveness
+from ballast.net.server.liveness import NEVER, Liveness
 from ballast.purgatory.shares import Holder, WaitShares
 from tests.simulation.mutants.mutant import Mutant, NotFound
 from tests.simulation.vanishing_clients import run_vanishings

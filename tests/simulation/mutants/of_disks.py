@@ -9,23 +9,24 @@ from typing import Any
 
 import pytest
 
-from ballast.broker import fetch, housekeeping, log_cleaner, log_dir_moves
-from ballast.broker.damaged_replicas import DamagedReplicas, Verdict
-from ballast.broker.missing_replicas import MissingReplicas
-from ballast.broker.replica_manager import ReplicaManager
+from ballast.broker.maintenance import housekeeping, log_cleaner, log_dir_moves
+from ballast.broker.replicas import fetch
+from ballast.broker.replicas.damaged_replicas import DamagedReplicas, Verdict
+from ballast.broker.replicas.missing_replicas import MissingReplicas
+from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.replication.producer_state import ProducerSnapshot, ProducerStates
-from ballast.storage import recovery
-from ballast.storage.batch_mark import BatchMark
-from ballast.storage.cleaner import _Cleaning
-from ballast.storage.compaction import Cleanable, find_cleanable
-from ballast.storage.descriptors import Buffer
+from ballast.storage.cleaning.cleaner import _Cleaning
+from ballast.storage.cleaning.compaction import Cleanable, find_cleanable
+from ballast.storage.directories.log_directory import LogDirectory
+from ballast.storage.directories.log_dirs import LogDirs
 from ballast.storage.errors import DiskError
-from ballast.storage.log import Log
-from ballast.storage.log_directory import LogDirectory
-from ballast.storage.log_dirs import LogDirs
-from ballast.storage.retention import apply_retention
-from ballast.storage.segment import Segment
-from ballast.storage.soundness import Sound
+from ballast.storage.files.descriptors import Buffer
+from ballast.storage.files.soundness import Sound
+from ballast.storage.log import recovery
+from ballast.storage.log.batch_mark import BatchMark
+from ballast.storage.log.log import Log
+from ballast.storage.log.retention import apply_retention
+from ballast.storage.log.segment import Segment
 from tests.simulation.mutants.mutant import Mutant, Seeds, Test
 
 UNIT = "tests/unit/"

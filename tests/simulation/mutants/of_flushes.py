@@ -6,13 +6,13 @@ Each undoes one of the rules by which the promises are kept.
 import pytest
 
 from ballast.broker.broker import Broker
-from ballast.storage.cleaner import _Cleaning
-from ballast.storage.durability import Flushes
-from ballast.storage.log import Log
+from ballast.storage.cleaning.cleaner import _Cleaning
+from ballast.storage.files.durability import Flushes
+from ballast.storage.log.log import Log
 from tests.simulation.mutants.mutant import Mutant, Seeds, Test
 
-DURABILITY = "tests/unit/storage/test_durability.py::"
-CLEANER = "tests/unit/storage/test_cleaner.py::"
+DURABILITY = "tests/unit/storage/files/test_durability.py::"
+CLEANER = "tests/unit/storage/cleaning/test_cleaner.py::"
 
 
 def a_flush_vouches_for_what_was_appended_meanwhile(patch: pytest.MonkeyPatch) -> None:

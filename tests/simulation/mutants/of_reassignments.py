@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import pytest
 
 from ballast.model.ids import TopicPartition
-from ballast.net.admin import AdminClient
-from ballast.reassign import decide, submission
-from ballast.reassign.closing import close
-from ballast.reassign.log_dir_moves import taken_back
-from ballast.reassign.memory import Memory
-from ballast.reassign.steps import CancelActive, ElectPreferred, RestoreThrottle, Step
-from ballast.reassign.survey import Survey
-from ballast.reassign.world import Observed, World
+from ballast.net.admin.admin import AdminClient
+from ballast.reassign.decision import decide, submission
+from ballast.reassign.decision.closing import close
+from ballast.reassign.decision.decision_input import Observed, World
+from ballast.reassign.decision.log_dir_moves import taken_back
+from ballast.reassign.decision.move_states import Survey
+from ballast.reassign.decision.steps import CancelActive, ElectPreferred, RestoreThrottle, Step
+from ballast.reassign.state.persisted_state import Memory
 from tests.simulation.hard_moves import run_hard_moves
 from tests.simulation.mutants.mutant import Mutant, NotFound
 from tests.simulation.violations import InvariantViolation

@@ -5,28 +5,28 @@ from typing import Any
 
 import pytest
 
-from ballast.controller import partition_states, replica_states
-from ballast.controller.brokers import BrokerLifecycle
-from ballast.controller.context import ControllerContext
-from ballast.controller.elections import Elected
-from ballast.controller.isr_changes import IsrChanges
-from ballast.controller.leader_rebalance import LeaderRebalance
-from ballast.controller.leadership import LeadershipWriter
-from ballast.controller.partition_states import PartitionStateMachine
-from ballast.controller.reassignment import Assignments, Reassignment
-from ballast.controller.reassignment_requests import ReassignmentRequests
-from ballast.controller.strays import Strays
-from ballast.controller.topic_deletion import TopicDeletion
-from ballast.controller.topics import Topics
+from ballast.controller.brokers.brokers import BrokerLifecycle
+from ballast.controller.brokers.isr_changes import IsrChanges
+from ballast.controller.brokers.strays import Strays
+from ballast.controller.leaders.leader_rebalance import LeaderRebalance
+from ballast.controller.machines import partition_states, replica_states
+from ballast.controller.machines.elections import Elected
+from ballast.controller.machines.leader_and_isr import LeadershipWriter
+from ballast.controller.machines.partition_states import PartitionStateMachine
+from ballast.controller.machines.topic_deletion import TopicDeletion
+from ballast.controller.reassignment.reassignment import Assignments, Reassignment
+from ballast.controller.reassignment.requests import ReassignmentRequests
+from ballast.controller.state.context import ControllerContext
+from ballast.controller.topics.topics import Topics
 from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
-from ballast.reassign import decide
-from ballast.reassign import throttling as throttling_module
-from ballast.reassign.memory import Memory
-from ballast.reassign.throttling import ThrottleChange, Throttling
+from ballast.reassign.decision import decide
+from ballast.reassign.decision import throttle_plan as throttling_module
+from ballast.reassign.decision.throttle_plan import ThrottleChange, Throttling
+from ballast.reassign.state.persisted_state import Memory
 from ballast.zk.client import Operation
+from ballast.zk.controller_store.fencing import FencedWriter
 from ballast.zk.election import Election
-from ballast.zk.fencing import FencedWriter
 from tests.simulation.mutants.mutant import Crashes, Mutant, Seeds, Test
 
 UNIT = "tests/unit/controller/"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ballast.broker import produce
-from ballast.broker.newer_leaders import NewerLeaders
-from ballast.broker.partition import Partition
-from ballast.broker.replica_manager import ReplicaManager
+from ballast.broker.following.newer_leaders import NewerLeaders
+from ballast.broker.partitions.partition import Partition
+from ballast.broker.replicas import produce
+from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.candidate.returning_brokers import ReturningBrokers
 from ballast.protocol.error_codes import ErrorCode
 from ballast.replication.partition import LeaderView

@@ -6,12 +6,12 @@ from uuid import UUID
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
-from ballast.protocol.messages.stop_replica import (
+from ballast.protocol.messages.control.stop_replica import (
     StopReplicaPartitionState,
     StopReplicaRequest,
     StopReplicaTopicState,
 )
-from ballast.protocol.messages.update_metadata import (
+from ballast.protocol.messages.control.update_metadata import (
     UpdateMetadataBroker,
     UpdateMetadataEndpoint,
     UpdateMetadataPartitionState,

@@ -5,19 +5,22 @@ from typing import Any
 
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import OFFSETS_TOPIC
-from ballast.protocol.messages.join_group import (
+from ballast.protocol.messages.groups.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
     JoinGroupResponse,
 )
-from ballast.protocol.messages.offset_commit import (
+from ballast.protocol.messages.groups.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from ballast.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
-from ballast.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from tests.unit.broker.cluster import P0, Cluster
+from ballast.protocol.messages.groups.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestTopic,
+)
+from ballast.protocol.messages.groups.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from tests.unit.broker.broker_cluster import P0, Cluster
 
 GROUP = "group"
 OFFSETS_P0 = TopicPartition(OFFSETS_TOPIC, 0)

@@ -10,7 +10,7 @@ from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.storage.errors import LogFailed
 from ballast.zk.errors import ZooKeeperError
-from tests.unit.broker.cluster import P0, PORT, Cluster, batch, simulate
+from tests.unit.broker.broker_cluster import P0, PORT, Cluster, batch, simulate
 
 
 def test_one_broker_takes_and_gives_back_records() -> None:

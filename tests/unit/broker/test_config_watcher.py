@@ -1,4 +1,4 @@
-from tests.unit.broker.cluster import P0, Cluster, simulate
+from tests.unit.broker.broker_cluster import P0, Cluster, simulate
 
 RATE = "leader.replication.throttled.rate"
 THROTTLED = "leader.replication.throttled.replicas"

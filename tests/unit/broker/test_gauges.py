@@ -1,6 +1,6 @@
 from prometheus_client import generate_latest
 
-from tests.unit.broker.cluster import P0, Cluster, simulate
+from tests.unit.broker.broker_cluster import P0, Cluster, simulate
 from tests.unit.broker.group_requests import AT_ONCE, commit, coordinate, stable
 
 

@@ -1,9 +1,9 @@
 """As whom a broker speaks to others, and for how long it waits."""
 
-from ballast.broker.apis.produce import ADMIN_CLIENT_ID
+from ballast.broker.apis.records.produce import ADMIN_CLIENT_ID
 from ballast.broker.peer_channels import PeerChannels
 from ballast.model.brokers import Broker, Endpoint
-from tests.unit.broker.cluster import Cluster, simulate
+from tests.unit.broker.broker_cluster import Cluster, simulate
 
 PEER = Broker(broker_id=2, endpoints=(Endpoint(host="broker-2", port=9092),))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.unit.broker.cluster import Cluster, simulate
+from tests.unit.broker.broker_cluster import Cluster, simulate
 
 
 def test_a_broker_serves_from_its_first_registration_to_its_end() -> None:

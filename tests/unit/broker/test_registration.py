@@ -4,7 +4,7 @@ import pytest
 
 from ballast.zk.errors import ConnectionLoss
 from ballast.znodes import broker_ids
-from tests.unit.broker.cluster import Cluster, simulate
+from tests.unit.broker.broker_cluster import Cluster, simulate
 
 
 def test_the_epoch_is_the_registrations_transaction() -> None:

@@ -16,9 +16,10 @@ from ballast.brokersets.decide import (
     refused,
 )
 from ballast.brokersets.errors import InvalidBrokerSet
-from ballast.brokersets.observed import Observed, Purpose, VolumeView, ZooKeeperState
-from ballast.brokersets.reading import read_broker_set
-from ballast.brokersets.steps import (
+from ballast.brokersets.observation.observed import Observed, Purpose, VolumeView, ZooKeeperState
+from ballast.brokersets.spec.parse import read_broker_set
+from ballast.brokersets.steps.decision_input import World
+from ballast.brokersets.steps.steps import (
     AlterBrokerConfigs,
     Apply,
     CreateReassignment,
@@ -27,7 +28,6 @@ from ballast.brokersets.steps import (
     PatchGate,
     ResizeVolume,
 )
-from ballast.brokersets.world import World
 from tests.unit.brokersets.worlds import (
     FULL,
     HEALTHY,

@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
+from ballast.brokersets.children.resources import Inputs, desired, digest_of
 from ballast.brokersets.objects import object_steps, volume_steps
-from ballast.brokersets.observed import VolumeView
-from ballast.brokersets.resources import Inputs, desired, digest_of
-from ballast.brokersets.steps import Apply, Delete, ResizeVolume
-from ballast.brokersets.world import Hints, World
+from ballast.brokersets.observation.observed import VolumeView
+from ballast.brokersets.steps.decision_input import Hints, World
+from ballast.brokersets.steps.steps import Apply, Delete, ResizeVolume
 from tests.unit.brokersets.worlds import broker_set, observed, stateful_set, world
 
 INPUTS = Inputs(image="ballast:1", replicas=3, storage_size="10Gi")

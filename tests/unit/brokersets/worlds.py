@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ballast.brokersets.observed import (
+from ballast.brokersets.children.resources import digest_of
+from ballast.brokersets.observation.observed import (
     Cluster,
     ControllerView,
     GateView,
@@ -17,10 +18,10 @@ from ballast.brokersets.observed import (
     StatefulSetView,
     ZooKeeperState,
 )
-from ballast.brokersets.reading import read_broker_set
-from ballast.brokersets.resources import digest_of
-from ballast.brokersets.spec import BrokerSetSpec
-from ballast.brokersets.steps import (
+from ballast.brokersets.spec.parse import read_broker_set
+from ballast.brokersets.spec.spec import BrokerSetSpec
+from ballast.brokersets.steps.decision_input import Surroundings, World
+from ballast.brokersets.steps.steps import (
     AlterBrokerConfigs,
     Apply,
     CreateReassignment,
@@ -33,7 +34,6 @@ from ballast.brokersets.steps import (
     Step,
     WithdrawReassignment,
 )
-from ballast.brokersets.world import Surroundings, World
 from ballast.model.ids import TopicPartition
 
 NOW_MS = 1_700_000_000_000

@@ -12,12 +12,12 @@ from ballast.candidate.candidate import start_at_first_free
 from ballast.net.errors import Disconnected
 from ballast.protocol.api_keys import ApiKey
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from ballast.protocol.messages.list_partition_reassignments import (
+from ballast.protocol.messages.admin.create_topics import CreatableTopic, CreateTopicsRequest
+from ballast.protocol.messages.admin.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
 )
-from ballast.protocol.messages.metadata import MetadataRequest
-from ballast.protocol.messages.update_metadata import UpdateMetadataRequest
+from ballast.protocol.messages.cluster.metadata import MetadataRequest
+from ballast.protocol.messages.control.update_metadata import UpdateMetadataRequest
 from ballast.zk.client import Delete, SessionEvent, SetData
 from ballast.znodes import controller, controller_epoch
 from tests.fakes.candidate_cluster import CandidateCluster

@@ -5,8 +5,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
-from ballast.controller.options import ControllerOptions
-from ballast.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from ballast.controller.state.options import ControllerOptions
+from ballast.protocol.messages.admin.create_topics import CreatableTopic, CreateTopicsRequest
 from ballast.zk.client import SetData
 from ballast.znodes import owner
 from ballast.znodes.owner import Owner

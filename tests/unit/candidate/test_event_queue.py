@@ -6,7 +6,7 @@ import pytest
 
 from ballast.candidate.errors import EventQueueFull
 from ballast.candidate.event_queue import EventQueue
-from ballast.controller.events import (
+from ballast.controller.state.events import (
     BrokerChange,
     PartitionModifications,
     TopicChange,

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from ballast.controller.options import ControllerOptions
-from ballast.net.channel import BrokerChannel
+from ballast.controller.state.options import ControllerOptions
+from ballast.net.client.channel import BrokerChannel
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from ballast.protocol.messages.list_partition_reassignments import (
+from ballast.protocol.messages.admin.create_topics import CreatableTopic, CreateTopicsRequest
+from ballast.protocol.messages.admin.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
 )
 from ballast.zk.client import Delete

@@ -6,13 +6,13 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 
 from ballast.candidate.metrics import CandidateCollector
-from ballast.net.channel import BrokerChannel
-from ballast.protocol.messages.alter_partition_reassignments import (
+from ballast.net.client.channel import BrokerChannel
+from ballast.protocol.messages.admin.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from ballast.protocol.messages.create_topics import (
+from ballast.protocol.messages.admin.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreateTopicsRequest,

@@ -6,14 +6,14 @@ from typing import Any, cast
 
 import pytest
 
-from ballast.candidate.acting import Acting, CandidateApi, Waiting
+from ballast.candidate.active_controller import Acting, CandidateApi, Waiting
 from ballast.candidate.apis import list_partition_reassignments
 from ballast.candidate.requests import MAX_WAIT_S, Request, Requests
 from ballast.controller.errors import ControllerMoved, RequestRefused, StateChangeFailed
 from ballast.protocol.api_keys import ApiKey
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.frames import RequestHeader, decode_response
-from ballast.protocol.messages.list_partition_reassignments import (
+from ballast.protocol.messages.admin.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
 )

@@ -5,12 +5,12 @@ import gzip
 import json
 from collections.abc import Mapping
 
-from ballast.commands.kubectl_client import Document
-from ballast.commands.kubectl_plan import STATE_KEY
+from ballast.cli.kubectl.client import Document
+from ballast.cli.kubectl.plan import STATE_KEY
 from ballast.model.ids import TopicPartition
-from ballast.reassign.memory import Memory
-from ballast.reassign.plan import Plan
-from ballast.reassign.plan_chunks import ChunkedPlan, write_plan
+from ballast.reassign.plan.chunks import ChunkedPlan, write_plan
+from ballast.reassign.plan.plan import Plan
+from ballast.reassign.state.persisted_state import Memory
 
 PLAN = Plan.of(
     {TopicPartition("orders", 0): (1, 2), TopicPartition("orders", 1): (2, 1)},

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from ballast.commands.plan_files import load_snapshot, write_file
+from ballast.cli.plan.files import load_snapshot, write_file
+from ballast.planner.explain.target import Target
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.target import Target
-from ballast.planner.targets import plan_targets
-from ballast.reassign.planned_lines import planned_lines
+from ballast.planner.plan import plan_targets
+from ballast.reassign.plan.planned_lines import planned_lines
 
 
 def snapshot_and_plan(folder: Path, *, brokers: int = 4, racks: int = 2) -> tuple[Path, Path]:

@@ -11,9 +11,9 @@ from uuid import UUID
 import pytest
 
 from ballast.controller.controller import Controller
-from ballast.controller.elections import ElectionType
 from ballast.controller.errors import ControllerMoved
-from ballast.controller.events import (
+from ballast.controller.machines.elections import ElectionType
+from ballast.controller.state.events import (
     PartitionModifications,
     TopicChange,
     TopicDeletion,

@@ -1,6 +1,6 @@
 """Unclean elections that are allowed while partitions already wait for a leader."""
 
-from ballast.controller.events import ConfigChange
+from ballast.controller.state.events import ConfigChange
 from ballast.model.ids import TopicPartition
 from tests.fakes.controller_cluster import ControllerCluster
 

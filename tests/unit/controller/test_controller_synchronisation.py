@@ -13,14 +13,14 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from ballast.controller.commands import (
+from ballast.controller.machines.elections import ElectionType
+from ballast.controller.state.control_requests import (
     Command,
     LeaderAndIsrCommand,
     StopReplicaCommand,
     UpdateMetadataCommand,
 )
-from ballast.controller.elections import ElectionType
-from ballast.controller.events import (
+from ballast.controller.state.events import (
     AutoPreferredReplicaLeaderElection,
     ConfigChange,
     IsrChangeNotification,

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from ballast.controller.commands import LeaderAndIsrCommand, UpdateMetadataCommand
 from ballast.controller.errors import ControllerMoved
+from ballast.controller.state.control_requests import LeaderAndIsrCommand, UpdateMetadataCommand
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from tests.fakes.controller_cluster import ControllerCluster

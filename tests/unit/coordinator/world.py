@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from ballast.broker.group_delays import GroupDelays
+from ballast.broker.groups.group_purgatories import GroupDelays
 from ballast.coordinator.coordinator import GroupCoordinator
 from ballast.coordinator.group import Group
 from ballast.coordinator.options import GroupOptions

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
-from ballast.broker.config import PROPERTIES
-from ballast.brokersets import reading, template_reading
-from ballast.brokersets.broker_states import BrokerState
-from ballast.brokersets.conditions import ConditionType
-from ballast.brokersets.config_keys import (
+from ballast.broker.config.config import PROPERTIES
+from ballast.brokersets.decide import decide, refused
+from ballast.brokersets.errors import InvalidBrokerSet
+from ballast.brokersets.observation.observed import VolumeView
+from ballast.brokersets.spec import parse as reading
+from ballast.brokersets.spec import parse_template as template_reading
+from ballast.brokersets.spec.config_keys import (
     ALLOWED_PREFIX,
     FORBIDDEN,
     FORBIDDEN_PREFIXES,
@@ -21,11 +23,10 @@ from ballast.brokersets.config_keys import (
     UNSERVED_PREFIXES,
     is_forbidden,
 )
-from ballast.brokersets.decide import decide, refused
-from ballast.brokersets.ensemble import Accepted, EnsembleState
-from ballast.brokersets.errors import InvalidBrokerSet
-from ballast.brokersets.observed import VolumeView
-from ballast.brokersets.reading import read_broker_set
+from ballast.brokersets.spec.parse import read_broker_set
+from ballast.brokersets.status.broker_states import BrokerState
+from ballast.brokersets.status.conditions import ConditionType
+from ballast.brokersets.steps.ensemble import Accepted, EnsembleState
 from ballast.model.settings.table import BROKER_SETTINGS
 from ballast.model.settings.values import ConfigType
 from tests.unit.brokersets.worlds import NOW_MS, cluster, observed, world

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ballast.reassign.manifest import parse_manifest
+from ballast.reassign.spec.manifest import parse_manifest
 from tests.unit.crds.schemas import (
     BROKER_SETS,
     CRDS,

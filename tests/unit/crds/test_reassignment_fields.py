@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from ballast.kube.plan_explanations import read_explanation
-from ballast.kube.reassignment_state import StoredObject
+from ballast.kube.reassignments.planning.plan_explanations import read_explanation
+from ballast.kube.reassignments.state_store import StoredObject
 from ballast.model.conditions import ConditionStatus, Finding
-from ballast.reassign.conditions import (
+from ballast.reassign.generate.generate_manifest import Engine
+from ballast.reassign.generate.generation import AUTO_SPARK_PARTITIONS, Basis, Planning
+from ballast.reassign.plan.progress import Progress
+from ballast.reassign.spec.manifest import parse_manifest
+from ballast.reassign.spec.spec import Execution
+from ballast.reassign.state.conditions import (
     ConditionType,
     LifecycleState,
     updated,
 )
-from ballast.reassign.generate_manifest import Engine
-from ballast.reassign.generation import AUTO_SPARK_PARTITIONS, Basis, Planning
-from ballast.reassign.manifest import parse_manifest
-from ballast.reassign.progress import Progress
-from ballast.reassign.queueing import YIELDING, QueuePlace
-from ballast.reassign.spec import Execution
-from ballast.reassign.status import Failure, PlanStatus, Status, ThrottleStatus
+from ballast.reassign.state.queueing import YIELDING, QueuePlace
+from ballast.reassign.state.status import Failure, PlanStatus, Status, ThrottleStatus
 from tests.unit.crds.schemas import (
     REASSIGNMENTS,
     complaints,

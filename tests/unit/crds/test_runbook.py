@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from ballast.brokersets.conditions import ConditionType as BrokerSetCondition
-from ballast.brokersets.rolling import STUCK_REASONS
-from ballast.kube.plan_worker import WORKER_FAILED
-from ballast.reassign.acceptance import BELOW_MIN_ISR, UNKNOWN_BROKER, UNKNOWN_TOPIC
-from ballast.reassign.conditions import FINAL_STATUS, LifecycleState
-from ballast.reassign.conditions import ConditionType as ReassignmentCondition
-from ballast.reassign.spark_application import (
+from ballast.brokersets.status.conditions import ConditionType as BrokerSetCondition
+from ballast.brokersets.steps.rolling_update import STUCK_REASONS
+from ballast.kube.runtime.planner_process import WORKER_FAILED
+from ballast.reassign.decision.admission import BELOW_MIN_ISR, UNKNOWN_BROKER, UNKNOWN_TOPIC
+from ballast.reassign.generate.spark_application import (
     DRIVER_FAILED,
     IMAGE_PULL,
     OUT_OF_MEMORY,
     SUBMISSION_FAILED,
 )
+from ballast.reassign.state.conditions import FINAL_STATUS, LifecycleState
+from ballast.reassign.state.conditions import ConditionType as ReassignmentCondition
 from tests.unit.crds.schemas import ROOT
 
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
@@ -29,16 +29,45 @@ WORD = re.compile(r"[A-Z][a-z]+([A-Z][A-Za-z]*)?")
 
 SOURCES = {
     "PartitionReassignment": [
-        *("model/conditions.py", "reassign/acceptance.py", "reassign/conditions.py"),
-        *("reassign/decide.py", "reassign/executing.py", "reassign/closing.py"),
-        *("reassign/waiting.py", "reassign/report.py", "kube/deletion.py", "kube/large_plans.py"),
-        *("kube/reassignment_status.py", "kube/reassignments.py", "kube/planning_status.py"),
-        *("kube/plan_engines.py", "kube/plan_generation.py", "reassign/generation.py"),
+        *("model/conditions.py", "reassign/decision/admission.py", "reassign/state/conditions.py"),
+        *(
+            "reassign/decision/decide.py",
+            "reassign/decision/executing.py",
+            "reassign/decision/closing.py",
+        ),
+        *(
+            "reassign/decision/waiting.py",
+            "reassign/report.py",
+            "kube/reassignments/deletion.py",
+            "kube/reassignments/large_plans.py",
+        ),
+        *(
+            "kube/reassignments/status.py",
+            "kube/reassignments/reconciler.py",
+            "kube/reassignments/planning/planning_status.py",
+        ),
+        *(
+            "kube/reassignments/planning/plan_engines.py",
+            "kube/reassignments/planning/plan_generator.py",
+            "reassign/generate/generation.py",
+        ),
     ],
     "BrokerSet": [
-        *("model/conditions.py", "brokersets/availability.py", "brokersets/conditions.py"),
-        *("brokersets/decide.py", "brokersets/rolling.py", "brokersets/scaling.py"),
-        *("brokersets/ensemble.py", "brokersets/volumes.py", "kube/broker_set_refusals.py"),
+        *(
+            "model/conditions.py",
+            "brokersets/observation/availability.py",
+            "brokersets/status/conditions.py",
+        ),
+        *(
+            "brokersets/decide.py",
+            "brokersets/steps/rolling_update.py",
+            "brokersets/steps/scaling.py",
+        ),
+        *(
+            "brokersets/steps/ensemble.py",
+            "brokersets/observation/volumes.py",
+            "kube/broker_sets/failed_steps.py",
+        ),
     ],
 }
 """Where the reasons of a kind's conditions are written."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ballast.kube.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, Resource
+from ballast.kube.api.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, Resource
 from tests.unit.crds.schemas import (
     KINDS,
     REASSIGNMENTS,

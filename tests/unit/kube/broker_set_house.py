@@ -11,13 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ballast.brokersets import names
-from ballast.brokersets.ensemble import EnsembleAnswer
-from ballast.kube.broker_sets import BrokerSetTender
-from ballast.kube.candidate_view import CandidateView
-from ballast.kube.context import ClosableAdmin, OperatorContext
-from ballast.kube.ensembles import Question
-from ballast.kube.metrics import OperatorMetrics
-from ballast.kube.resources import (
+from ballast.brokersets.steps.ensemble import EnsembleAnswer
+from ballast.kube.api.resources import (
     BROKER_SETS,
     CONFIG_MAPS,
     EVENTS,
@@ -29,7 +24,12 @@ from ballast.kube.resources import (
     Document,
     ObjectKey,
 )
-from ballast.kube.wakes import Wakes
+from ballast.kube.broker_sets.reconciler import BrokerSetTender
+from ballast.kube.runtime.candidate_view import CandidateView
+from ballast.kube.runtime.context import ClosableAdmin, OperatorContext
+from ballast.kube.runtime.ensembles import Question
+from ballast.kube.runtime.metrics import OperatorMetrics
+from ballast.kube.runtime.work_queue import Wakes
 from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster
 from tests.fakes.kubernetes import FakeKubernetes
 

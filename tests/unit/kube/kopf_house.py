@@ -8,24 +8,24 @@ from typing import Any
 import kmock
 import kopf
 
-from ballast.commands.clock import LoopClock
-from ballast.kube.context import ClosableAdmin, OperatorContext
-from ballast.kube.errors import NotFound
-from ballast.kube.lease import LeaseTiming
-from ballast.kube.loop_thread import LoopThread
-from ballast.kube.metrics import OperatorMetrics
-from ballast.kube.options import OperatorOptions
-from ballast.kube.owned_watches import OWNED
-from ballast.kube.resources import (
+from ballast.cli.clock import LoopClock
+from ballast.kube.api.errors import NotFound
+from ballast.kube.api.leader_election import LeaseTiming
+from ballast.kube.api.resources import (
     BROKER_SETS,
     CONFIG_MAPS,
     PARTITION_REASSIGNMENTS,
     ObjectKey,
     Resource,
 )
-from ballast.kube.tenders import CLEANUP_FINALIZER
-from ballast.kube.tending import Tending
-from ballast.kube.wakes import Wakes
+from ballast.kube.dependent_watches import OWNED
+from ballast.kube.kopf_loop import Tending
+from ballast.kube.reconcilers import CLEANUP_FINALIZER
+from ballast.kube.runtime.context import ClosableAdmin, OperatorContext
+from ballast.kube.runtime.loop_thread import LoopThread
+from ballast.kube.runtime.metrics import OperatorMetrics
+from ballast.kube.runtime.options import OperatorOptions
+from ballast.kube.runtime.work_queue import Wakes
 
 MOVE = ObjectKey("partitionreassignments", "a", "move")
 SET = ObjectKey("brokersets", "a", "one")

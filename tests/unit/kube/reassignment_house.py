@@ -6,13 +6,9 @@ from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
-from ballast.kube.context import ClosableAdmin, OperatorContext
-from ballast.kube.metrics import OperatorMetrics
-from ballast.kube.plan_worker import Answer, Request, WorkerFailed, make_plan
-from ballast.kube.ports import PatchType
-from ballast.kube.reassignment_object import ReassignmentObject
-from ballast.kube.reassignments import Tender
-from ballast.kube.resources import (
+from ballast.kube.api.ports import PatchType
+from ballast.kube.api.reassignment_object import ReassignmentObject
+from ballast.kube.api.resources import (
     BROKER_SETS,
     EVENTS,
     PARTITION_REASSIGNMENTS,
@@ -20,10 +16,14 @@ from ballast.kube.resources import (
     ObjectKey,
     Resource,
 )
-from ballast.kube.wakes import Wakes
+from ballast.kube.reassignments.reconciler import Tender
+from ballast.kube.runtime.context import ClosableAdmin, OperatorContext
+from ballast.kube.runtime.metrics import OperatorMetrics
+from ballast.kube.runtime.planner_process import Answer, Request, WorkerFailed, make_plan
+from ballast.kube.runtime.work_queue import Wakes
 from ballast.model.conditions import timestamp
-from ballast.reassign.conditions import LifecycleState
-from ballast.reassign.spark_application import SparkSettings
+from ballast.reassign.generate.spark_application import SparkSettings
+from ballast.reassign.state.conditions import LifecycleState
 from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster
 from tests.fakes.fuse import Fuse, Killed
 from tests.fakes.kubernetes import FakeKubernetes

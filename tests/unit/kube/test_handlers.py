@@ -1,7 +1,7 @@
 """Our handlers, called by kopf itself."""
 
 from ballast.kube.handlers import WritesNoDiffBase, WritesNoProgress, make_settings
-from ballast.kube.tenders import CLEANUP_FINALIZER, OLD_FINALIZER
+from ballast.kube.reconcilers import CLEANUP_FINALIZER, OLD_FINALIZER
 from tests.unit.kube.kopf_house import MOVE, SET, House, tended
 
 

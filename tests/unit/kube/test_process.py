@@ -11,13 +11,13 @@ import kmock
 import kopf
 import pytest
 
-from ballast.commands.clock import LoopClock
-from ballast.kube.context import OperatorContext
-from ballast.kube.errors import NoCredentials
-from ballast.kube.lease import NAME, LeaseTiming
+from ballast.cli.clock import LoopClock
+from ballast.kube.api.errors import NoCredentials
+from ballast.kube.api.leader_election import NAME, LeaseTiming
+from ballast.kube.api.resources import BROKER_SETS, LEASES, PARTITION_REASSIGNMENTS, ObjectKey
+from ballast.kube.kopf_loop import Tending
 from ballast.kube.process import EXIT_LEASE_LOST, Machinery, OperatorProcess
-from ballast.kube.resources import BROKER_SETS, LEASES, PARTITION_REASSIGNMENTS, ObjectKey
-from ballast.kube.tending import Tending
+from ballast.kube.runtime.context import OperatorContext
 from ballast.zk.client import ClientFactory, ZooKeeperClient
 from tests.fakes.zookeeper import FakeZooKeeper
 from tests.fakes.zookeeper_client import FakeClient
@@ -156,7 +156,7 @@ async def test_told_to_end_it_ends_in_order() -> None:
 async def test_told_to_end_it_does_not_wait_for_a_cluster_that_does_not_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ballast.kube.tenders.LEAVE_S", 0.1)
+    monkeypatch.setattr("ballast.kube.reconcilers.LEAVE_S", 0.1)
     async with served() as (house, _):
         make_one(house)
         runner = Runner(house)

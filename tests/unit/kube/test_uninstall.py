@@ -2,8 +2,8 @@
 
 import pytest
 
-from ballast.kube.errors import ApiUnavailable, Conflict, NotFound
-from ballast.kube.resources import (
+from ballast.kube.api.errors import ApiUnavailable, Conflict, NotFound
+from ballast.kube.api.resources import (
     BROKER_SETS,
     PARTITION_REASSIGNMENTS,
     PODS,

@@ -8,7 +8,7 @@ from ballast.protocol.codec import encode
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.errors import DecodeError
 from ballast.protocol.frames import RequestHeader, decode_response
-from ballast.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from ballast.protocol.messages.cluster.api_versions import ApiVersionsRequest, ApiVersionsResponse
 
 SERVED = (ApiKey.METADATA, ApiKey.API_VERSIONS)
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from ballast.controller.commands import (
+from ballast.controller.state.control_requests import (
     Command,
     LeaderAndIsrCommand,
     LeaderAndIsrEntry,
@@ -13,7 +13,7 @@ from ballast.controller.commands import (
     StopReplicaEntry,
     UpdateMetadataCommand,
 )
-from ballast.controller.events import (
+from ballast.controller.state.events import (
     LeaderAndIsrAnswered,
     StopReplicaAnswered,
     UpdateMetadataAnswered,
@@ -23,9 +23,9 @@ from ballast.model.ids import EPOCH_DURING_DELETE, LEADER_DURING_DELETE, TopicPa
 from ballast.model.leadership import LeaderAndIsr
 from ballast.net.control_messages import error_name, to_event, to_wire
 from ballast.protocol.codec import decode, encode
-from ballast.protocol.messages import leader_and_isr as leader_and_isr_wire
-from ballast.protocol.messages import stop_replica as stop_replica_wire
-from ballast.protocol.messages import update_metadata as update_metadata_wire
+from ballast.protocol.messages.control import leader_and_isr as leader_and_isr_wire
+from ballast.protocol.messages.control import stop_replica as stop_replica_wire
+from ballast.protocol.messages.control import update_metadata as update_metadata_wire
 
 A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
 IDS = {"a": UUID(int=1, version=4), "b": UUID(int=2, version=4)}

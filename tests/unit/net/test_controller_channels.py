@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
-from ballast.controller.commands import UpdateMetadataCommand
-from ballast.controller.events import Event, UpdateMetadataAnswered
+from ballast.controller.state.control_requests import UpdateMetadataCommand
+from ballast.controller.state.events import Event, UpdateMetadataAnswered
 from ballast.model.brokers import Broker, Endpoint
 from ballast.net.controller_channels import ControllerChannelOptions, ControllerChannels
 from ballast.net.errors import QueueOverflow
 from ballast.protocol.api_keys import ApiKey
-from ballast.protocol.messages.update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
+from ballast.protocol.messages.control.update_metadata import (
+    UpdateMetadataRequest,
+    UpdateMetadataResponse,
+)
 from tests.fakes.scripted_broker import Answer, ScriptedBroker
 from tests.simulation.hosts import Host
 from tests.simulation.loop import SimulatedLoop, run

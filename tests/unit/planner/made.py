@@ -7,10 +7,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ballast.planner.arrays import Shorts, counted
-from ballast.planner.collector import SnapshotCollector
-from ballast.planner.columns import ClusterColumns
-from ballast.planner.rack_rules import RackRules
-from ballast.planner.snapshot_entries import BrokerEntry, TopicEntry
+from ballast.planner.problem.rack_rules import RackRules
+from ballast.planner.snapshot.collector import SnapshotCollector
+from ballast.planner.snapshot.columns import ClusterColumns
+from ballast.planner.snapshot.entries import BrokerEntry, TopicEntry
 
 Rows = Sequence[Sequence[int]]
 

@@ -4,9 +4,9 @@ import random
 from collections.abc import Mapping, Sequence
 
 from ballast.planner.arrays import Shorts
-from ballast.planner.collector import SnapshotCollector
-from ballast.planner.columns import ClusterColumns
-from ballast.planner.snapshot_entries import BrokerEntry, TopicEntry
+from ballast.planner.snapshot.collector import SnapshotCollector
+from ballast.planner.snapshot.columns import ClusterColumns
+from ballast.planner.snapshot.entries import BrokerEntry, TopicEntry
 
 Placed = Sequence[tuple[int, str | None]]
 """The replicas of a partition: broker and directory."""

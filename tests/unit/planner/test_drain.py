@@ -6,9 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ballast.model.ids import TopicPartition
-from ballast.planner.columns import ClusterColumns
 from ballast.planner.drain import drain_targets
 from ballast.planner.errors import Infeasible
+from ballast.planner.snapshot.columns import ClusterColumns
 from tests.unit.planner.made import clusters, ids, level_cluster, made
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)

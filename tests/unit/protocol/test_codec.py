@@ -10,22 +10,22 @@ from hypothesis import strategies as st
 from ballast.protocol.api_keys import APIS
 from ballast.protocol.codec import decode, encode, encode_parts
 from ballast.protocol.errors import DecodeError, EncodeError, UnsupportedVersion
-from ballast.protocol.messages.alter_partition_reassignments import (
+from ballast.protocol.messages.admin.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
 )
-from ballast.protocol.messages.api_versions import ApiVersionsRequest
-from ballast.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from ballast.protocol.messages.delete_topics import DeleteTopicsRequest
-from ballast.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from ballast.protocol.messages.leader_and_isr import (
+from ballast.protocol.messages.admin.create_topics import CreatableTopic, CreateTopicsRequest
+from ballast.protocol.messages.admin.delete_topics import DeleteTopicsRequest
+from ballast.protocol.messages.cluster.api_versions import ApiVersionsRequest
+from ballast.protocol.messages.cluster.metadata import MetadataRequest, MetadataRequestTopic
+from ballast.protocol.messages.control.leader_and_isr import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
 )
-from ballast.protocol.messages.list_offsets import ListOffsetsRequest
-from ballast.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
-from ballast.protocol.messages.produce import ProduceRequest
-from ballast.protocol.messages.stop_replica import StopReplicaRequest
-from ballast.protocol.messages.update_metadata import UpdateMetadataRequest
+from ballast.protocol.messages.control.stop_replica import StopReplicaRequest
+from ballast.protocol.messages.control.update_metadata import UpdateMetadataRequest
+from ballast.protocol.messages.records.fetch import FetchPartition, FetchRequest, FetchTopic
+from ballast.protocol.messages.records.list_offsets import ListOffsetsRequest
+from ballast.protocol.messages.records.produce import ProduceRequest
 from ballast.protocol.primitives import MAX_TAGS, encode_unsigned_varint
 from ballast.protocol.schema import Message
 from tests.unit.protocol.instances import CLASSES, make, versions_of

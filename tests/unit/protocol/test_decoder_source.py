@@ -1,7 +1,7 @@
 from ballast.protocol import decoder_source
-from ballast.protocol.messages.fetch import FetchRequest
-from ballast.protocol.messages.init_producer_id import InitProducerIdResponse
-from ballast.protocol.messages.produce import ProduceRequest
+from ballast.protocol.messages.records.fetch import FetchRequest
+from ballast.protocol.messages.records.init_producer_id import InitProducerIdResponse
+from ballast.protocol.messages.records.produce import ProduceRequest
 
 
 def source_of(message_class: type, version: int, *, flexible: bool) -> str:

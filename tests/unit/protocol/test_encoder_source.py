@@ -2,8 +2,8 @@ import pytest
 
 from ballast.protocol import encoder_source
 from ballast.protocol.encoder_source import LayoutCache
-from ballast.protocol.messages.metadata import MetadataResponsePartition
-from ballast.protocol.messages.update_metadata import UpdateMetadataPartitionState
+from ballast.protocol.messages.cluster.metadata import MetadataResponsePartition
+from ballast.protocol.messages.control.update_metadata import UpdateMetadataPartitionState
 
 
 @pytest.mark.parametrize("message_class", [MetadataResponsePartition, UpdateMetadataPartitionState])

@@ -16,15 +16,15 @@ from ballast.protocol.frames import (
     encode_response,
     encode_response_parts,
 )
-from ballast.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from ballast.protocol.messages.controlled_shutdown import ControlledShutdownRequest
-from ballast.protocol.messages.fetch import (
+from ballast.protocol.messages.cluster.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from ballast.protocol.messages.cluster.metadata import MetadataRequest
+from ballast.protocol.messages.control.controlled_shutdown import ControlledShutdownRequest
+from ballast.protocol.messages.records.fetch import (
     FetchableTopicResponse,
     FetchResponse,
     PartitionData,
 )
-from ballast.protocol.messages.metadata import MetadataRequest
-from ballast.protocol.messages.produce import (
+from ballast.protocol.messages.records.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,

@@ -8,7 +8,7 @@ from ballast.protocol.api_keys import ApiKey
 from ballast.protocol.compression import MAX_DECOMPRESSED_BYTES
 from ballast.protocol.errors import CorruptRecords, InvalidRecords, UnsupportedMagic
 from ballast.protocol.frames import decode_request
-from ballast.protocol.messages.produce import ProduceRequest
+from ballast.protocol.messages.records.produce import ProduceRequest
 from ballast.protocol.record_reader import Record, read_records
 from ballast.protocol.records import (
     HEADER_SIZE,

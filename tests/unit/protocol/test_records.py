@@ -15,8 +15,8 @@ from ballast.protocol.errors import (
     UnsupportedMagic,
 )
 from ballast.protocol.frames import decode_request, decode_response
-from ballast.protocol.messages.fetch import FetchResponse
-from ballast.protocol.messages.produce import ProduceRequest
+from ballast.protocol.messages.records.fetch import FetchResponse
+from ballast.protocol.messages.records.produce import ProduceRequest
 from ballast.protocol.records import (
     COMPRESSIONS,
     CONTROL_BIT,

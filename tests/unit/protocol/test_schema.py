@@ -2,8 +2,8 @@ from typing import Annotated
 
 import pytest
 
-from ballast.protocol.messages.fetch import FetchRequest, FetchResponse
-from ballast.protocol.messages.list_offsets import ListOffsetsPartitionResponse
+from ballast.protocol.messages.records.fetch import FetchRequest, FetchResponse
+from ballast.protocol.messages.records.list_offsets import ListOffsetsPartitionResponse
 from ballast.protocol.schema import (
     Int32,
     Versions,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.plan import PlannedMove
+from ballast.reassign.plan.plan import PlannedMove
 
 
 def big_plan(topics: int, partitions: int, *, brokers: int = 50) -> Iterator[PlannedMove]:

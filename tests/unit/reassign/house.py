@@ -5,9 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.conditions import ConditionType
 from ballast.reassign.reconcile import Reconciler
-from ballast.reassign.spec import (
+from ballast.reassign.spec.spec import (
     Approval,
     Assignments,
     DesiredState,
@@ -15,7 +14,8 @@ from ballast.reassign.spec import (
     ReassignmentSpec,
     Settings,
 )
-from ballast.reassign.status import Status
+from ballast.reassign.state.conditions import ConditionType
+from ballast.reassign.state.status import Status
 from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster
 from tests.fakes.fuse import Fuse, Killed
 from tests.fakes.state_store import FakeStore

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from ballast.reassign.memory import Memory
+from ballast.reassign.decision.decision_input import Observed
 from ballast.reassign.observe import (
     MIN_INSYNC_REPLICAS,
     MIN_ISR_INTERVAL_SECONDS,
     SIZES_INTERVAL_SECONDS,
     Observer,
 )
-from ballast.reassign.throttles import LEADER_RATE, LEADER_REPLICAS
-from ballast.reassign.world import Observed
+from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.throttle.throttle_values import LEADER_RATE, LEADER_REPLICAS
 from tests.fakes.cluster_admin import FakeAdmin, FakeCluster
 from tests.unit.reassign.worlds import ORIGINS, T0, T1, memory, spec
 

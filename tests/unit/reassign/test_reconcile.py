@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from ballast.reassign.conditions import ConditionType, LifecycleState
 from ballast.reassign.errors import MemoryRejected
 from ballast.reassign.ports import RequestError
-from ballast.reassign.spec import (
+from ballast.reassign.spec.spec import (
     Approval,
     ApprovalPolicy,
     Assignments,
@@ -17,7 +16,8 @@ from ballast.reassign.spec import (
     ReassignmentSpec,
     WhenUnderMinIsr,
 )
-from ballast.reassign.throttles import (
+from ballast.reassign.state.conditions import ConditionType, LifecycleState
+from ballast.reassign.throttle.throttle_values import (
     FOLLOWER_RATE,
     FOLLOWER_REPLICAS,
     LEADER_RATE,

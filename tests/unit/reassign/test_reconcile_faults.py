@@ -3,7 +3,7 @@
 import asyncio
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.conditions import ConditionType, LifecycleState
+from ballast.reassign.state.conditions import ConditionType, LifecycleState
 from tests.unit.reassign.house import T0, TARGETS, House, always, cluster, spec, visits
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from ballast.reassign.conditions import ConditionType, LifecycleState
+from ballast.reassign.decision.transient_state import IDLE_SECONDS, MAX_ELECTIONS
 from ballast.reassign.ports import RequestError
-from ballast.reassign.recent import IDLE_SECONDS, MAX_ELECTIONS
-from ballast.reassign.spec import DesiredState
-from ballast.reassign.throttles import LEADER_RATE
+from ballast.reassign.spec.spec import DesiredState
+from ballast.reassign.state.conditions import ConditionType, LifecycleState
+from ballast.reassign.throttle.throttle_values import LEADER_RATE
 from tests.unit.reassign.house import (
     T0,
     TARGETS,

@@ -3,8 +3,8 @@
 import pytest
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.conditions import ConditionType, LifecycleState
-from ballast.reassign.spec import Assignments, ReassignmentSpec
+from ballast.reassign.spec.spec import Assignments, ReassignmentSpec
+from ballast.reassign.state.conditions import ConditionType, LifecycleState
 from tests.fakes.cluster_admin import FakeCluster
 from tests.unit.reassign.house import House, always
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from ballast.reassign.conditions import LifecycleState
-from ballast.reassign.spec import (
+from ballast.reassign.spec.spec import (
     ReassignmentSpec,
 )
-from ballast.reassign.throttles import (
+from ballast.reassign.state.conditions import LifecycleState
+from ballast.reassign.throttle.throttle_values import (
     FOLLOWER_RATE,
     LEADER_REPLICAS,
 )

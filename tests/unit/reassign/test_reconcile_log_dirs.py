@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.conditions import ConditionType, LifecycleState
-from ballast.reassign.plan_lines import LogDirMove, LogDirMoves
+from ballast.reassign.plan.lines import LogDirMove, LogDirMoves
 from ballast.reassign.ports import RequestError
-from ballast.reassign.spec import Assignments, DesiredState, ReassignmentSpec
-from ballast.reassign.throttles import FOLLOWER_RATE, LOG_DIRS_RATE
+from ballast.reassign.spec.spec import Assignments, DesiredState, ReassignmentSpec
+from ballast.reassign.state.conditions import ConditionType, LifecycleState
+from ballast.reassign.throttle.throttle_values import FOLLOWER_RATE, LOG_DIRS_RATE
 from tests.fakes.fuse import Fuse
 from tests.unit.reassign.house import ORIGINS, T0, T1, House, always, cluster, spec, visits
 

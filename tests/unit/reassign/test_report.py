@@ -6,17 +6,25 @@ import pytest
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.conditions import Condition
 from ballast.model.fields import FieldError
-from ballast.reassign.acceptance import Problem
-from ballast.reassign.conditions import ConditionType, LifecycleState, updated
-from ballast.reassign.memory import Memory
+from ballast.reassign.decision.admission import Problem
+from ballast.reassign.decision.decision_input import Hints, Observed
+from ballast.reassign.decision.steps import (
+    Done,
+    Finish,
+    Refuse,
+    SaveMemory,
+    Step,
+    SubmitBatch,
+    Wait,
+)
+from ballast.reassign.decision.throttle_plan import Throttling
 from ballast.reassign.ports import RequestError
-from ballast.reassign.queueing import QueuePlace
 from ballast.reassign.report import Moment, report, unavailable
-from ballast.reassign.spec import Approval, ApprovalPolicy
-from ballast.reassign.status import Status
-from ballast.reassign.steps import Done, Finish, Refuse, SaveMemory, Step, SubmitBatch, Wait
-from ballast.reassign.throttling import Throttling
-from ballast.reassign.world import Hints, Observed
+from ballast.reassign.spec.spec import Approval, ApprovalPolicy
+from ballast.reassign.state.conditions import ConditionType, LifecycleState, updated
+from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.queueing import QueuePlace
+from ballast.reassign.state.status import Status
 from tests.unit.reassign.worlds import PLAN, T0, T1, memory, observed, partition, spec, world
 
 PROBLEM = Problem(kind="UnknownBroker", error=FieldError(path="p", reason="r"))

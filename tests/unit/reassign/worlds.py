@@ -6,11 +6,11 @@ from dataclasses import replace
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import TopicPartition
-from ballast.reassign.memory import Intent, Memory
-from ballast.reassign.plan import Plan
+from ballast.reassign.decision.decision_input import Hints, Observed, World
+from ballast.reassign.plan.plan import Plan
+from ballast.reassign.plan.progress import Sizes
 from ballast.reassign.ports import ClusterView, PartitionView
-from ballast.reassign.progress import Sizes
-from ballast.reassign.spec import (
+from ballast.reassign.spec.spec import (
     Approval,
     Assignments,
     DesiredState,
@@ -18,7 +18,7 @@ from ballast.reassign.spec import (
     ReassignmentSpec,
     Settings,
 )
-from ballast.reassign.world import Hints, Observed, World
+from ballast.reassign.state.persisted_state import Intent, Memory
 
 T0, T1, T2 = (TopicPartition("t", p) for p in range(3))
 TARGETS: Mapping[TopicPartition, tuple[int, ...]] = {T0: (1, 4), T1: (4, 2)}

@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ballast.model.load_features import LoadFeatures
 from ballast.model.load_samples import LoadSample, encode_sample
-from ballast.planner.load_history import LoadHistory
-from ballast.planner.snapshot_entries import TopicEntry
+from ballast.planner.snapshot.entries import TopicEntry
+from ballast.planner.snapshot.load_history import LoadHistory
 
 BEGIN_MS = 1_700_000_000_000
 HOUR_MS = 3_600_000

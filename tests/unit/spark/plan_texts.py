@@ -1,10 +1,10 @@
 """The text of a plan, as one process writes it."""
 
 from ballast.planner.arrays import Shorts
-from ballast.planner.columns import ClusterColumns
+from ballast.planner.explain.target import Target
 from ballast.planner.options import Strategy
-from ballast.planner.target import Target
-from ballast.reassign.planned_lines import planned_lines
+from ballast.planner.snapshot.columns import ClusterColumns
+from ballast.reassign.plan.planned_lines import planned_lines
 
 
 def plan_text(

@@ -5,8 +5,8 @@ import gzip
 import random
 from collections.abc import Sequence
 
-from ballast.planner.snapshot_entries import BrokerEntry, TopicEntry
-from ballast.planner.snapshot_lines import write_snapshot
+from ballast.planner.snapshot.entries import BrokerEntry, TopicEntry
+from ballast.planner.snapshot.lines import write_snapshot
 from ballast.spark.chunks import Work
 from tests.fakes.config_maps import FakeConfigMaps
 

@@ -11,10 +11,10 @@ pa = pytest.importorskip("pyarrow")
 
 from ballast.planner.errors import Infeasible, SnapshotRejected  # noqa: E402
 from ballast.planner.options import PlanOptions, Strategy  # noqa: E402
-from ballast.planner.snapshot_blocks import block_columns  # noqa: E402
-from ballast.planner.snapshot_entries import BrokerEntry  # noqa: E402
-from ballast.planner.survey import Survey  # noqa: E402
-from ballast.reassign.plan_lines import PlanLine  # noqa: E402
+from ballast.planner.sharding.block_summary import Survey  # noqa: E402
+from ballast.planner.snapshot.blocks_text import block_columns  # noqa: E402
+from ballast.planner.snapshot.entries import BrokerEntry  # noqa: E402
+from ballast.reassign.plan.lines import PlanLine  # noqa: E402
 from ballast.spark.batches import (  # noqa: E402
     Step,
     Texts,
@@ -125,7 +125,7 @@ def test_steps_do_without_pandas() -> None:
 import sys, zlib
 import pyarrow
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.snapshot_entries import BrokerEntry
+from ballast.planner.snapshot.entries import BrokerEntry
 from ballast.spark.batches import planning, surveying
 
 row = pyarrow.RecordBatch.from_arrays(

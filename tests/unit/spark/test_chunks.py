@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from ballast.reassign.plan_index import PlanIndex
-from ballast.reassign.plan_lines import PlanLine
-from ballast.reassign.plan_reader import read_plan
+from ballast.reassign.plan.index import PlanIndex
+from ballast.reassign.plan.lines import PlanLine
+from ballast.reassign.plan.reader import read_plan
 from ballast.spark.chunks import PlanStore, SnapshotChunks
 from ballast.spark.errors import ChunkTaken, PlanJobFailed
 from tests.fakes.config_maps import FakeConfigMaps

@@ -4,7 +4,7 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from ballast.reassign.job_load import JobLoad
+from ballast.reassign.generate.job_load import JobLoad
 from ballast.spark.errors import PlanJobFailed
 from ballast.spark.load_source import load_samples
 from tests.unit.spark.local import ON_SPARK

@@ -17,21 +17,21 @@ import numpy as np
 from pyspark.sql import SparkSession
 
 from ballast.model.load_features import LoadFeatures
-from ballast.planner.blocks import block_of
-from ballast.planner.columns import ClusterColumns
 from ballast.planner.errors import Infeasible, SnapshotRejected
-from ballast.planner.evening import share_out_excess
-from ballast.planner.explain import explain
-from ballast.planner.explanation_document import explanation_document
-from ballast.planner.load_history import LoadHistory
+from ballast.planner.explain.explain import explain
+from ballast.planner.explain.explanation_document import explanation_document
 from ballast.planner.options import Objective, PlanOptions, Strategy
-from ballast.planner.quotas import share_out_work
-from ballast.planner.snapshot_entries import BrokerEntry, TopicEntry
-from ballast.planner.snapshot_lines import read_snapshot, write_snapshot
-from ballast.planner.steps import place
-from ballast.planner.survey import survey
-from ballast.planner.targets import plan_targets
-from ballast.reassign.plan_index import PlanIndex
+from ballast.planner.plan import plan_targets
+from ballast.planner.sharding.block_quotas import share_out_work
+from ballast.planner.sharding.block_summary import survey
+from ballast.planner.sharding.cross_block_balance import share_out_excess
+from ballast.planner.sharding.steps import place
+from ballast.planner.snapshot.blocks import block_of
+from ballast.planner.snapshot.columns import ClusterColumns
+from ballast.planner.snapshot.entries import BrokerEntry, TopicEntry
+from ballast.planner.snapshot.lines import read_snapshot, write_snapshot
+from ballast.planner.snapshot.load_history import LoadHistory
+from ballast.reassign.plan.index import PlanIndex
 from ballast.spark.errors import PlanJobFailed
 from ballast.spark.job import run
 from ballast.spark.load_rates import LoadSamples

@@ -4,10 +4,10 @@ from collections.abc import Generator, Iterator
 
 from ballast.protocol.record_reader import read_records
 from ballast.protocol.records import build_batch, iter_batches
-from ballast.storage.cleaner import clean
-from ballast.storage.compaction import Cleanable, find_cleanable
-from ballast.storage.config import LogConfig
-from ballast.storage.log import Log
+from ballast.storage.cleaning.cleaner import clean
+from ballast.storage.cleaning.compaction import Cleanable, find_cleanable
+from ballast.storage.log.config import LogConfig
+from ballast.storage.log.log import Log
 from tests.fakes.disk import FakeDisk
 from tests.unit.storage.samples import new_disk, reopened
 

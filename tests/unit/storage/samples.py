@@ -5,12 +5,12 @@ from random import Random
 
 from ballast.model.ids import TopicPartition
 from ballast.protocol.records import BatchHeader, build_batch, iter_batches
-from ballast.storage.config import LogConfig
+from ballast.storage.directories.log_dirs import LogDirs
 from ballast.storage.errors import StorageError
-from ballast.storage.files import Files
-from ballast.storage.log import Log
-from ballast.storage.log_dirs import LogDirs
-from ballast.storage.recovery import open_log
+from ballast.storage.files.files import Files
+from ballast.storage.log.config import LogConfig
+from ballast.storage.log.log import Log
+from ballast.storage.log.recovery import open_log
 from tests.fakes.disk import FakeDisk
 
 ROOT = "/logs"

@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from uuid import UUID
 
-from ballast.controller.events import Event
+from ballast.controller.state.events import Event
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
-from ballast.zk.broker_store import BrokerStore
+from ballast.zk.broker_store.store import BrokerStore
 from ballast.zk.client import ZooKeeperClient
-from ballast.zk.controller_store import ControllerStore
+from ballast.zk.controller_store.store import ControllerStore
 from ballast.zk.election import Elected, Election
 from ballast.znodes.errors import ZnodeError
 from tests.fakes.zookeeper import FakeZooKeeper

@@ -1,5 +1,5 @@
 from ballast.zk.client import Check, Create, Delete, Operation, SetData, request_size
-from ballast.zk.kazoo_requests import MultiRequest
+from ballast.zk.kazoo_adapter.requests import MultiRequest
 
 
 def test_the_size_of_a_request_is_never_underestimated() -> None:

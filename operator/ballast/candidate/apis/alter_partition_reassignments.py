@@ -6,11 +6,11 @@ The timeout is ignored, as in Kafka: the answer says what was started, not what 
 
 from collections.abc import Callable
 
-from ballast.candidate.acting import Acting
+from ballast.candidate.active_controller import Acting
 from ballast.controller.errors import RequestRefused
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.alter_partition_reassignments import (
+from ballast.protocol.messages.admin.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
     ReassignablePartitionResponse,

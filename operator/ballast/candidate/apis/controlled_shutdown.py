@@ -3,9 +3,9 @@
 The broker asks again until nothing remains. Versions below 2 state no broker epoch.
 """
 
-from ballast.candidate.acting import Acting
+from ballast.candidate.active_controller import Acting
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.controlled_shutdown import (
+from ballast.protocol.messages.control.controlled_shutdown import (
     ControlledShutdownRequest,
     ControlledShutdownResponse,
     RemainingPartition,

@@ -7,11 +7,11 @@ the time is over are answered with REQUEST_TIMED_OUT, although they grew.
 from collections import Counter
 from collections.abc import Mapping
 
-from ballast.candidate.acting import Acting, Waiting
+from ballast.candidate.active_controller import Acting, Waiting
 from ballast.controller.errors import RequestRefused
-from ballast.controller.topic_growth import TopicGrowth
+from ballast.controller.topics.topic_growth import TopicGrowth
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.create_partitions import (
+from ballast.protocol.messages.admin.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
     CreatePartitionsTopic,

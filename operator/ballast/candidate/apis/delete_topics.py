@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from ballast.candidate.acting import Acting, Waiting
+from ballast.candidate.active_controller import Acting, Waiting
 from ballast.controller.errors import RequestRefused
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.delete_topics import (
+from ballast.protocol.messages.admin.delete_topics import (
     DeletableTopicResult,
     DeleteTopicsRequest,
     DeleteTopicsResponse,

@@ -7,12 +7,12 @@ over is answered with REQUEST_TIMED_OUT, although it was elected.
 
 from collections.abc import Callable, Mapping
 
-from ballast.candidate.acting import Acting, Waiting
-from ballast.controller.elections import ElectionType
+from ballast.candidate.active_controller import Acting, Waiting
 from ballast.controller.errors import RequestRefused
+from ballast.controller.machines.elections import ElectionType
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.elect_leaders import (
+from ballast.protocol.messages.admin.elect_leaders import (
     ElectLeadersRequest,
     ElectLeadersResponse,
     PartitionResult,

@@ -1,9 +1,9 @@
 """ListPartitionReassignments (46), version 0: what is being reassigned (KIP-455)."""
 
-from ballast.candidate.acting import Acting
+from ballast.candidate.active_controller import Acting
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.list_partition_reassignments import (
+from ballast.protocol.messages.admin.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
     OngoingPartitionReassignment,

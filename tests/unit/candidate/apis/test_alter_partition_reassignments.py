@@ -2,19 +2,19 @@
 
 import asyncio
 
-from ballast.net.channel import BrokerChannel
+from ballast.net.client.channel import BrokerChannel
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.alter_partition_reassignments import (
+from ballast.protocol.messages.admin.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from ballast.protocol.messages.create_topics import (
+from ballast.protocol.messages.admin.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreateTopicsRequest,
 )
-from ballast.protocol.messages.list_partition_reassignments import (
+from ballast.protocol.messages.admin.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
 )
 from tests.fakes.candidate_cluster import CandidateCluster, with_candidate

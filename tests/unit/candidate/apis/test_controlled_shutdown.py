@@ -2,10 +2,10 @@
 
 import pytest
 
-from ballast.net.channel import BrokerChannel
+from ballast.net.client.channel import BrokerChannel
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.controlled_shutdown import ControlledShutdownRequest
-from ballast.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from ballast.protocol.messages.admin.create_topics import CreatableTopic, CreateTopicsRequest
+from ballast.protocol.messages.control.controlled_shutdown import ControlledShutdownRequest
 from ballast.znodes import broker_ids
 from tests.fakes.candidate_cluster import CandidateCluster, with_candidate
 

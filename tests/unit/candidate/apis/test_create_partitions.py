@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from ballast.model.ids import TopicPartition
-from ballast.net.channel import BrokerChannel
+from ballast.net.client.channel import BrokerChannel
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.create_partitions import (
+from ballast.protocol.messages.admin.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from ballast.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from ballast.protocol.messages.update_metadata import UpdateMetadataRequest
+from ballast.protocol.messages.admin.create_topics import CreatableTopic, CreateTopicsRequest
+from ballast.protocol.messages.control.update_metadata import UpdateMetadataRequest
 from ballast.znodes import partition_states
 from tests.fakes.candidate_cluster import CandidateCluster, with_candidate
 

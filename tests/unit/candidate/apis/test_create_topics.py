@@ -8,15 +8,15 @@ import pytest
 
 from ballast.candidate.apis.create_topics import topic_id_from
 from ballast.model.settings.table import TOPIC_SETTINGS
-from ballast.net.channel import BrokerChannel
+from ballast.net.client.channel import BrokerChannel
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.create_topics import (
+from ballast.protocol.messages.admin.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from ballast.protocol.messages.update_metadata import UpdateMetadataRequest
+from ballast.protocol.messages.control.update_metadata import UpdateMetadataRequest
 from ballast.protocol.schema import ZERO_UUID
 from tests.fakes.candidate_cluster import CandidateCluster, with_candidate
 

@@ -5,11 +5,11 @@ from uuid import UUID
 
 import pytest
 
-from ballast.net.channel import BrokerChannel
+from ballast.net.client.channel import BrokerChannel
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from ballast.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from ballast.protocol.messages.stop_replica import StopReplicaRequest
+from ballast.protocol.messages.admin.create_topics import CreatableTopic, CreateTopicsRequest
+from ballast.protocol.messages.admin.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from ballast.protocol.messages.control.stop_replica import StopReplicaRequest
 from tests.fakes.candidate_cluster import CandidateCluster, with_candidate
 
 

@@ -5,14 +5,14 @@ import asyncio
 import pytest
 
 from ballast.model.ids import TopicPartition
-from ballast.net.channel import BrokerChannel
+from ballast.net.client.channel import BrokerChannel
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.create_topics import (
+from ballast.protocol.messages.admin.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreateTopicsRequest,
 )
-from ballast.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from ballast.protocol.messages.admin.elect_leaders import ElectLeadersRequest, TopicPartitions
 from ballast.zk.client import SetData
 from ballast.znodes import partition_states
 from tests.fakes.candidate_cluster import CandidateCluster, with_candidate

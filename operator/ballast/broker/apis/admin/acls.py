@@ -1,0 +1,50 @@
+"""DescribeAcls (29), CreateAcls (30) and DeleteAcls (31), versions 0-2.
+
+Behaviour:
+* There is no authorizer, so that there are no access control lists: each is answered with
+  SECURITY_DISABLED, in the words of Kafka's KafkaApis without ``authorizer.class.name``. Clients
+  tell that apart from a broker that is too old to know the requests.
+
+Version notes:
+* v1 has types of patterns, v2 is flexible.
+"""
+
+from typing import Final
+
+from ballast.broker.apis.context import Call, Parts
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.admin.create_acls import (
+    AclCreationResult,
+    CreateAclsRequest,
+    CreateAclsResponse,
+)
+from ballast.protocol.messages.admin.delete_acls import (
+    DeleteAclsFilterResult,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+)
+from ballast.protocol.messages.admin.describe_acls import DescribeAclsRequest, DescribeAclsResponse
+
+_CODE: Final = ErrorCode.SECURITY_DISABLED
+_DESCRIBE_MESSAGE: Final = "No Authorizer is configured on the broker"
+_CHANGE_MESSAGE: Final = "No Authorizer is configured on the broker."
+
+
+async def describe(parts: Parts, request: DescribeAclsRequest, call: Call) -> DescribeAclsResponse:
+    """Say that there are no lists."""
+    del parts, request, call
+    return DescribeAclsResponse(error_code=_CODE, error_message=_DESCRIBE_MESSAGE)
+
+
+async def create(parts: Parts, request: CreateAclsRequest, call: Call) -> CreateAclsResponse:
+    """Refuse each entry."""
+    del parts, call
+    refused = AclCreationResult(error_code=_CODE, error_message=_CHANGE_MESSAGE)
+    return CreateAclsResponse(results=(refused,) * len(request.creations))
+
+
+async def delete(parts: Parts, request: DeleteAclsRequest, call: Call) -> DeleteAclsResponse:
+    """Refuse each filter."""
+    del parts, call
+    refused = DeleteAclsFilterResult(error_code=_CODE, error_message=_CHANGE_MESSAGE)
+    return DeleteAclsResponse(filter_results=(refused,) * len(request.filters))

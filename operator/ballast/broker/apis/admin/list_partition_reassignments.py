@@ -1,0 +1,24 @@
+"""ListPartitionReassignments (46), version 0, passed on to the controller.
+
+Behaviour:
+* Without a controller the answer is NOT_CONTROLLER at the top, or REQUEST_TIMED_OUT when it did
+  not answer.
+"""
+
+from ballast.broker.apis.context import Call, Parts
+from ballast.broker.errors import ControllerUnavailable
+from ballast.protocol.messages.admin.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+)
+from ballast.protocol.schema import Message
+
+
+async def handle(parts: Parts, request: ListPartitionReassignmentsRequest, call: Call) -> Message:
+    """Pass on, and answer what the controller answers."""
+    try:
+        return await parts.controller.request(request, call.version, request.timeout_ms)
+    except ControllerUnavailable as error:
+        return ListPartitionReassignmentsResponse(
+            error_code=error.code, error_message=error.code.message
+        )

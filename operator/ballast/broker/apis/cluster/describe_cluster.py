@@ -1,0 +1,36 @@
+"""DescribeCluster (60), version 0.
+
+Behaviour:
+* Live brokers, cluster id and the broker that Metadata too names as controller.
+* A broker that has just started answers once the controller has told it who lives.
+* Nothing is authorised here, so the authorised operations are left unstated.
+"""
+
+from ballast.broker.apis.context import Call, Parts
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.cluster.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+
+
+async def handle(
+    parts: Parts, _request: DescribeClusterRequest, _call: Call
+) -> DescribeClusterResponse:
+    """Answer from the cache."""
+    await parts.metadata.wait_until_filled()
+    return DescribeClusterResponse(
+        error_code=ErrorCode.NONE,
+        cluster_id=parts.identity.cluster_id,
+        controller_id=parts.metadata.controller_id,
+        brokers=tuple(
+            DescribeClusterBroker(
+                broker_id=broker.broker_id,
+                host=broker.endpoint.host,
+                port=broker.endpoint.port,
+                rack=broker.rack,
+            )
+            for broker in parts.metadata.brokers.values()
+        ),
+    )

@@ -1,0 +1,63 @@
+"""What the handlers of APIs are given: the broker's parts, and facts of the request's origin."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ballast.broker.apis.waits import Waits
+from ballast.broker.cluster.auto_creation import AutoCreation
+from ballast.broker.cluster.controller_link import ControllerLink
+from ballast.broker.cluster.identity import Identity
+from ballast.broker.cluster.metadata_cache import MetadataCache
+from ballast.broker.cluster.producer_ids import ProducerIds
+from ballast.broker.cluster.session import Session
+from ballast.broker.config.config import BrokerConfig
+from ballast.broker.config.dynamic_configs import DynamicConfigs
+from ballast.broker.config_watcher import ConfigWatcher
+from ballast.broker.following.fetchers import Fetchers
+from ballast.broker.following.replica_roles import Leadership
+from ballast.broker.groups.groups import Groups
+from ballast.broker.maintenance.log_cleaner import LogCleaner
+from ballast.broker.maintenance.log_dir_moves import LogDirMoves
+from ballast.broker.metrics.loop_lag import LoopLag
+from ballast.broker.metrics.metrics import BrokerMetrics
+from ballast.broker.replicas.replica_manager import ReplicaManager
+from ballast.purgatory.shares import Holder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """One broker, as its API handlers see it."""
+
+    auto_creation: AutoCreation
+    config: BrokerConfig
+    configs: DynamicConfigs
+    config_watcher: ConfigWatcher
+    controller: ControllerLink
+    fetchers: Fetchers
+    groups: Groups
+    identity: Identity
+    leadership: Leadership
+    log_cleaner: LogCleaner
+    log_dir_moves: LogDirMoves
+    loop_lag: LoopLag
+    metadata: MetadataCache
+    metrics: BrokerMetrics
+    producer_ids: ProducerIds
+    replicas: ReplicaManager
+    session: Session
+    waits: Waits
+
+
+class Call(NamedTuple):
+    """Where a request came from, and the version that its answer must have."""
+
+    version: int
+    client_id: str | None
+    peer: str
+    """The client's address, without port."""
+    connection_id: int = 0
+
+    @property
+    def holder(self) -> Holder:
+        """Whose share of waits the request's waiting counts in."""
+        return self.peer, self.connection_id

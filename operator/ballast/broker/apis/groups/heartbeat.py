@@ -1,0 +1,25 @@
+"""Heartbeat (12), versions 0-4.
+
+Behaviour:
+* Begins the member's session anew. REBALANCE_IN_PROGRESS asks it to join again.
+* While groups are loading it is answered without a look: nobody's session ends then.
+
+Version notes:
+* v3 static members.
+"""
+
+from ballast.broker.apis.context import Call, Parts
+from ballast.coordinator.requests import MemberIdentity
+from ballast.protocol.messages.groups.heartbeat import HeartbeatRequest, HeartbeatResponse
+
+
+def handle(parts: Parts, request: HeartbeatRequest, _call: Call) -> HeartbeatResponse:
+    """Take the sign of life."""
+    identity = MemberIdentity(
+        member_id=request.member_id,
+        group_instance_id=request.group_instance_id,
+        generation_id=request.generation_id,
+    )
+    return HeartbeatResponse(
+        error_code=parts.groups.coordinator.heartbeat(request.group_id, identity)
+    )

@@ -1,0 +1,35 @@
+"""ListGroups (16), versions 0-4.
+
+Behaviour:
+* The groups that this broker coordinates; COORDINATOR_LOAD_IN_PROGRESS beside them while those of
+  some partition are not known yet.
+
+Version notes:
+* v4 asks for groups in certain states, and tells the states (KIP-518).
+"""
+
+from ballast.broker.apis.context import Call, Parts
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.groups.list_groups import (
+    ListedGroup,
+    ListGroupsRequest,
+    ListGroupsResponse,
+)
+
+
+def handle(parts: Parts, request: ListGroupsRequest, _call: Call) -> ListGroupsResponse:
+    """List the groups."""
+    coordinator = parts.groups.coordinator
+    is_loading = coordinator.is_loading
+    return ListGroupsResponse(
+        error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if is_loading else ErrorCode.NONE,
+        groups=tuple(
+            ListedGroup(
+                group_id=group.group_id,
+                protocol_type=group.protocol_type or "",
+                group_state=group.state,
+            )
+            for group in coordinator.groups
+            if not request.states_filter or group.state in request.states_filter
+        ),
+    )

@@ -1,0 +1,168 @@
+"""Fetch (1), versions 0-12.
+
+Behaviour:
+* Consumers (replica id below 0) read up to the high watermark, which is also the last stable
+  offset: there are no transactions. Followers read up to the log's end; their fetch acknowledges
+  what lies below its offset, if it was made in the current leader epoch and does not diverge.
+* A fetch of a broker that is not a replica is NOT_LEADER_OR_FOLLOWER.
+* Waits up to max_wait for min_bytes; an error or a divergence is answered at once. At least one
+  batch is returned however large it is; no answer is larger than 55 MiB beyond that.
+* Sessions (KIP-227): a fetch of epoch 0 is answered with the id of a new session if a slot is free;
+  the fetches after that name what has changed, and are answered with what has changed. A session
+  that is not kept is FETCH_SESSION_ID_NOT_FOUND, a fetch out of turn INVALID_FETCH_SESSION_EPOCH.
+* Throttled replicas (KIP-73) of followers that are not in sync get nothing while the quota is
+  exceeded; what throttled replicas do get is counted.
+* Records go from the file to the socket as one slice per partition, never joined or looped over.
+
+Version notes:
+* v0-3 cannot read format 2: UNSUPPORTED_VERSION per partition (as with
+  message.downconversion.enable=false). Below v10 zstd is UNSUPPORTED_COMPRESSION_TYPE.
+* v7 has sessions. v9 fences by leader epoch (KIP-320), v12 reports divergence (KIP-595).
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.responses import Answer, LaterResponse
+from ballast.broker.partitions.partition import Partition
+from ballast.broker.replicas.delayed_fetch import DelayedFetch
+from ballast.broker.replicas.fetch import Fetched, FetchPlan, acknowledge, read
+from ballast.broker.replicas.session_responses import begin_session, news_of_session
+from ballast.model.ids import TopicPartition
+from ballast.net.server.later_frame import LONG_WAIT
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.records.fetch import (
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+)
+from ballast.protocol.schema import Message
+from ballast.replication.errors import FetchSessionNotFound, InvalidFetchSessionEpoch
+from ballast.replication.fetch_session import INITIAL_EPOCH, NO_SESSION
+
+SESSION_VERSION: Final = 7
+"""The first version whose answers can tell the id of a session."""
+
+
+def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterResponse:
+    """Read, and answer at once or when there is enough."""
+    parts.metrics.fetch_requests.value += 1
+    replicas = parts.replicas
+    delays = replicas.delays
+    now = replicas.clock()
+    asked = {}
+    for topic in request.topics:
+        for partition in topic.partitions:
+            asked[TopicPartition(topic.topic, partition.partition)] = partition
+    try:
+        session = delays.sessions.fetched(
+            request.session_id,
+            request.session_epoch,
+            request.replica_id,
+            asked,
+            _forgotten(request) if request.forgotten_topics_data else (),
+            now,
+        )
+    except FetchSessionNotFound:
+        return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    except InvalidFetchSessionEpoch:
+        return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+    plan = FetchPlan(
+        replica_id=request.replica_id,
+        version=call.version,
+        min_bytes=min(request.min_bytes, parts.config.fetch_max_bytes),
+        max_bytes=request.max_bytes,
+        partitions=asked,
+        session=session,
+        session_epoch=session.epoch if session is not None else 0,
+        wants_session=request.session_epoch == INITIAL_EPOCH and call.version >= SESSION_VERSION,
+        came_at=now,
+    )
+    if session is not None:
+        delays.begin_fetch(session)
+    is_at_end = plan.replica_id >= 0 and acknowledge(replicas, plan)
+    may_wait = request.max_wait_ms > 0 and plan.min_bytes > 0
+    if not (session is not None and is_at_end and may_wait):
+        fetched = read(replicas, plan)
+        if (
+            not may_wait
+            or (session is None and not asked)
+            or fetched.must_answer
+            or fetched.size_bytes >= plan.min_bytes
+        ):
+            return _response(parts, plan, fetched)
+    answer: Answer[Fetched] = Answer(LONG_WAIT)
+    max_wait_ms = parts.waits.timeout_ms(request.max_wait_ms)
+    operation = DelayedFetch(max_wait_ms, replicas, plan, answer)
+    delays.wait_for_records(
+        operation, asked if session is None else (session.session_id,), is_tried=plan.min_bytes <= 1
+    )
+    parts.waits.bind((call.peer, call.connection_id), operation, answer)
+    return answer.into(lambda fetched: _response(parts, plan, fetched))
+
+
+def _forgotten(request: FetchRequest) -> list[TopicPartition]:
+    return [
+        TopicPartition(topic.topic, number)
+        for topic in request.forgotten_topics_data
+        for number in topic.partitions
+    ]
+
+
+def _response(parts: Parts, plan: FetchPlan, fetched: Fetched) -> FetchResponse:
+    session = plan.session
+    if session is None:
+        session_id = (
+            begin_session(parts.replicas, plan, fetched) if plan.wants_session else NO_SESSION
+        )
+        return _told(parts, plan, fetched.partitions, session_id)
+    if session.epoch != plan.session_epoch:
+        # Kafka's answer, too, to a fetch that another one has overtaken.
+        return FetchResponse(
+            error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.session_id
+        )
+    news = news_of_session(parts.replicas, plan, session, fetched)
+    return _told(parts, plan, news, session.session_id)
+
+
+def _told(
+    parts: Parts,
+    plan: FetchPlan,
+    told: Iterable[tuple[TopicPartition, PartitionData]],
+    session_id: int,
+) -> FetchResponse:
+    by_topic: dict[str, list[PartitionData]] = {}
+    replicas, metrics = parts.replicas, parts.metrics
+    is_from_follower = plan.replica_id >= 0
+    size_bytes = 0
+    for name, data in told:
+        if data.error_code:
+            metrics.failed_fetch.inc()
+        size = len(data.records) if data.records else 0
+        if not is_from_follower:
+            _count(replicas.partitions.get(name), data)
+        elif size and replicas.throttles.leader.covers_any:
+            replicas.throttles.leader_sent(name, size)
+        size_bytes += size
+        by_topic.setdefault(name.topic, []).append(data)
+    if size_bytes:
+        sent = metrics.replication_bytes_out if is_from_follower else metrics.bytes_out
+        sent.value += size_bytes
+    return FetchResponse(
+        session_id=session_id,
+        responses=tuple(
+            [
+                FetchableTopicResponse(topic=topic, partitions=tuple(partitions))
+                for topic, partitions in by_topic.items()
+            ]
+        ),
+    )
+
+
+def _count(partition: Partition | None, data: PartitionData) -> None:
+    """Note what a consumer was given: once per answer, however often it was read for it."""
+    if partition is not None and data.error_code == ErrorCode.NONE:
+        partition.load.fetch_requests += 1
+        partition.load.bytes_out += len(data.records) if data.records else 0

@@ -1,0 +1,21 @@
+"""How many partitions and replicas a topic gets whose creator names no number (KIP-464)."""
+
+import msgspec
+
+from ballast.broker.config.config import BrokerConfig
+from ballast.protocol.messages.admin.create_topics import CreatableTopic
+
+
+def with_defaults(config: BrokerConfig, topic: CreatableTopic) -> CreatableTopic:
+    """Return the topic with what this broker's properties say of the numbers that are left open.
+
+    What they do not say is left to the controller, whose properties hold for the cluster.
+    """
+    if topic.assignments:
+        return topic
+    changes: dict[str, int] = {}
+    if topic.num_partitions == -1 and "num.partitions" in config.given:
+        changes["num_partitions"] = config.num_partitions
+    if topic.replication_factor == -1 and "default.replication.factor" in config.given:
+        changes["replication_factor"] = config.default_replication_factor
+    return msgspec.structs.replace(topic, **changes) if changes else topic

@@ -1,0 +1,44 @@
+"""Records that a leader has sent and that are not appended yet, and when to ask on before they are.
+
+A fetch tells the leader what the follower has, so in general it must not leave before the append.
+It may where it tells nothing: below the high watermark everything is acknowledged already, and no
+replica joins the ISR there. So a follower that is far behind asks for the next records, and writes
+the last ones while the leader sends.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ballast.broker.partitions.partition import Partition
+from ballast.protocol.records import BatchHeader
+from ballast.replication.follower import FetchState
+
+
+class FetchedRecords(NamedTuple):
+    """One partition's part of an answer: whole batches, checked."""
+
+    partition: Partition
+    requested: FetchState
+    records: memoryview
+    batches: Sequence[tuple[int, BatchHeader]]
+    high_watermark: int
+    """The leader's when it answered; it never goes back in a leader epoch."""
+    log_start_offset: int
+
+    def state_after(self) -> FetchState:
+        """Return the state once the records are appended."""
+        last = self.batches[-1][1]
+        return self.requested.after_append(
+            last.next_offset, last.partition_leader_epoch, self.high_watermark
+        )
+
+
+def may_ask_on(fetched: Sequence[FetchedRecords]) -> bool:
+    """Whether the next fetch may leave before any of the records are appended.
+
+    Strictly below the high watermark: at it, the fetch would let the replica join the ISR.
+    """
+    for part in fetched:
+        if part.batches[-1][1].next_offset >= part.high_watermark:
+            return False
+    return bool(fetched)

@@ -1,0 +1,342 @@
+"""One follower's connection to one leader: fetch, truncate where the logs diverge, append.
+
+Every fetch is version 12 and carries the epoch of the follower's last record, so that the leader
+tells in the answer where the two logs part (KIP-595's truncation on fetch); a new leader epoch
+begins with such a fetch, and answers to requests of an older state are not taken (KAFKA-7786).
+A fetch names the partitions whose positions have changed since the one before (KIP-227), so that
+partitions at rest cost nothing. Work is per partition and answer, never per record.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ballast.broker.following.fetch_exchange import FetchExchange, Spawn
+from ballast.broker.following.fetched_records import FetchedRecords, may_ask_on
+from ballast.broker.following.followed_partition import FollowedPartition
+from ballast.broker.following.follower_requests import asked_for, fetch_request
+from ballast.broker.following.leader_range import leader_range
+from ballast.broker.partitions.partition import Partition
+from ballast.broker.replicas.replica_manager import ReplicaManager
+from ballast.model.brokers import Broker
+from ballast.model.ids import TopicPartition
+from ballast.net.client.channel import BrokerChannel
+from ballast.net.errors import NetError
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.records.fetch import FetchPartition, FetchResponse
+from ballast.replication.follower import FetchState
+from ballast.replication.follower_session import FollowerSession
+
+log = logging.getLogger(__name__)
+
+_SESSION_ERRORS: Final = frozenset(
+    {ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH}
+)
+
+THROTTLED_RETRY_S: Final = 0.1
+"""Wait when the quota holds back every partition that is ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What of an answer cannot be done at once where it arrives."""
+
+    out_of_range: dict[TopicPartition, FetchState]
+    """Partitions whose range the leader has to be asked for."""
+    fetched: list[FetchedRecords]
+    """Records that are not appended yet."""
+
+
+_Left = FetchResponse | NetError | _Rest | None
+"""What is left to the task: an answer, an error, a rest, or None when nothing is fetched."""
+
+
+class Fetcher:
+    """Fetches partitions from one leader, all of them in one session."""
+
+    def __init__(
+        self, leader: Broker, channel: BrokerChannel, replicas: ReplicaManager, spawn: Spawn
+    ) -> None:
+        self._leader = leader
+        self._channel = channel
+        self._replicas = replicas
+        self._followed: dict[TopicPartition, FollowedPartition] = {}
+        self._session: FollowerSession[TopicPartition, FetchPartition] = FollowerSession()
+        self._requested: dict[TopicPartition, FetchState] = {}
+        """The states that the last fetch, and the session before it, were made from."""
+        self._changed: dict[TopicPartition, None] = {}
+        """Partitions that the next fetch may ask for in other words, or no more."""
+        self._left_out: dict[TopicPartition, None] = {}
+        """Partitions that are delayed or held back by the throttle."""
+        self._wake = asyncio.Event()
+        self._exchange = FetchExchange(channel, spawn, self._answered)
+        self._left: asyncio.Future[_Left] = asyncio.get_running_loop().create_future()
+        """What the task waits for, while answers are taken where they arrive."""
+        self._is_busy = False
+        """Whether the task deals with something: an answer that arrives meanwhile is left to it."""
+        self._is_given_up = False
+        """Whether the fetch under way was given up, for one that asks for more."""
+
+    # -- which partitions -----------------------------------------------------------------------
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no partition is fetched."""
+        return not self._followed
+
+    def add(self, partition: Partition) -> None:
+        """Fetch the partition too, in its present leader epoch."""
+        # The leader holds an answer back while nothing is new; a partition that is just beginning
+        # does not wait for that (up to ``replica.fetch.wait.max.ms``).
+        if (
+            self._exchange.is_under_way
+            and not self._is_given_up
+            and not any(other.state.lag for other in self._followed.values())
+        ):
+            self._is_given_up = True
+            self._exchange.give_up()
+        self._followed[partition.name] = FollowedPartition(
+            self._replicas, partition, self._leader.broker_id
+        )
+        self._changed[partition.name] = None
+        self._wake.set()
+
+    def remove(self, name: TopicPartition) -> None:
+        """Fetch the partition no more."""
+        self._followed.pop(name, None)
+        self._changed[name] = None
+
+    def lag(self, name: TopicPartition) -> int:
+        """Return how many offsets a partition lags behind the leader's high watermark."""
+        followed = self._followed.get(name)
+        return (followed.state.lag or 0) if followed is not None else 0
+
+    def max_lag(self) -> int:
+        """Return the offsets that the slowest partition lags behind its leader."""
+        return max((followed.state.lag or 0 for followed in self._followed.values()), default=0)
+
+    # -- the loop -------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Fetch until cancelled."""
+        try:
+            while True:
+                self._wake.clear()
+                if not (self._exchange.is_under_way or self._left.done() or self._ask()):
+                    await self._pause()
+                    continue
+                left = await self._left
+                self._left = asyncio.get_running_loop().create_future()
+                self._is_busy = True
+                await self._deal_with(left)
+                self._is_busy = False
+        finally:
+            await self._exchange.close()
+
+    def _answered(self, outcome: FetchResponse | NetError) -> None:
+        """Take an answer where it arrives and ask on, unless that is for the task."""
+        if self._left.cancelled():
+            return
+        if self._is_busy or isinstance(outcome, NetError):
+            self._left.set_result(outcome)
+            return
+        try:
+            rest = self._take(outcome)
+            # The last partition may have gone with its disk just now, and the task with it.
+            if not self._left.cancelled() and (rest is not None or not self._ask()):
+                self._left.set_result(rest)
+        except Exception as error:  # noqa: BLE001  the task raises it, and the broker ends
+            self._left.set_exception(error)
+
+    def _look_again(self) -> None:
+        """Decide of each partition that may have changed whether it is fetched, and from where."""
+        now = self._replicas.clock()
+        throttles = self._replicas.throttles
+        names, self._changed = self._changed, {}
+        names.update(self._left_out)
+        is_any_throttled = throttles.follower.covers_any
+        if is_any_throttled:
+            # Whom the throttle holds back depends on the time.
+            names |= dict.fromkeys(self._followed)
+        for name in names:
+            followed = self._followed.get(name)
+            if (
+                followed is not None
+                and followed.state.ready(now)
+                and not (
+                    is_any_throttled and throttles.follower_holds_back(name, followed.state.lag)
+                )
+            ):
+                self._left_out.pop(name, None)
+                self._want(name, followed.state, followed.asked)
+                continue
+            self._session.leave_out(name)
+            self._requested.pop(name, None)
+            if followed is None:
+                self._left_out.pop(name, None)
+            else:
+                self._left_out[name] = None
+
+    def _want(self, name: TopicPartition, state: FetchState, asked: FetchPartition) -> None:
+        self._session.want(name, asked)
+        self._requested[name] = state
+
+    async def _pause(self) -> None:
+        """Wait until a partition is ready, or one is added."""
+        now = self._replicas.clock()
+        waits = [
+            followed.state.delayed_until - now
+            for followed in self._followed.values()
+            if followed.state.delayed_until is not None and followed.state.delayed_until > now
+        ]
+        if len(waits) < len(self._followed):
+            waits.append(THROTTLED_RETRY_S)
+        try:
+            async with asyncio.timeout(min(waits, default=None)):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+
+    def _ask(self) -> bool:
+        """Send the next fetch; return False if there is nothing to fetch at the moment."""
+        self._look_again()
+        if not self._session.wants_any:
+            return False
+        self._send()
+        return True
+
+    def _send(self) -> None:
+        self._is_given_up = False
+        self._exchange.send(fetch_request(self._replicas, self._session.next_fetch()))
+
+    def _take(self, response: FetchResponse) -> _Rest | None:
+        """Take an answer; return what of it the task has to do, with records not appended then."""
+        if response.error_code != ErrorCode.NONE:
+            self._refused(response.error_code)
+            return None
+        self._session.answered(response.session_id)
+        out_of_range, fetched = self._sort(response)
+        if out_of_range or self._may_ask_on(fetched):
+            return _Rest(out_of_range, fetched)
+        self._append_all(fetched)
+        return None
+
+    async def _deal_with(self, left: _Left) -> None:
+        if isinstance(left, NetError):
+            self._session.failed()
+            if not self._is_given_up:
+                log.info("fetch from broker %d: %s", self._leader.broker_id, left)
+                self._delay_all()
+            return
+        rest = self._take(left) if isinstance(left, FetchResponse) else left
+        if rest is None:
+            return
+        if not rest.out_of_range:
+            await self._ask_on(rest.fetched)
+        self._append_all(rest.fetched)
+        for name, state in rest.out_of_range.items():
+            await self._find_range(name, state)
+
+    def _may_ask_on(self, fetched: Sequence[FetchedRecords]) -> bool:
+        if not may_ask_on(fetched):
+            return False
+        throttle = self._replicas.throttles.follower
+        return not any(throttle.covers(part.partition.name) for part in fetched)
+
+    def _refused(self, code: int) -> None:
+        """Begin a new session after an error code of a whole answer.
+
+        At once where the leader no longer has the session: a fetch of all partitions needs none.
+        """
+        self._session.failed(is_unknown=code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if code not in _SESSION_ERRORS:
+            self._delay_all()
+
+    async def _ask_on(self, fetched: Sequence[FetchedRecords]) -> None:
+        """Send the next fetch as it will be once ``fetched`` is appended."""
+        self._look_again()
+        for part in fetched:
+            name = part.partition.name
+            if self._session.is_wanted(name):
+                state = part.state_after()
+                self._want(name, state, asked_for(self._replicas, part.partition, state))
+        if not self._session.wants_any:
+            return
+        self._send()
+        # The transport hands the request to the socket at the end of a turn of the loop.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    # -- answers --------------------------------------------------------------------------------
+
+    def _sort(
+        self, response: FetchResponse
+    ) -> tuple[dict[TopicPartition, FetchState], list[FetchedRecords]]:
+        """Take all of an answer but its records.
+
+        Returns the partitions that were out of the leader's range, and the records.
+        """
+        out_of_range = {}
+        fetched = []
+        for topic in response.responses:
+            for data in topic.partitions:
+                name = TopicPartition(topic.topic, data.partition_index)
+                requested = self._requested.get(name)
+                followed = self._current(name, requested)
+                if followed is None or requested is None:
+                    continue
+                self._changed[name] = None
+                if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+                    out_of_range[name] = requested
+                elif data.error_code != ErrorCode.NONE:
+                    followed.refused(data.error_code)
+                elif (part := followed.take(data)) is not None:
+                    fetched.append(part)
+        return out_of_range, fetched
+
+    def _append_all(self, fetched: Sequence[FetchedRecords]) -> None:
+        received = 0
+        for part in fetched:
+            name = part.partition.name
+            followed = self._current(name, part.requested)
+            if followed is None:
+                continue
+            received += followed.append(part)
+            self._changed[name] = None
+        if received:
+            self._replicas.metrics.replication_bytes_in.inc(received)
+
+    def _current(
+        self, name: TopicPartition, requested: FetchState | None
+    ) -> FollowedPartition | None:
+        """Return the partition if it is still as it was when the request was made."""
+        followed = self._followed.get(name)
+        if followed is None or requested is None or not followed.state.matches(requested):
+            return None
+        return followed
+
+    async def _find_range(self, name: TopicPartition, requested: FetchState) -> None:
+        """Get back into the leader's range after OFFSET_OUT_OF_RANGE."""
+        replica_id = self._replicas.identity.broker_id
+        try:
+            found = await leader_range(self._channel, replica_id, name, requested.leader_epoch)
+        except NetError as error:
+            log.info("offsets from broker %d: %s", self._leader.broker_id, error)
+            found = None
+        followed = self._current(name, requested)
+        if followed is None:
+            return
+        self._changed[name] = None
+        if found is None:
+            followed.delay()
+        else:
+            followed.take_range(*found)
+
+    def _delay_all(self) -> None:
+        for name, state in self._requested.items():
+            followed = self._current(name, state)
+            if followed is not None:
+                followed.delay()
+                self._changed[name] = None

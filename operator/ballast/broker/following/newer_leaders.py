@@ -1,0 +1,141 @@
+"""Learning from other brokers who leads now, while ZooKeeper does not answer this one.
+
+A broker that is cut off from ZooKeeper alone loses its leaderships, and the controller tells it
+nothing, since it takes it for dead. It can acknowledge nothing then (see `produce`), and its
+clients would wait for it until their requests time out, for as long as the cut lasts: their
+metadata may come from this broker too. (In Kafka that is so.)
+
+Its followers have left for the new leader. So when records wait for a member of the ISR that does
+not fetch, and the registration is uncertain, the broker asks another one for its metadata. A leader
+epoch above its own there was written by a controller: the broker stops leading, which answers what
+waits with NOT_LEADER_OR_FOLLOWER, and names the new leader to its clients. It follows that leader
+when the controller has told it to. Without such evidence nothing changes.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Collection, Iterator
+from typing import Final
+
+from ballast.broker.cluster.metadata_cache import PartitionMetadata
+from ballast.broker.following.replica_roles import Leadership
+from ballast.broker.replicas.replica_manager import ReplicaManager
+from ballast.model.brokers import Broker
+from ballast.model.ids import TopicPartition
+from ballast.net.client.channel import BrokerChannel
+from ballast.net.errors import NetError
+from ballast.protocol.messages.cluster.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
+
+log = logging.getLogger(__name__)
+
+PERIOD_S: Final = 0.5
+ASK_TIMEOUT_S: Final = 2.0
+VERSION: Final = 9
+"""Of the Metadata request; leader epochs are told since version 7."""
+
+MAX_TOPICS: Final = 200
+"""Topics asked for at once; others have their turn when these are settled."""
+
+QUIET_FETCHES: Final = 2
+"""A member of the ISR that lets so many of its fetches fall due is missed."""
+
+
+class NewerLeaders:
+    """Finds out which partitions led here are led by others in a newer epoch."""
+
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        leadership: Leadership,
+        open_channel: Callable[[Broker], BrokerChannel],
+        is_certain: Callable[[], bool],
+        rng: random.Random,
+    ) -> None:
+        """Make it; ``is_certain`` tells whether ZooKeeper has confirmed the registration."""
+        self._replicas = replicas
+        self._leadership = leadership
+        self._open_channel = open_channel
+        self._is_certain = is_certain
+        self._random = rng
+
+    async def run(self) -> None:
+        """Look and ask until cancelled."""
+        while True:
+            await asyncio.sleep(PERIOD_S)
+            if self._is_certain():
+                continue
+            topics = sorted({name.topic for name in self.suspects()})[:MAX_TOPICS]
+            peers = [
+                broker
+                for broker in self._replicas.metadata.brokers.values()
+                if broker.broker_id != self._replicas.identity.broker_id
+            ]
+            if not topics or not peers:
+                continue
+            peer = self._random.choice(peers)
+            try:
+                async with asyncio.timeout(ASK_TIMEOUT_S):
+                    answer = await self._ask(peer, topics)
+            except (NetError, TimeoutError) as error:
+                log.info("broker %d does not say who leads: %r", peer.broker_id, error)
+            else:
+                self.take(answer)
+
+    def suspects(self) -> Iterator[TopicPartition]:
+        """Yield partitions led here whose records wait for a member that does not fetch."""
+        now = self._replicas.clock()
+        quiet_ms = QUIET_FETCHES * self._replicas.config.replica_fetch_wait_max_ms
+        for partition in self._replicas.leading():
+            view = partition.view
+            if (
+                view is not None
+                and view.high_watermark < partition.log.log_end_offset
+                and view.misses_a_member(now, quiet_ms)
+            ):
+                yield partition.name
+
+    async def _ask(self, peer: Broker, topics: Collection[str]) -> MetadataResponse:
+        channel = self._open_channel(peer)
+        try:
+            answer = await channel.request(
+                MetadataRequest(
+                    topics=tuple(MetadataRequestTopic(name=topic) for topic in topics),
+                    allow_auto_topic_creation=False,
+                ),
+                VERSION,
+            )
+            assert isinstance(answer, MetadataResponse)
+            return answer
+        finally:
+            channel.abort()
+
+    def take(self, answer: MetadataResponse) -> None:
+        """Stop leading what another broker leads in a newer epoch, and name that leader."""
+        replicas = self._replicas
+        newer: dict[TopicPartition, PartitionMetadata] = {}
+        for topic in answer.topics:
+            for told in topic.partitions:
+                name = TopicPartition(topic.name or "", told.partition_index)
+                partition = replicas.partitions.get(name)
+                if (
+                    partition is not None
+                    and partition.view is not None
+                    and told.leader_epoch > partition.leader_epoch
+                    and told.leader_id != replicas.identity.broker_id
+                ):
+                    newer[name] = PartitionMetadata(
+                        leader=told.leader_id,
+                        leader_epoch=told.leader_epoch,
+                        isr=tuple(told.isr_nodes),
+                        replicas=tuple(told.replica_nodes),
+                    )
+        if not newer:
+            return
+        replicas.metadata.update(newer.items(), replicas.metadata.brokers.values(), {})
+        for name in newer:
+            self._leadership.give_up(name)

@@ -1,0 +1,161 @@
+"""One replica on this broker: its log, and the role that the controller last gave it."""
+
+from uuid import UUID
+
+from ballast.broker.errors import PartitionError
+from ballast.broker.partitions.checked_reads import CheckedReads
+from ballast.broker.partitions.load_counts import LoadCounts
+from ballast.broker.partitions.recent_appends import RecentAppends
+from ballast.model.assignments import ReplicaAssignment
+from ballast.model.ids import NO_EPOCH, NO_LEADER, TopicPartition
+from ballast.model.leadership import LeaderAndIsr
+from ballast.protocol.error_codes import ErrorCode
+from ballast.replication.errors import FencedLeaderEpoch, UnknownLeaderEpoch
+from ballast.replication.fencing import check_leader_epoch
+from ballast.replication.follower import follower_high_watermark
+from ballast.replication.partition import LeaderView
+from ballast.storage.log.log import Log
+
+
+class Partition:
+    """A hosted replica: leader (it has a view), follower, or stopped (no leader is known).
+
+    Roles change only by a leader epoch above the current one, so that an older command of the
+    controller, delivered late, changes nothing.
+    """
+
+    __slots__ = (
+        "_high_watermark",
+        "assignment",
+        "broker_id",
+        "checked",
+        "is_in_sync",
+        "leader",
+        "leader_epoch",
+        "load",
+        "log",
+        "name",
+        "recent",
+        "term",
+        "view",
+    )
+
+    def __init__(
+        self,
+        name: TopicPartition,
+        log: Log,
+        *,
+        broker_id: int,
+        high_watermark: int,
+    ) -> None:
+        self.name = name
+        self.log = log
+        self.broker_id = broker_id
+        self.load = LoadCounts()
+        """What clients did with it since it was last counted."""
+        self.recent = RecentAppends()
+        self.checked = CheckedReads()
+        self.leader = NO_LEADER
+        self.leader_epoch = NO_EPOCH
+        self.assignment = ReplicaAssignment(replicas=())
+        self.view: LeaderView | None = None
+        self.is_in_sync = False
+        """Whether the controller, when it last named a leader, named this follower in the ISR."""
+        self.term = 0
+        """Grows whenever this replica stops leading: what was appended in an older term may have
+        been truncated since, so its acknowledgement can no longer be given."""
+        self._high_watermark = max(min(high_watermark, log.log_end_offset), log.log_start_offset)
+
+    @property
+    def high_watermark(self) -> int:
+        """The replica's own high watermark: not monotonic across leaders (reliability P5)."""
+        return self._high_watermark if self.view is None else self.view.high_watermark
+
+    def take_topic_id(self, topic_id: UUID | None) -> None:
+        """Check that the replica belongs to the topic of this id, and note it if none was known.
+
+        Raises `PartitionError` (INCONSISTENT_TOPIC_ID): it is of an earlier topic of that name.
+        """
+        if topic_id is None or self.log.topic_id == topic_id:
+            return
+        if self.log.topic_id is not None:
+            raise PartitionError(ErrorCode.INCONSISTENT_TOPIC_ID)
+        self.log.assign_topic_id(topic_id)
+
+    # -- roles ----------------------------------------------------------------------------------
+
+    def lead(self, state: LeaderAndIsr, assignment: ReplicaAssignment, now: float) -> None:
+        """Become leader in ``state``'s epoch; what followers said in older ones is forgotten."""
+        high_watermark = self.high_watermark
+        self.log.begin_leader_epoch(state.leader_epoch)
+        self.leader = state.leader
+        self.leader_epoch = state.leader_epoch
+        self.assignment = assignment
+        self.view = LeaderView(
+            self.broker_id,
+            state,
+            assignment,
+            log_end_offset=self.log.log_end_offset,
+            high_watermark=high_watermark,
+            now=now,
+        )
+
+    def follow(self, state: LeaderAndIsr, assignment: ReplicaAssignment) -> None:
+        """Become follower of ``state``'s leader, which may be none."""
+        self._stop_leading()
+        self.is_in_sync = self.broker_id in state.isr
+        self.leader = state.leader
+        self.leader_epoch = state.leader_epoch
+        self.assignment = assignment
+
+    def stop(self) -> None:
+        """Neither lead nor follow until the controller says so in a newer epoch."""
+        self._stop_leading()
+        self.leader = NO_LEADER
+
+    def _stop_leading(self) -> None:
+        self._high_watermark = self.high_watermark
+        self.view = None
+        self.term += 1
+
+    # -- the leader's side ----------------------------------------------------------------------
+
+    def leader_view(self, current_leader_epoch: int = NO_EPOCH) -> LeaderView:
+        """Return the view of the leader; ``current_leader_epoch`` is the one a request states.
+
+        Raises `PartitionError`: FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH (KIP-320) before
+        NOT_LEADER_OR_FOLLOWER, as Kafka orders them.
+        """
+        view = self.view
+        if view is not None and current_leader_epoch in (self.leader_epoch, NO_EPOCH):
+            return view
+        try:
+            check_leader_epoch(current_leader_epoch, self.leader_epoch)
+        except FencedLeaderEpoch as error:
+            raise PartitionError(ErrorCode.FENCED_LEADER_EPOCH) from error
+        except UnknownLeaderEpoch as error:
+            raise PartitionError(ErrorCode.UNKNOWN_LEADER_EPOCH) from error
+        if self.view is None:
+            raise PartitionError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return self.view
+
+    # -- the follower's side --------------------------------------------------------------------
+
+    def take_leader_offsets(self, high_watermark: int, log_start_offset: int) -> None:
+        """Follow the leader's high watermark and log start, as far as the local log reaches.
+
+        Raises `StorageError`. Only what is below the high watermark is forgotten, as in Kafka's
+        ``Log.maybeIncrementLogStartOffset``.
+        """
+        self._high_watermark = follower_high_watermark(high_watermark, self.log.log_end_offset)
+        self.log.raise_log_start_offset(min(log_start_offset, self._high_watermark))
+
+    def truncate(self, offset: int) -> None:
+        """Cut the log at ``offset``; the high watermark never lies above its end (KAFKA-9491)."""
+        self.log.truncate_to(offset)
+        self._high_watermark = min(self._high_watermark, self.log.log_end_offset)
+
+    def restart_at(self, offset: int) -> None:
+        """Delete all records and continue at ``offset``, which is where the leader begins."""
+        self.log.truncate_fully_and_start_at(offset)
+        self._high_watermark = offset

@@ -1,0 +1,127 @@
+"""Replicas whose log has rotten, and how they are made anew from a leader that has the bytes.
+
+A damaged log answers an error for what is damaged, for ever; an in-sync replica has the bytes. So a
+damaged replica gives its place up where another one can take it, and never before:
+
+    damage is found         ─► noted in the log's folder, durably; the controller is asked for roles
+    LeaderAndIsr, another   ─► KAFKA_STORAGE_ERROR: the controller elects another leader and takes
+      live member in the ISR   the replica out of the ISR; it stops, and fetches nothing
+    LeaderAndIsr, ISR       ─► the log is deleted, and an empty one follows the leader
+      without this broker
+    no other live member    ─► it leads on, and gives what can be read; nothing is deleted
+
+The log goes only once nobody can count on it: when the ISR does without this broker, and it has
+fetched nothing for so long that an expansion of the ISR that was under way is over. Until then the
+replica is described as offline, and whoever wants to save the damaged files has time to copy them.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from enum import Enum, auto
+
+from ballast.broker.cluster.metadata_cache import MetadataCache, PartitionMetadata
+from ballast.model.ids import NO_LEADER, TopicPartition
+from ballast.model.leadership import LeaderAndIsr
+from ballast.storage.directories.log_dirs import LogDirs
+
+log = logging.getLogger(__name__)
+
+
+class Verdict(Enum):
+    """What becomes of a damaged replica that is given a role."""
+
+    KEEP = auto()
+    """It takes the role with the log that it has."""
+    REFUSE = auto()
+    """It takes none: others are to do without it."""
+    RENEW = auto()
+    """It follows with an empty log."""
+
+
+class DamagedReplicas:
+    """Knows the damaged replicas; the folders of their logs keep them over restarts."""
+
+    def __init__(
+        self,
+        log_dirs: LogDirs,
+        metadata: MetadataCache,
+        broker_id: int,
+        clock: Callable[[], float],
+        settle_s: float,
+        ask_for_roles: Callable[[], None],
+    ) -> None:
+        """Make it; ``settle_s`` is how long an ISR may name a replica that fetches nothing.
+
+        ``ask_for_roles`` has the controller tell each replica its role once more.
+        """
+        self._log_dirs = log_dirs
+        self._metadata = metadata
+        self._broker_id = broker_id
+        self._clock = clock
+        self._settle_s = settle_s
+        self._ask_for_roles = ask_for_roles
+        self._stopped: dict[TopicPartition, tuple[int, float]] = {}
+        """Of each that takes no role: the leader epoch that it refused first, and when."""
+
+    def __contains__(self, name: TopicPartition) -> bool:
+        return name in self._log_dirs.damaged
+
+    def __len__(self) -> int:
+        return len(self._log_dirs.damaged)
+
+    def has_no_role(self, name: TopicPartition) -> bool:
+        """Whether a damaged replica has refused its role, or cannot even be opened."""
+        return name in self._stopped or (name in self and self._log_dirs.get(name) is None)
+
+    def found(self, name: TopicPartition, flaw: str, isr: Collection[int]) -> None:
+        """Take note of damage in a log; ``isr`` is the one that its leader knows."""
+        if name in self:
+            return
+        self._log_dirs.mark_damaged(name, flaw)
+        if self._others_live(isr):
+            log.error(
+                "%s: the log is damaged, another replica is to take its place: %s", name, flaw
+            )
+            self._ask_for_roles()
+        else:
+            log.error("%s: the log is damaged, and no other replica is in sync: %s", name, flaw)
+
+    def judge(self, name: TopicPartition, state: LeaderAndIsr) -> Verdict:
+        """Return what becomes of a damaged replica that is given a role."""
+        if state.leader == NO_LEADER and name not in self._stopped:
+            return Verdict.KEEP
+        if self._broker_id in state.isr:
+            if not self._others_live(state.isr):
+                self._stopped.pop(name, None)
+                return Verdict.KEEP
+            self._stopped.setdefault(name, (state.leader_epoch, self._clock()))
+            return Verdict.REFUSE
+        epoch, since = self._stopped.setdefault(name, (state.leader_epoch, self._clock()))
+        is_settled = self._clock() - since >= self._settle_s
+        if state.leader == NO_LEADER or state.leader_epoch < epoch or not is_settled:
+            return Verdict.REFUSE
+        return Verdict.RENEW
+
+    def renewed(self, name: TopicPartition) -> None:
+        """Take note that a damaged log is gone."""
+        self._stopped.pop(name, None)
+
+    def metadata_changed(self, described: Mapping[TopicPartition, PartitionMetadata]) -> None:
+        """Ask for the role of those that the ISR does without from now on."""
+        if any(self._broker_id not in described[n].isr for n in self._stopped.keys() & described):
+            self._ask_for_roles()
+
+    def reconsider(self, leading: Mapping[TopicPartition, Collection[int]]) -> None:
+        """Ask for roles again where waiting has changed what becomes of a replica.
+
+        ``leading`` are the ISRs of the replicas that lead here. Call it now and then.
+        """
+        gone = [name for name in self._stopped if name not in self]
+        for name in gone:
+            del self._stopped[name]
+        led = [name for name in self._log_dirs.damaged if name in leading]
+        if self._stopped or any(self._others_live(leading[name]) for name in led):
+            self._ask_for_roles()
+
+    def _others_live(self, isr: Collection[int]) -> bool:
+        return any(b != self._broker_id and b in self._metadata.brokers for b in isr)

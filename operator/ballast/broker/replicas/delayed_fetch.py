@@ -1,0 +1,107 @@
+"""A fetch that found too little, and what it compares while it waits."""
+
+from collections.abc import Callable
+
+from ballast.broker.replicas.fetch import Fetched, FetchPlan, read, upper_offset
+from ballast.broker.replicas.replica_manager import ReplicaManager
+from ballast.model.ids import TopicPartition
+from ballast.protocol.messages.records.fetch import FetchPartition
+from ballast.purgatory.operation import DelayedOperation
+from ballast.storage.errors import OffsetOutOfRange, StorageError
+from ballast.storage.log.log import Log
+from ballast.storage.log.segments import LogPosition
+
+
+class DelayedFetch(DelayedOperation):
+    """A fetch that waits for more records, a change of role, or its time.
+
+    It compares positions in the log's files, as Kafka's ``DelayedFetch`` does, and only of the
+    partition that has changed: an append costs the same however many partitions are waited for.
+    Records are read once, when it completes; what was acknowledged is not acknowledged again.
+    """
+
+    def __init__(
+        self,
+        timeout_ms: int,
+        replicas: ReplicaManager,
+        plan: FetchPlan,
+        answer: Callable[[Fetched], None],
+    ) -> None:
+        super().__init__(timeout_ms)
+        self._replicas = replicas
+        self._plan = plan
+        self._answer = answer
+        self._starts: dict[TopicPartition, LogPosition] = {}
+        """Where each partition is read from, once that had to be known."""
+        self._readable: dict[TopicPartition, int] = {}
+        """Bytes that each partition has for the fetch, where there are any."""
+        self._readable_bytes = 0
+
+    def try_complete(self) -> bool:
+        """Complete once there is something to say: enough records, or an error."""
+        plan = self._plan
+        session = plan.session
+        if session is not None and (session.is_closed or session.epoch != plan.session_epoch):
+            return self.force_complete()
+        changed = self._replicas.delays.changed
+        asked = None if changed is None else plan.asked_of(changed)
+        if changed is not None and asked is not None:
+            must_answer = self._has_changed(changed, asked)
+        else:
+            must_answer = any(self._has_changed(*item) for item in plan.asked())
+        if must_answer or self._readable_bytes >= plan.min_bytes:
+            return self.force_complete()
+        return False
+
+    def _has_changed(self, name: TopicPartition, asked: FetchPartition) -> bool:
+        """Take up what one partition has now; return whether the fetch must be answered at once."""
+        readable = self._bytes_readable(name, asked)
+        if readable is None:
+            return True
+        self._readable_bytes += readable - self._readable.get(name, 0)
+        self._readable[name] = readable
+        return False
+
+    def _bytes_readable(self, name: TopicPartition, asked: FetchPartition) -> int | None:
+        """Return how many bytes the partition has for the fetch, None for an immediate answer."""
+        replicas, plan = self._replicas, self._plan
+        partition = replicas.partitions.get(name)
+        view = partition.view if partition is not None else None
+        if partition is None or view is None:
+            return None
+        if asked.current_leader_epoch not in (-1, partition.leader_epoch):
+            return None
+        log, begin = partition.log, asked.fetch_offset
+        if not log.log_start_offset <= begin <= log.log_end_offset:
+            # Out of range, or beyond where the log was truncated: an error or a divergence.
+            return None
+        upper = upper_offset(partition, view, plan)
+        if begin >= upper or (
+            plan.replica_id >= 0
+            and replicas.throttles.leader.covers_any
+            and replicas.throttles.leader_holds_back(
+                name, follower_in_sync=plan.replica_id in view.isr
+            )
+        ):
+            return 0
+        # For one byte any record will do, and no position needs to be looked up.
+        return 1 if plan.min_bytes <= 1 else self._bytes_below(upper, log, asked)
+
+    def _bytes_below(self, upper: int, log: Log, asked: FetchPartition) -> int | None:
+        name = log.partition
+        try:
+            start = self._starts.get(name)
+            if start is None:
+                start = self._starts[name] = log.position_of(asked.fetch_offset)
+            end = log.position_of(upper)
+        except (OffsetOutOfRange, StorageError):
+            return None
+        if start.base_offset != end.base_offset:
+            # A read ends with its segment, so waiting brings nothing more of this partition.
+            return None
+        return min(end.position - start.position, asked.partition_max_bytes)
+
+    def on_complete(self) -> None:
+        """Answer with what can be read now."""
+        superseded = self._plan.is_superseded
+        self._answer(Fetched() if superseded else read(self._replicas, self._plan))

@@ -1,0 +1,272 @@
+"""Reading for consumers and followers."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from ballast.broker.errors import PartitionError
+from ballast.broker.partitions.partition import Partition
+from ballast.broker.replicas.purgatories import Session
+from ballast.broker.replicas.replica_manager import ReplicaManager
+from ballast.model.ids import TopicPartition
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.records.fetch import EpochEndOffset, FetchPartition, PartitionData
+from ballast.protocol.records import COMPRESSIONS, iter_batches
+from ballast.replication.errors import FetchOffsetOutOfRange, NotAReplica
+from ballast.replication.follower import diverging_epoch
+from ballast.replication.partition import LeaderView
+from ballast.storage.errors import CorruptLog, OffsetOutOfRange, StorageError
+from ballast.storage.files.soundness import check_stored
+
+"""Kafka's ``fetch.max.bytes``: no fetch gets more, whatever it asks for."""
+
+ZSTD: Final = COMPRESSIONS.index("zstd")
+
+
+@dataclass(slots=True, kw_only=True)
+class FetchPlan:
+    """One fetch request, apart from how it is written on the wire."""
+
+    replica_id: int
+    """The follower's broker id; negative for consumers."""
+    version: int
+    min_bytes: int
+    max_bytes: int
+    partitions: Mapping[TopicPartition, FetchPartition]
+    """Those that the request names."""
+    session: Session | None = None
+    """The session that the request goes on with: its pending partitions are fetched."""
+    session_epoch: int = 0
+    """The session's epoch after this fetch."""
+    wants_session: bool = False
+    """Whether the answer may begin a session."""
+    came_at: float = 0.0
+    """Seconds; when the request came."""
+
+    def asked(self) -> Iterable[tuple[TopicPartition, FetchPartition]]:
+        """Return the partitions to look at now, and from where they are fetched."""
+        if self.session is None:
+            return self.partitions.items()
+        partitions = self.session.partitions
+        asked = []
+        for name in self.session.pending:
+            asked.append((name, partitions[name].asked))  # noqa: PERF401  a call less for each fetch
+        return asked
+
+    def asked_of(self, name: TopicPartition) -> FetchPartition | None:
+        """Return from where a partition is fetched, None if it is not."""
+        if self.session is None:
+            return self.partitions.get(name)
+        partition = self.session.partitions.get(name)
+        return None if partition is None else partition.asked
+
+    @property
+    def is_superseded(self) -> bool:
+        """Whether the session has ended, or its next fetch has come."""
+        session = self.session
+        return session is not None and (session.is_closed or session.epoch != self.session_epoch)
+
+    @property
+    def is_from_follower(self) -> bool:
+        """Whether a broker fetches: up to the log's end, and as an acknowledgement."""
+        return self.replica_id >= 0
+
+
+@dataclass(slots=True)
+class Fetched:
+    """What a fetch has read so far, partition by partition in the order asked."""
+
+    partitions: list[tuple[TopicPartition, PartitionData]] = field(default_factory=list)
+    size_bytes: int = 0
+    must_answer: bool = False
+    """An error or a divergence was found: the client must learn of it at once."""
+
+
+def acknowledge(replicas: ReplicaManager, plan: FetchPlan) -> bool:
+    """Take a follower's fetch as word of what it has, before anything is read for it.
+
+    Partitions of its session that are at rest are not looked at: they say what they said before.
+    Only fetches of the current leader epoch that lie within the log and do not diverge count
+    (KIP-320). May raise the high watermark and let the follower join the ISR.
+    Returns whether all of them count and are at the ends of their logs: there is nothing to read.
+    """
+    now = replicas.clock()
+    is_at_end = True
+    for name, asked in plan.asked():
+        partition = replicas.partitions.get(name)
+        if partition is None:
+            is_at_end = False
+            continue
+        log_end_offset = partition.log.log_end_offset
+        if asked.fetch_offset != log_end_offset:
+            is_at_end = False
+        try:
+            view = partition.leader_view(asked.current_leader_epoch)
+            if _divergence(partition, asked) is not None:
+                is_at_end = False
+                continue
+            view.record_fetch(
+                plan.replica_id,
+                asked.fetch_offset,
+                asked.log_start_offset,
+                now,
+                log_end_offset,
+            )
+        except (PartitionError, FetchOffsetOutOfRange, NotAReplica):
+            is_at_end = False
+            continue
+        replicas.delays.log_start_told(name)
+        replicas.moved_on(partition)
+        if plan.replica_id not in view.maximal_isr:
+            replicas.expand_isr(partition, plan.replica_id)
+    return is_at_end
+
+
+def read(replicas: ReplicaManager, plan: FetchPlan) -> Fetched:
+    """Read every partition of a fetch, within its limits, at least one batch in all."""
+    fetched = Fetched([])
+    left = min(plan.max_bytes, replicas.config.fetch_max_bytes)
+    for name, asked in plan.asked():
+        try:
+            data = _read_one(replicas, plan, name, asked, left, first=not fetched.size_bytes)
+        except PartitionError as error:
+            data = _failed(asked, error.code)
+        except (FetchOffsetOutOfRange, OffsetOutOfRange):
+            data = _failed(asked, ErrorCode.OFFSET_OUT_OF_RANGE)
+        except NotAReplica:
+            data = _failed(asked, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        except StorageError as error:
+            replicas.read_failed(name, error)
+            data = _failed(asked, ErrorCode.KAFKA_STORAGE_ERROR)
+        size = len(data.records) if data.records else 0
+        left -= size
+        fetched.size_bytes += size
+        if data.error_code != ErrorCode.NONE or data.diverging_epoch.epoch >= 0:
+            fetched.must_answer = True
+        fetched.partitions.append((name, data))
+    return fetched
+
+
+def _read_one(
+    replicas: ReplicaManager,
+    plan: FetchPlan,
+    name: TopicPartition,
+    asked: FetchPartition,
+    left: int,
+    *,
+    first: bool,
+) -> PartitionData:
+    partition = replicas.partitions.get(name) or replicas.find(name)
+    view = partition.leader_view(asked.current_leader_epoch)
+    if plan.version < 4:
+        # Records are kept in format 2 only, which these clients cannot read: Kafka's answer with
+        # message.downconversion.enable=false.
+        raise PartitionError(ErrorCode.UNSUPPORTED_VERSION)
+    is_throttled = False
+    if plan.replica_id >= 0:
+        view.progress(plan.replica_id)
+        is_throttled = replicas.throttles.leader.covers(name)
+    diverging = _divergence(partition, asked)
+    if diverging is not None:
+        return _data(partition, view, asked, b"", diverging)
+    max_bytes = min(asked.partition_max_bytes, left)
+    if is_throttled:
+        if replicas.throttles.leader_holds_back(name, follower_in_sync=plan.replica_id in view.isr):
+            return _data(partition, view, asked, b"")
+        # A throttle is no finer than one answer, and the follower may not know of this one.
+        max_bytes = min(max_bytes, replicas.config.replica_fetch_max_bytes)
+    upper = upper_offset(partition, view, plan)
+    if asked.fetch_offset >= upper or (max_bytes <= 0 and not first):
+        return _data(partition, view, asked, b"")
+    records = replicas.delays.read(
+        partition.log, asked.fetch_offset, upper, max(max_bytes, 0), at_least_one_batch=first
+    )
+    now, offset = replicas.clock(), asked.fetch_offset
+    if offset < partition.recent.start(
+        partition.log.log_end_offset, now
+    ) and not partition.checked.covers(offset, len(records), now):
+        records = _sound_part(replicas, partition, records, upper)
+        partition.checked.add(offset, len(records), now)
+    if plan.version < 10:
+        _refuse_zstd(records)
+    return _data(partition, view, asked, records)
+
+
+def _sound_part(
+    replicas: ReplicaManager, partition: Partition, records: bytes | memoryview, upper: int
+) -> bytes | memoryview:
+    """Return the batches before the first damaged one; raises `CorruptLog` if there are none.
+
+    Nobody is sent what has rotten on the disk. What was appended a moment ago is not checked again.
+    """
+    sound = check_stored(
+        records, end_offset=upper, latest_epoch=partition.log.leader_epochs.latest_epoch
+    )
+    if sound.flaw is None:
+        return records
+    error = CorruptLog(sound.flaw)
+    if not sound.size_bytes:
+        raise error
+    replicas.read_failed(partition.name, error)
+    return records[: sound.size_bytes]
+
+
+def upper_offset(partition: Partition, view: LeaderView, plan: FetchPlan) -> int:
+    """Return the offset below which the fetch may read.
+
+    There are no transactions, so read_committed ends where read_uncommitted does.
+    """
+    return partition.log.log_end_offset if plan.replica_id >= 0 else view.high_watermark
+
+
+def _divergence(partition: Partition, asked: FetchPartition) -> EpochEndOffset | None:
+    log = partition.log
+    if (
+        asked.last_fetched_epoch == log.leader_epochs.latest_epoch
+        and log.log_start_offset <= asked.fetch_offset <= log.log_end_offset
+    ):
+        # As nearly always: the last epoch has no end at which the logs could part.
+        return None
+    found = diverging_epoch(
+        log.leader_epochs,
+        log.log_start_offset,
+        log.log_end_offset,
+        asked.fetch_offset,
+        asked.last_fetched_epoch,
+    )
+    return None if found is None else EpochEndOffset(epoch=found.epoch, end_offset=found.end_offset)
+
+
+def _refuse_zstd(records: bytes | memoryview) -> None:
+    for _, batch in iter_batches(records):
+        if batch.compression == ZSTD:
+            raise PartitionError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+
+
+def _data(
+    partition: Partition,
+    view: LeaderView,
+    asked: FetchPartition,
+    records: bytes | memoryview,
+    diverging: EpochEndOffset = EpochEndOffset(),  # noqa: B008  a frozen value
+) -> PartitionData:
+    return PartitionData(
+        partition_index=asked.partition,
+        error_code=ErrorCode.NONE,
+        high_watermark=view.high_watermark,
+        last_stable_offset=view.high_watermark,
+        log_start_offset=partition.log.log_start_offset,
+        diverging_epoch=diverging,
+        aborted_transactions=None,
+        records=records,
+    )
+
+
+def _failed(asked: FetchPartition, code: ErrorCode) -> PartitionData:
+    return PartitionData(
+        partition_index=asked.partition,
+        error_code=code,
+        high_watermark=-1,
+        aborted_transactions=None,
+        records=b"",
+    )

@@ -1,0 +1,220 @@
+"""Appending what producers send, and waiting until enough replicas have it.
+
+A leader serves whether or not it has a session with ZooKeeper, as Kafka's do: while ZooKeeper says
+nothing, after the session has expired, and until the broker has registered again. Others may have
+been elected meanwhile. Why acks=all loses nothing then, with unclean leader election off:
+
+1. Leader L of epoch e acknowledges a record when every member of its *maximal ISR* M has fetched
+   beyond it, stating epoch e (`replication.partition`). What was fetched under another epoch, or
+   for a role before this one, does not count.
+2. In epoch e only L changes the ISR in ZooKeeper, by compare-and-set, and until it knows the
+   outcome M holds the members of before and after. So M contains the ISR that ZooKeeper shows,
+   whatever L has heard since. A controller changes it only together with the epoch.
+3. The leader of e+1 is a member of that ISR, so of M. If L acknowledges a record, that broker has
+   fetched it in e, so before it learnt of e+1: the record is in its log when it begins to lead. The
+   same holds for the other members of the ISR of e+1, from which later leaders come. They truncate
+   only to the log of a leader that has the record.
+4. A broker that has learnt of e+1 fetches from the new leader, or from L under an epoch that L
+   refuses: it never again confirms a record to L. So a deposed L acknowledges nothing unless nobody
+   in M knows that it was deposed, and then 3. holds.
+5. If M is L alone, nobody else may be elected: a controller that takes L for dead leaves L in the
+   ISR as its last member, and the partition without a leader until L is back. This covers
+   replication factor 1.
+6. L cannot shrink M without ZooKeeper. If a follower stays away, acks=all waits until the request
+   times out; it is never acknowledged by fewer replicas than ZooKeeper knows to be in sync.
+
+What acks=1 and acks=0 promise is no more than that L has appended the record; a deposed leader
+truncates it when it follows the new one. Kafka loses it in the same way.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ballast.broker.errors import PartitionError
+from ballast.broker.partitions.partition import Partition
+from ballast.broker.replicas.replica_manager import ReplicaManager
+from ballast.model.ids import TopicPartition
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.errors import RecordsError
+from ballast.protocol.records import COMPRESSIONS, iter_batches
+from ballast.purgatory.operation import DelayedOperation
+from ballast.replication.errors import NotEnoughReplicas, ReplicationError
+from ballast.replication.partition import AcksAll
+from ballast.replication.producer_state import (
+    InvalidProducerEpoch,
+    OutOfOrderSequence,
+    ProducerStateError,
+)
+from ballast.storage.errors import AppendTooLarge, LogFailed, StaleLeaderEpoch, StorageError
+
+ACKS_ALL: Final = -1
+ZSTD: Final = COMPRESSIONS.index("zstd")
+
+
+@dataclass(slots=True)
+class Produced:
+    """What became of one partition's part of a produce request."""
+
+    name: TopicPartition
+    error: ErrorCode = ErrorCode.NONE
+    message: str | None = None
+    base_offset: int = -1
+    log_start_offset: int = -1
+    required_offset: int = 0
+    """Where the high watermark must be before acks=all is acknowledged."""
+    log_append_time_ms: int = -1
+    """When it was appended, for a topic whose records bear that time."""
+    term: int = 0
+    """The partition's term in which it was appended."""
+
+
+def append(
+    replicas: ReplicaManager,
+    name: TopicPartition,
+    records: memoryview | bytes | None,
+    *,
+    acks: int,
+    version: int,
+) -> Produced:
+    """Append one partition's records at once; never raises for what the client did wrong.
+
+    ``records`` must be writable: offsets and leader epoch are patched in place.
+    """
+    try:
+        return _append(replicas, name, records, acks=acks, version=version)
+    except PartitionError as error:
+        return Produced(name, error.code, error.message)
+    except RecordsError as error:
+        return Produced(name, error.error_code, str(error))
+    except (ReplicationError, ProducerStateError, StorageError) as error:
+        if isinstance(error, LogFailed):
+            replicas.storage_failed(name, error)
+        return Produced(name, _code_of(error), str(error))
+
+
+_CODES: Final[Mapping[type[Exception], ErrorCode]] = {
+    NotEnoughReplicas: ErrorCode.NOT_ENOUGH_REPLICAS,
+    OutOfOrderSequence: ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    InvalidProducerEpoch: ErrorCode.INVALID_PRODUCER_EPOCH,
+    AppendTooLarge: ErrorCode.RECORD_LIST_TOO_LARGE,
+    StaleLeaderEpoch: ErrorCode.NOT_LEADER_OR_FOLLOWER,
+}
+
+
+def _code_of(error: Exception) -> ErrorCode:
+    return _CODES.get(type(error), ErrorCode.KAFKA_STORAGE_ERROR)
+
+
+def _append(
+    replicas: ReplicaManager,
+    name: TopicPartition,
+    records: memoryview | bytes | None,
+    *,
+    acks: int,
+    version: int,
+) -> Produced:
+    partition = replicas.partitions.get(name) or replicas.find(name)
+    view = partition.leader_view()
+    if acks == ACKS_ALL:
+        view.check_enough_replicas(replicas.configs.min_insync_replicas(name.topic))
+    if not records:
+        raise PartitionError(ErrorCode.INVALID_RECORD, "a produce request holds record batches")
+    if version < 7:
+        _refuse_zstd(records)
+    appended = partition.log.append_as_leader(
+        memoryview(records), leader_epoch=partition.leader_epoch, now_ms=replicas.wall_clock_ms()
+    )
+    partition.load.produce_requests += 1
+    if not appended.duplicate:
+        partition.load.bytes_in += appended.size_bytes
+        partition.load.messages_in += appended.last_offset - appended.first_offset + 1
+        replicas.metrics.bytes_in.value += appended.size_bytes
+    return Produced(
+        name,
+        base_offset=appended.first_offset,
+        log_start_offset=appended.log_start_offset,
+        required_offset=appended.last_offset + 1,
+        log_append_time_ms=appended.max_timestamp if partition.log.config.has_append_time else -1,
+        term=partition.term,
+    )
+
+
+def _refuse_zstd(records: memoryview | bytes) -> None:
+    for _, batch in iter_batches(records):
+        if batch.compression == ZSTD:
+            raise PartitionError(
+                ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs produce version 7 or above"
+            )
+
+
+def after_append(replicas: ReplicaManager, produced: list[Produced]) -> None:
+    """Let the high watermark and waiting fetches follow what was appended."""
+    for one in produced:
+        if one.error == ErrorCode.NONE:
+            partition = replicas.partitions.get(one.name)
+            if partition is not None:
+                replicas.moved_on(partition, is_longer=True)
+        else:
+            replicas.metrics.failed_produce.inc()
+
+
+def acknowledgement(
+    replicas: ReplicaManager, partition: Partition | None, produced: Produced
+) -> ErrorCode | None:
+    """Return the answer to acks=all for one partition, or None while replicas are waited for."""
+    view = partition.view if partition is not None else None
+    if partition is None or view is None or partition.term != produced.term:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    minimum = replicas.configs.min_insync_replicas(produced.name.topic)
+    state = view.acks_all(produced.required_offset, minimum)
+    if state is AcksAll.WAITING:
+        return None
+    if state is AcksAll.NOT_ENOUGH_REPLICAS_AFTER_APPEND:
+        return ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    return ErrorCode.NONE
+
+
+class DelayedProduce(DelayedOperation):
+    """A produce request with acks=all whose records wait for the in-sync replicas.
+
+    ``answer`` gets the outcome of every partition: an error, or NONE once the high watermark has
+    passed what was appended. Time's end is REQUEST_TIMED_OUT, which means unknown, not failed.
+    """
+
+    def __init__(
+        self,
+        timeout_ms: int,
+        replicas: ReplicaManager,
+        produced: list[Produced],
+        answer: Callable[[list[Produced]], None],
+    ) -> None:
+        super().__init__(timeout_ms)
+        self._replicas = replicas
+        self._produced = produced
+        self._answer = answer
+        self._waiting = [one for one in produced if one.error == ErrorCode.NONE]
+
+    @property
+    def waited_for(self) -> list[TopicPartition]:
+        """The partitions that are not acknowledged yet."""
+        return [one.name for one in self._waiting]
+
+    def try_complete(self) -> bool:
+        """Complete once every partition is acknowledged or has failed."""
+        waiting = []
+        for one in self._waiting:
+            partition = self._replicas.partitions.get(one.name)
+            code = acknowledgement(self._replicas, partition, one)
+            if code is None:
+                waiting.append(one)
+            else:
+                one.error = code
+        self._waiting = waiting
+        return not waiting and self.force_complete()
+
+    def on_complete(self) -> None:
+        """Answer; what is still waited for has timed out."""
+        for one in self._waiting:
+            one.error = ErrorCode.REQUEST_TIMED_OUT
+        self._answer(self._produced)

@@ -1,0 +1,70 @@
+"""What a fetch session's answers name, and which of its partitions are at rest after that."""
+
+from ballast.broker.replicas.fetch import Fetched, FetchPlan, upper_offset
+from ballast.broker.replicas.purgatories import Session
+from ballast.broker.replicas.replica_manager import ReplicaManager
+from ballast.model.ids import NO_EPOCH, TopicPartition
+from ballast.protocol.error_codes import ErrorCode
+from ballast.protocol.messages.records.fetch import FetchPartition, PartitionData
+from ballast.replication.fetch_session import NO_SESSION
+from ballast.replication.partition import LeaderView
+
+
+def begin_session(replicas: ReplicaManager, plan: FetchPlan, fetched: Fetched) -> int:
+    """Begin a session with an answer that names all partitions; return its id, or `NO_SESSION`."""
+    if not plan.partitions:
+        return NO_SESSION
+    session = replicas.delays.sessions.create(plan.replica_id, plan.partitions, plan.came_at)
+    if session is None:
+        return NO_SESSION
+    news_of_session(replicas, plan, session, fetched)
+    return session.session_id
+
+
+def news_of_session(
+    replicas: ReplicaManager, plan: FetchPlan, session: Session, fetched: Fetched
+) -> list[tuple[TopicPartition, PartitionData]]:
+    """Return what the answer names of what was read, and put to rest what has no more to say."""
+    news = []
+    resting: list[tuple[TopicPartition, LeaderView | None]] = []
+    for name, data in fetched.partitions:
+        if name not in session.partitions:
+            continue
+        is_failed = data.error_code != ErrorCode.NONE
+        has_more = bool(data.records) or data.diverging_epoch.end_offset >= 0
+        told = None if is_failed else (data.high_watermark, data.log_start_offset)
+        if session.must_tell(name, told, has_more=has_more):
+            news.append((name, data))
+        if told is not None and not has_more:
+            view = _view_at_rest(replicas, plan, session.partitions[name].asked, name, told)
+            if view is not None:
+                resting.append((name, view if session.is_privileged else None))
+    session.rest(resting)
+    return news
+
+
+def _view_at_rest(
+    replicas: ReplicaManager,
+    plan: FetchPlan,
+    asked: FetchPartition,
+    name: TopicPartition,
+    told: tuple[int, int],
+) -> LeaderView | None:
+    """Return the leader's view of a partition that has no more to say, None if it has.
+
+    What was read may be older than the answer. A follower outside of the ISR is looked at with
+    each of its fetches, since each may let it join.
+    """
+    partition = replicas.partitions.get(name)
+    view = partition.view if partition is not None else None
+    if (
+        partition is None
+        or view is None
+        or asked.current_leader_epoch not in (NO_EPOCH, partition.leader_epoch)
+        or asked.fetch_offset < upper_offset(partition, view, plan)
+        or told != (view.high_watermark, partition.log.log_start_offset)
+    ):
+        return None
+    if plan.is_from_follower and not view.is_in_sync_at(plan.replica_id, asked.fetch_offset):
+        return None
+    return view

@@ -1,0 +1,155 @@
+"""Everything that Kubernetes shall have for a broker set. Same arguments, same documents."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ballast.brokersets import names
+from ballast.brokersets.children import policies
+from ballast.brokersets.children.disruption import Disruption
+from ballast.brokersets.children.pod_template import pod_template
+from ballast.brokersets.spec.spec import BrokerSetSpec, DisruptionPolicy, PodDefaults
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What was decided or found out beside the spec."""
+
+    image: str
+    """Of brokers whose set names none."""
+    cluster_domain: str = "cluster.local"
+    pods: PodDefaults = field(default_factory=PodDefaults)
+    replicas: int
+    """Pods to run: more than the spec asks for while brokers are drained."""
+    partition: int | None = 0
+    """Ordinals from here on may be updated now; None = pods are deleted by others (OnDelete)."""
+    storage_size: str | None = None
+    """Size in the StatefulSet's claim template when it was made; None = that of the spec."""
+    disruption: Disruption = field(default_factory=Disruption)
+    """Brokers that may be evicted now."""
+    racks: Mapping[str, str] | None = None
+    """Rack by node; None = not known, the ConfigMap is left as it is."""
+    nodes_in_use: frozenset[str] = field(default_factory=frozenset)
+
+
+def desired(spec: BrokerSetSpec, inputs: Inputs) -> Sequence[Document]:
+    """Return the objects of a set, in the order in which they are to be applied.
+
+    None for an existing cluster. The StatefulSet comes last: its pods need the others.
+    """
+    if spec.is_external:
+        return ()
+    documents = [
+        policies.service_account(spec),
+        policies.brokers_service(spec),
+        policies.bootstrap_service(spec),
+        policies.config_map(spec),
+    ]
+    if spec.rack_topology_key is not None and inputs.racks is not None:
+        documents.append(policies.racks_map(spec, inputs.racks, inputs.nodes_in_use))
+    if spec.network.is_managed:
+        documents.append(policies.network_policy(spec))
+    if spec.disruption is not DisruptionPolicy.NONE:
+        documents += policies.disruption_budgets(spec, inputs.disruption)
+    documents.append(_stateful_set(spec, inputs))
+    return tuple(_owned(spec, document) for document in documents)
+
+
+def obsolete(spec: BrokerSetSpec, inputs: Inputs) -> Sequence[tuple[str, str]]:
+    """Return kind and name of what a set of this spec must not have."""
+    name = spec.identity.name
+    gone = []
+    if spec.rack_topology_key is None:
+        gone.append(("ConfigMap", names.racks_map(name)))
+    if not spec.network.is_managed:
+        gone.append(("NetworkPolicy", names.stateful_set(name)))
+    if spec.disruption is DisruptionPolicy.NONE:
+        gone.append(("PodDisruptionBudget", names.stateful_set(name)))
+    if spec.disruption is DisruptionPolicy.NONE or not inputs.disruption.held:
+        gone.append(("PodDisruptionBudget", names.held_budget(name)))
+    return tuple(gone)
+
+
+def digest_of(document: Mapping[str, Any]) -> str:
+    """Return the digest that a document of `desired` carries."""
+    return str(document["metadata"]["annotations"][names.DIGEST_ANNOTATION])
+
+
+def _owned(spec: BrokerSetSpec, document: Document) -> Document:
+    identity = spec.identity
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
+    document["metadata"] = {
+        **document["metadata"],
+        "namespace": identity.namespace,
+        "labels": names.labels(identity.name),
+        "annotations": {
+            **document["metadata"].get("annotations", {}),
+            names.DIGEST_ANNOTATION: digest,
+        },
+        "ownerReferences": [owner_reference(spec)],
+    }
+    return document
+
+
+def owner_reference(spec: BrokerSetSpec) -> Document:
+    """Return the reference that has an object deleted with its broker set."""
+    return {
+        "apiVersion": "ballast.dev/v1alpha1",
+        "kind": "BrokerSet",
+        "name": spec.identity.name,
+        "uid": spec.identity.uid,
+        "controller": True,
+    }
+
+
+def _stateful_set(spec: BrokerSetSpec, inputs: Inputs) -> Document:
+    name, storage = spec.identity.name, spec.storage
+    assert storage is not None, "a set that is managed has storage"
+    claim: Document = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": inputs.storage_size or storage.size}},
+    }
+    if storage.storage_class_name is not None:
+        claim["storageClassName"] = storage.storage_class_name
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": names.stateful_set(name)},
+        "spec": {
+            "replicas": inputs.replicas,
+            "serviceName": names.brokers_service(name),
+            "podManagementPolicy": "Parallel",
+            "selector": {"matchLabels": names.selector_labels(name)},
+            "updateStrategy": update_strategy(inputs.partition),
+            "persistentVolumeClaimRetentionPolicy": {
+                "whenScaled": storage.when_scaled.value,
+                "whenDeleted": storage.when_deleted.value,
+            },
+            "template": pod_template(
+                spec, spec.image or inputs.image, inputs.cluster_domain, inputs.pods
+            ),
+            "volumeClaimTemplates": [
+                {
+                    "apiVersion": "v1",
+                    "kind": "PersistentVolumeClaim",
+                    "metadata": {
+                        "name": names.DATA_VOLUME,
+                        "labels": names.labels(name),
+                    },
+                    "spec": claim,
+                }
+            ],
+        },
+    }
+
+
+def update_strategy(partition: int | None) -> Document:
+    """Return the StatefulSet's ``spec.updateStrategy``."""
+    if partition is None:
+        return {"type": "OnDelete"}
+    return {"type": "RollingUpdate", "rollingUpdate": {"partition": partition}}

@@ -1,0 +1,68 @@
+"""How far the brokers' volumes have grown to the size that the spec asks for."""
+
+from typing import Any
+
+from ballast.brokersets.observation.observed import VolumeView
+from ballast.brokersets.spec.spec import BrokerSetSpec
+from ballast.model.conditions import ConditionStatus, Finding
+from ballast.model.quantity import parse_quantity
+
+FAILED = ("ControllerResizeError", "NodeResizeError")
+"""Conditions of a claim that Kubernetes sets when growing it has failed; it goes on trying."""
+PENDING = "FileSystemResizePending"
+"""The condition of a claim whose volume has grown and whose file system has not."""
+
+
+def finding(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> Finding:
+    """Return what is to be said in the condition VolumesResized."""
+    if spec.storage is None:
+        return Finding(
+            status=ConditionStatus.UNKNOWN,
+            reason="NotManaged",
+            message="an existing cluster's volumes are not looked at",
+        )
+    small = _small(spec, volumes)
+    if not small:
+        return Finding(status=ConditionStatus.TRUE, reason="AllOfSize")
+    shown = ", ".join(f"{volume.name} ({volume.capacity})" for volume in small[:3])
+    more = f" and {len(small) - 3} more" if len(small) > 3 else ""
+    reason, why = _reason(spec, small)
+    message = f"smaller than {spec.storage.size}: {shown}{more}{why}"
+    return Finding(status=ConditionStatus.FALSE, reason=reason, message=message)
+
+
+def storage_status(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> dict[str, Any]:
+    """Return ``status.storage``: the least capacity, and how many volumes are too small."""
+    capacities = [volume.capacity for volume in volumes if _bytes(volume.capacity) is not None]
+    if not capacities:
+        return {}
+    least = min(capacities, key=lambda capacity: _bytes(capacity) or 0)
+    return {"leastCapacity": least, "smallerThanAsked": len(_small(spec, volumes))}
+
+
+def _small(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> list[VolumeView]:
+    """Return the volumes of brokers that stay and whose capacity is known to be too small."""
+    assert spec.storage is not None, "only a managed set has volumes"
+    wanted = spec.storage.size_bytes
+    staying = (volume for volume in volumes if volume.ordinal < spec.replicas)
+    return [volume for volume in staying if (_bytes(volume.capacity) or wanted) < wanted]
+
+
+def _reason(spec: BrokerSetSpec, small: list[VolumeView]) -> tuple[str, str]:
+    assert spec.storage is not None
+    for volume in small:
+        if volume.resize_condition in FAILED:
+            return "ResizeFailed", f"; {volume.name}: {volume.resize_message}"
+    wanted = spec.storage.size_bytes
+    if any((_bytes(volume.requested) or wanted) < wanted for volume in small):
+        return "NotRequested", "; the condition Progressing says whether the request is refused"
+    if any(volume.resize_condition == PENDING for volume in small):
+        return "FileSystemResizePending", "; a file system grows when its pod mounts it"
+    return "Resizing", ""
+
+
+def _bytes(quantity: str) -> int | None:
+    try:
+        return parse_quantity(quantity)
+    except ValueError:
+        return None

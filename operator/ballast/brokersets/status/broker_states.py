@@ -1,0 +1,175 @@
+"""The state of each broker, for the status."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from ballast.brokersets.observation.observed import Cluster, Observed, PodView
+from ballast.brokersets.observation.partition_counts import Census
+from ballast.brokersets.observation.readiness import Verdict
+from ballast.brokersets.spec.spec import BrokerSetSpec
+from ballast.brokersets.steps.rolling_update import is_stuck
+from ballast.model.conditions import timestamp
+
+_DIGITS: Final = 3
+
+
+class BrokerState(StrEnum):
+    """``status.brokers[].state``."""
+
+    STARTING = "Starting"
+    """Its pod is on its way, or recovers its logs."""
+    CATCHING_UP = "CatchingUp"
+    ONLINE = "Online"
+    DRAINING = "Draining"
+    SHUTTING_DOWN = "ShuttingDown"
+    OFFLINE = "Offline"
+    DECOMMISSIONED = "Decommissioned"
+    """It is to go, and holds nothing any more."""
+
+
+_WELL: Final = frozenset({BrokerState.ONLINE, BrokerState.DECOMMISSIONED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerStatus:
+    """One entry of ``status.brokers``."""
+
+    broker_id: int
+    pod_name: str | None
+    state: BrokerState
+    rack: str | None
+    leaders: int
+    replicas: int
+    under_replicated: int
+    bytes: int | None
+    """Rounded, so that the status does not change with each record."""
+    last_seen: str | None = None
+    """RFC 3339; only of a broker that is not registered."""
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nobody need look at it."""
+        return self.state in _WELL and not self.under_replicated
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the entry as JSON."""
+        document = {
+            "id": self.broker_id,
+            "podName": self.pod_name,
+            "state": self.state.value,
+            "rack": self.rack,
+            "leaders": self.leaders,
+            "replicas": self.replicas,
+            "underReplicated": self.under_replicated,
+            "bytes": self.bytes,
+            "lastHeartbeatTime": self.last_seen,
+        }
+        return {name: value for name, value in document.items() if value is not None}
+
+
+def broker_statuses(
+    spec: BrokerSetSpec,
+    observed: Observed,
+    census: Census,
+    verdicts: Mapping[int, Verdict],
+    *,
+    before: Mapping[str, Any],
+    now_ms: int,
+) -> tuple[BrokerStatus, ...]:
+    """Return an entry for each broker that should be, is, or holds replicas; by id.
+
+    ``before`` is the status as it was: it says when a broker that is down was last seen.
+    """
+    live = observed.cluster.live_brokers if observed.cluster is not None else frozenset()
+    pods = {} if spec.is_external else {spec.broker_id(p.ordinal): p for p in observed.pods}
+    ids = live | frozenset(pods) | census.holders
+    ids |= {spec.broker_id(ordinal) for ordinal in range(spec.replicas)}
+    seen_before = _seen_before(before)
+    bytes_by_broker = observed.cluster.bytes_by_broker if observed.cluster is not None else {}
+    statuses = []
+    for broker_id in sorted(ids):
+        pod, count = pods.get(broker_id), census.of(broker_id)
+        is_live = broker_id in live
+        verdict = None if pod is None else verdicts.get(pod.ordinal)
+        statuses.append(
+            BrokerStatus(
+                broker_id=broker_id,
+                pod_name=None if pod is None else pod.name,
+                state=_state(spec, observed.cluster, broker_id, pod, verdict, census),
+                rack=_rack(observed, pod),
+                leaders=count.leaders,
+                replicas=count.replicas,
+                under_replicated=count.under_replicated,
+                bytes=_rounded(bytes_by_broker.get(broker_id)),
+                last_seen=None if is_live else _last_seen(broker_id, seen_before, now_ms),
+            )
+        )
+    return tuple(statuses)
+
+
+def _state(
+    spec: BrokerSetSpec,
+    cluster: Cluster | None,
+    broker_id: int,
+    pod: PodView | None,
+    verdict: Verdict | None,
+    census: Census,
+) -> BrokerState:
+    if cluster is None or broker_id not in cluster.live_brokers:
+        return _state_of_unregistered(pod, is_cluster_seen=cluster is not None)
+    if pod is not None and pod.is_terminating:
+        return BrokerState.SHUTTING_DOWN
+    if spec.is_cordoned(broker_id):
+        is_empty = broker_id not in census.holders
+        return BrokerState.DECOMMISSIONED if is_empty else BrokerState.DRAINING
+    is_shut = verdict is not None and not verdict.is_true
+    if is_shut or census.of(broker_id).under_replicated:
+        return BrokerState.CATCHING_UP
+    return BrokerState.ONLINE
+
+
+def _state_of_unregistered(pod: PodView | None, *, is_cluster_seen: bool) -> BrokerState:
+    """Return the state of a broker without a session.
+
+    What is said of a pod on a lost node stays as it was: that it is up, or on its way out.
+    """
+    if pod is None or pod.phase not in ("Pending", "Running") or is_stuck(pod):
+        return BrokerState.OFFLINE
+    if is_cluster_seen and (pod.is_terminating or pod.containers_ready):
+        return BrokerState.OFFLINE
+    return BrokerState.SHUTTING_DOWN if pod.is_terminating else BrokerState.STARTING
+
+
+def _rack(observed: Observed, pod: PodView | None) -> str | None:
+    if pod is None or pod.node is None or observed.racks is None:
+        return None
+    return observed.racks.get(pod.node) or None
+
+
+def _rounded(count: int | None) -> int | None:
+    if count is None:
+        return None
+    surplus = max(0, len(str(count)) - _DIGITS)
+    return round(count, -surplus)
+
+
+def _seen_before(before: Mapping[str, Any]) -> dict[int, str | None]:
+    """Return the brokers of the last status, with when each that was down had been seen."""
+    entries = before.get("brokers")
+    seen: dict[int, str | None] = {}
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, Mapping) and isinstance(entry.get("id"), int):
+            last = entry.get("lastHeartbeatTime")
+            is_down = entry.get("state") in (BrokerState.STARTING, BrokerState.OFFLINE)
+            if isinstance(last, str) or not is_down:
+                seen[entry["id"]] = last if isinstance(last, str) else None
+    return seen
+
+
+def _last_seen(broker_id: int, seen_before: Mapping[int, str | None], now_ms: int) -> str | None:
+    """Return when a broker that is not registered was last seen; None if it never was."""
+    if broker_id not in seen_before:
+        return None
+    return seen_before[broker_id] or timestamp(now_ms)

@@ -1,0 +1,121 @@
+"""``status`` of a BrokerSet, as the custom resource has it: less than 8 KB as JSON."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ballast.brokersets import names
+from ballast.brokersets.observation.observed import ControllerView, PodView
+from ballast.brokersets.observation.volumes import storage_status
+from ballast.brokersets.status.broker_states import BrokerStatus
+from ballast.brokersets.status.conditions import ConditionType, Facts, Findings
+from ballast.model.conditions import conditions_from_documents, timestamp, updated
+
+MAX_BYTES: Final = 7800
+_FULL: Final = ("id", "podName", "state", "rack", "leaders", "replicas", "underReplicated", "bytes")
+_SHORT: Final = ("id", "state", "leaders", "replicas", "underReplicated")
+_LAST: Final = "lastHeartbeatTime"
+
+Status = dict[str, Any]
+
+
+def status_document(
+    facts: Facts,
+    found: Findings,
+    brokers: Sequence[BrokerStatus],
+    *,
+    before: Mapping[str, Any],
+    now_ms: int,
+) -> Status:
+    """Return the status of a set that was looked at; ``before`` is what it was."""
+    spec, observed, census = facts.spec, facts.observed, facts.census
+    status: Status = {
+        "observedGeneration": spec.identity.generation,
+        "conditions": _conditions(before, found, spec.identity.generation, now_ms),
+    }
+    if not spec.is_external:
+        status |= {
+            "summary": f"{facts.ready_brokers}/{spec.replicas}",
+            "replicas": len(observed.pods),
+            "readyReplicas": sum(pod.is_ready for pod in observed.pods),
+            "updatedReplicas": len(observed.pods) - _outdated(facts, observed.pods),
+            "selector": names.selector(spec.identity.name),
+        }
+        if storage := storage_status(spec, observed.volumes):
+            status["storage"] = storage
+    if facts.ensemble.accepted is not None:
+        status["zooKeeper"] = facts.ensemble.accepted.to_document()
+    if observed.controller is not None:
+        status["controller"] = _controller(observed.controller)
+    if observed.cluster is not None:
+        status["partitions"] = {
+            "total": census.total,
+            "leaderless": census.leaderless,
+            "underReplicated": census.under_replicated,
+            "underMinISR": census.under_min_isr,
+            "atMinISR": census.at_min_isr,
+            "reassigning": census.reassigning,
+        }
+    room = MAX_BYTES - len(json.dumps(status | {"brokers": []}))
+    status["brokers"] = _brokers(brokers, room)
+    return status
+
+
+def refused_status(
+    found: Findings, *, before: Mapping[str, Any], generation: int, now_ms: int
+) -> Status:
+    """Return the status of a set whose spec cannot be read: what was known stays."""
+    return {
+        **before,
+        "observedGeneration": generation,
+        "conditions": _conditions(before, found, generation, now_ms),
+    }
+
+
+def _conditions(
+    before: Mapping[str, Any], found: Findings, generation: int, now_ms: int
+) -> list[dict[str, object]]:
+    old = conditions_from_documents(ConditionType, before.get("conditions"))
+    conditions = updated(ConditionType, old, found, generation=generation, now_ms=now_ms)
+    return [condition.to_document() for condition in conditions.values()]
+
+
+def _outdated(facts: Facts, pods: Sequence[PodView]) -> int:
+    stateful_set = facts.observed.stateful_set
+    if stateful_set is None:
+        return 0
+    return sum(pod.revision != stateful_set.update_revision for pod in pods)
+
+
+def _controller(controller: ControllerView) -> Status:
+    document: Status = {"identity": controller.identity}
+    if controller.epoch is not None:
+        document["epoch"] = controller.epoch
+    if controller.elected_ms is not None:
+        document["electedTime"] = timestamp(controller.elected_ms)
+    return document
+
+
+def _brokers(brokers: Sequence[BrokerStatus], room: int) -> list[Status]:
+    """Return as much of the brokers as there is room for.
+
+    All fields of all brokers; else the most telling fields of all; else of as many as go, those
+    that are not well first.
+    """
+    for fields in (_FULL, _SHORT):
+        documents = [_broker(broker, fields) for broker in brokers]
+        if len(json.dumps(documents)) <= room:
+            return documents
+    kept = []
+    for broker in sorted(brokers, key=lambda b: (b.is_well, b.broker_id)):
+        document = _broker(broker, _SHORT)
+        room -= len(json.dumps(document)) + 2
+        if room < 0:
+            break
+        kept.append(document)
+    return sorted(kept, key=lambda document: int(document["id"]))
+
+
+def _broker(broker: BrokerStatus, fields: Sequence[str]) -> Status:
+    document = broker.to_document()
+    return {name: document[name] for name in (*fields, _LAST) if name in document}

@@ -1,0 +1,201 @@
+"""How far a rolling update may go now.
+
+The StatefulSet's own controller replaces the pods of an old revision from the highest ordinal down,
+each when those above it are ready; thanks to the readiness gate, ready means back in sync. So most
+of the time it is left alone (partition 0), and ``kubectl rollout status`` tells the truth.
+
+Held back (partition one above the next pod) is it only when that pod's broker may not go and the
+StatefulSet would not wait by itself, for it looks at the pods above alone. The hold is in force
+before any gate opens, and while nothing is updated too: an update may be asked for at any moment.
+Except while the last pods of an update are made: below the partition they would be of the old
+template again, and the update would never end.
+
+Pods of an old revision that are stuck (unschedulable, no image, crashing) are replaced first,
+whatever the others do: nothing is lost with them. Below the partition a StatefulSet would make
+them anew from the old template, so its strategy is OnDelete for that while. A pod that recovers
+its logs is not stuck, and is waited for.
+
+A stuck pod of the new revision stops the roll, since it never becomes ready: UpdateBlocked.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ballast.brokersets.observation.availability import Availability
+from ballast.brokersets.observation.observed import PodView, StatefulSetView
+from ballast.brokersets.observation.readiness import Verdict
+from ballast.brokersets.spec.spec import BrokerSetSpec, UpdateStrategy
+from ballast.brokersets.steps.steps import DeletePod
+
+STUCK_REASONS: Final = frozenset(
+    {
+        "CrashLoopBackOff",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "ErrImageNeverPull",
+        "ErrImagePull",
+        "ImageInspectError",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "RunContainerError",
+        "Unschedulable",
+    }
+)
+"""Reasons for which a pod does not run and will not by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """Why the update does not go on."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roll:
+    """What an update may do now."""
+
+    partition: int | None = 0
+    """For the StatefulSet; None = OnDelete."""
+    deletions: tuple[DeletePod, ...] = ()
+    hold: Hold | None = None
+    """Only while there is something to update."""
+    old: int = 0
+    """Pods of an old revision."""
+
+
+def is_stuck(pod: PodView) -> bool:
+    """Whether a pod does not run and will not by itself."""
+    return pod.waiting_reason in STUCK_REASONS and not pod.is_terminating
+
+
+def plan_roll(
+    spec: BrokerSetSpec,
+    stateful_set: StatefulSetView | None,
+    pods: Iterable[PodView],
+    verdicts: Mapping[int, Verdict],
+    availability: Availability,
+) -> Roll:
+    """Return what an update may do now; ``verdicts`` are the gates as decided now, by ordinal."""
+    if stateful_set is None:
+        return Roll(partition=_settled(spec))
+    by_ordinal = {pod.ordinal: pod for pod in pods}
+    old = [
+        pod
+        for ordinal, pod in sorted(by_ordinal.items(), reverse=True)
+        if pod.revision != stateful_set.update_revision and not pod.is_terminating
+    ]
+    if spec.update_strategy is UpdateStrategy.ON_DELETE:
+        return Roll(
+            partition=None,
+            hold=_fatal(by_ordinal, stateful_set, is_updating=bool(old)),
+            old=len(old),
+        )
+    stuck = [pod for pod in old if is_stuck(pod)]
+    if stuck and not is_stuck(old[0]):
+        # Not before the strategy is in force: the pod would come back as it was.
+        may_delete = stateful_set.partition is None
+        return Roll(
+            partition=None,
+            deletions=tuple(_deletion(pod) for pod in stuck) if may_delete else (),
+            hold=Hold(reason="ReplacingStuckPods", message=_why_stuck(stuck[0])),
+            old=len(old),
+        )
+    return _in_order(spec, stateful_set, by_ordinal, old, verdicts, availability)
+
+
+def _in_order(
+    spec: BrokerSetSpec,
+    stateful_set: StatefulSetView,
+    by_ordinal: Mapping[int, PodView],
+    old: list[PodView],
+    verdicts: Mapping[int, Verdict],
+    availability: Availability,
+) -> Roll:
+    fatal = _fatal(by_ordinal, stateful_set, is_updating=bool(old))
+    # Without an update under way, the one that an update would begin with.
+    top = stateful_set.replicas - 1
+    candidate = old[0] if old else by_ordinal.get(top)
+    above = candidate.ordinal + 1 if candidate is not None and old else top
+    if candidate is None or _is_awaited(above, stateful_set, by_ordinal, verdicts):
+        return Roll(hold=fatal, old=len(old))
+    if not old and _is_made_by_revision(stateful_set, by_ordinal):
+        return Roll(hold=fatal)
+    refusal = _refusal(spec, candidate, by_ordinal, availability)
+    if refusal is None:
+        return Roll(hold=fatal, old=len(old))
+    hold = fatal or (refusal if old else None)
+    return Roll(partition=candidate.ordinal + 1, hold=hold, old=len(old))
+
+
+def _is_made_by_revision(stateful_set: StatefulSetView, by_ordinal: Mapping[int, PodView]) -> bool:
+    """Whether a pod is about to be made, and the partition decides from which template."""
+    present = [pod for pod in by_ordinal.values() if not pod.is_terminating]
+    is_ending = stateful_set.current_revision != stateful_set.update_revision
+    return is_ending and len(present) < stateful_set.replicas
+
+
+def _refusal(
+    spec: BrokerSetSpec,
+    candidate: PodView,
+    by_ordinal: Mapping[int, PodView],
+    availability: Availability,
+) -> Hold | None:
+    if is_stuck(candidate):
+        return None
+    if not any(pod.containers_ready for pod in by_ordinal.values()):
+        # No broker of the set is up, so none is disturbed; this is how a set that never came up
+        # for a wrong setting is put right.
+        return None
+    if not candidate.containers_ready:
+        return Hold(reason="BrokerStarting", message=f"{candidate.name} is starting")
+    refusal = availability.refusal(spec.broker_id(candidate.ordinal))
+    if refusal is None:
+        return None
+    return Hold(reason=refusal.obstacle.value, message=refusal.message)
+
+
+def _is_awaited(
+    above: int,
+    stateful_set: StatefulSetView,
+    by_ordinal: Mapping[int, PodView],
+    verdicts: Mapping[int, Verdict],
+) -> bool:
+    """Whether the StatefulSet waits for a pod from ``above`` on, one that only we make ready."""
+    for ordinal in range(above, stateful_set.replicas):
+        pod, verdict = by_ordinal.get(ordinal), verdicts.get(ordinal)
+        if pod is None or pod.is_terminating:
+            return True
+        is_shut = pod.gate is None or not pod.gate.is_true
+        if is_shut and (verdict is None or not verdict.is_true):
+            return True
+    return False
+
+
+def _fatal(
+    by_ordinal: Mapping[int, PodView], stateful_set: StatefulSetView, *, is_updating: bool
+) -> Hold | None:
+    """Return what ails a pod of the new revision.
+
+    A pod without a place is no news of an update when there is none: its node may be drained.
+    """
+    for _, pod in sorted(by_ordinal.items()):
+        is_new = pod.revision == stateful_set.update_revision
+        is_homeless = pod.waiting_reason == "Unschedulable"
+        if is_new and is_stuck(pod) and (is_updating or not is_homeless):
+            return Hold(reason=str(pod.waiting_reason), message=_why_stuck(pod))
+    return None
+
+
+def _settled(spec: BrokerSetSpec) -> int | None:
+    return None if spec.update_strategy is UpdateStrategy.ON_DELETE else 0
+
+
+def _deletion(pod: PodView) -> DeletePod:
+    return DeletePod(name=pod.name, uid=pod.uid, reason=str(pod.waiting_reason))
+
+
+def _why_stuck(pod: PodView) -> str:
+    return f"{pod.name}: {pod.waiting_message or pod.waiting_reason}"

@@ -1,0 +1,212 @@
+"""Fewer brokers, and brokers that are to be emptied.
+
+A broker is *leaving* when its pod exists and it is cordoned: its ordinal is beyond ``replicas``, or
+its id is in ``decommission.brokerIds``. Leaving brokers get no new replicas (the controller asks
+`BrokerSetSpec.is_cordoned`), and one visible reassignment moves what they hold to the others.
+
+* The StatefulSet shrinks from the top, as far as the brokers there hold nothing, nothing is under
+  way to or from them, and the reassignment has ended: it has throttles to take back from them.
+  Until then everything else goes on.
+* It cannot skip an ordinal. So a broker in the middle stays as it is when it is empty: its state
+  is Decommissioned, its pod runs and serves nothing. It goes when it is the highest.
+* Raising ``replicas`` (or taking an id back) withdraws the reassignment: it is cancelled, and
+  deleted when it has ended. What has moved already stays moved.
+* Policy Refuse moves nothing: it waits until the brokers are empty. Force does not wait, and what
+  only the brokers beyond ``replicas`` hold is lost; decommissioned ids are emptied all the same.
+
+A reassignment that failed, or that a user cancelled, is tried again after a while: the wish stands.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ballast.brokersets import names
+from ballast.brokersets.observation.observed import Observed, Purpose, ReassignmentView
+from ballast.brokersets.observation.partition_counts import Census
+from ballast.brokersets.spec.spec import BrokerSetSpec, ScaleDownPolicy
+from ballast.brokersets.steps.decision_input import World
+from ballast.brokersets.steps.steps import (
+    CreateReassignment,
+    DeleteReassignment,
+    Step,
+    WithdrawReassignment,
+)
+
+RETRY_AFTER_FAILURE_MS: Final = 300_000
+RETRY_AFTER_SUCCESS_MS: Final = 10_000
+"""A drain that succeeded and left replicas: views lag, or somebody put new ones there."""
+MAX_FINISHED: Final = 3
+"""Finished drains that are kept to be looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blockage:
+    """Why brokers that are to go are still there."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaling:
+    """What becomes of the set's size now."""
+
+    replicas: int
+    """For the StatefulSet."""
+    leaving: frozenset[int] = frozenset()
+    """Brokers that are to go or to be emptied, and whose pods exist."""
+    steps: tuple[Step, ...] = ()
+    blockage: Blockage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Moment:
+    spec: BrokerSetSpec
+    observed: Observed
+    leaving: frozenset[int]
+    to_drain: frozenset[int]
+    """Leaving brokers that are not done with."""
+    world: World
+
+    @property
+    def drains(self) -> tuple[ReassignmentView, ...]:
+        return _drains(self.observed)
+
+
+def plan_scaling(world: World, census: Census) -> Scaling:
+    """Return the StatefulSet's size and what is to be done for the brokers that leave."""
+    spec, observed = world.spec, world.observed
+    current = 0 if observed.stateful_set is None else observed.stateful_set.replicas
+    leaving = frozenset(
+        spec.broker_id(ordinal)
+        for ordinal in range(current)
+        if spec.is_cordoned(spec.broker_id(ordinal))
+    )
+    occupied = census.holders | _being_drained(observed)
+    moment = _Moment(
+        spec=spec,
+        observed=observed,
+        leaving=leaving,
+        to_drain=frozenset(i for i in leaving & occupied if not _is_forced(spec, i)),
+        world=world,
+    )
+    steps = _withdrawals(moment)
+    blockage = None
+    if leaving and observed.cluster is None and not all(_is_forced(spec, i) for i in leaving):
+        blockage = Blockage(
+            reason="ClusterUnknown", message="no broker answers: nobody knows what they hold"
+        )
+    elif moment.to_drain:
+        more, blockage = _drain(moment, census)
+        steps += more
+    return Scaling(
+        replicas=_replicas(spec, observed, occupied, current),
+        leaving=leaving,
+        steps=steps,
+        blockage=blockage,
+    )
+
+
+def _drains(observed: Observed) -> tuple[ReassignmentView, ...]:
+    return tuple(r for r in observed.reassignments if r.purpose is Purpose.DRAIN)
+
+
+def _being_drained(observed: Observed) -> frozenset[int]:
+    return frozenset(
+        i for drain in _drains(observed) if not drain.is_final for i in drain.broker_ids
+    )
+
+
+def _is_forced(spec: BrokerSetSpec, broker_id: int) -> bool:
+    beyond = broker_id >= spec.broker_id_offset + spec.replicas
+    return beyond and spec.scale_down.policy is ScaleDownPolicy.FORCE
+
+
+def _replicas(
+    spec: BrokerSetSpec, observed: Observed, occupied: frozenset[int], current: int
+) -> int:
+    replicas = current
+    while replicas > spec.replicas:
+        broker_id = spec.broker_id(replicas - 1)
+        is_empty = observed.cluster is not None and broker_id not in occupied
+        if not is_empty and not _is_forced(spec, broker_id):
+            return replicas
+        replicas -= 1
+    return spec.replicas
+
+
+def _withdrawals(moment: _Moment) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    for drain in moment.drains:
+        if drain.is_terminating:
+            continue
+        if drain.is_withdrawn and drain.is_final:
+            steps.append(DeleteReassignment(name=drain.name))
+            continue
+        is_wanted = all(moment.spec.is_cordoned(broker_id) for broker_id in drain.broker_ids)
+        if not is_wanted and not drain.is_withdrawn and not drain.is_final:
+            steps.append(WithdrawReassignment(name=drain.name))
+    return tuple(steps)
+
+
+def _drain(moment: _Moment, census: Census) -> tuple[tuple[Step, ...], Blockage]:
+    held = sum(census.of(broker_id).replicas for broker_id in moment.to_drain)
+    who = f"{held} replicas on brokers {_listed(moment.to_drain)}"
+    if moment.spec.scale_down.policy is ScaleDownPolicy.REFUSE:
+        return (), Blockage(reason="BrokersHoldReplicas", message=who)
+    active = next((drain for drain in moment.drains if not drain.is_final), None)
+    if active is not None:
+        reason = "DrainPaused" if active.state == "Paused" else "Draining"
+        state = f"{active.name} is {active.state}"
+        detail = f": {active.message}" if active.message else ""
+        return (), Blockage(reason=reason, message=f"{who}; {state}{detail}")
+    finished = [drain for drain in moment.drains if not drain.is_withdrawn]
+    finished.sort(key=lambda drain: (drain.completion_ms or 0, drain.name), reverse=True)
+    waiting = _backs_off(moment, finished)
+    if waiting is not None:
+        return (), Blockage(reason=waiting[0], message=f"{who}; {waiting[1]}")
+    steps = _new_drain(moment, finished) if moment.world.may_plan else ()
+    return steps, _blockage_of_new(moment, who)
+
+
+def _backs_off(moment: _Moment, finished: list[ReassignmentView]) -> tuple[str, str] | None:
+    """Return why the next drain waits: reason and message."""
+    last = next((drain for drain in finished if drain.broker_ids & moment.to_drain), None)
+    if last is None:
+        return None
+    succeeded = last.state == "Completed"
+    wait_ms = RETRY_AFTER_SUCCESS_MS if succeeded else RETRY_AFTER_FAILURE_MS
+    if moment.world.now_ms - (last.completion_ms or 0) >= wait_ms:
+        return None
+    if succeeded:
+        return "Draining", f"{last.name} is done; what is left follows"
+    return "DrainFailed", f"{last.name} ended as {last.state}: {last.message}"
+
+
+def _new_drain(moment: _Moment, finished: list[ReassignmentView]) -> tuple[Step, ...]:
+    cordoned = moment.leaving | moment.spec.decommissioned
+    create = CreateReassignment(
+        name=names.reassignment(
+            moment.spec.identity.name,
+            Purpose.DRAIN.value,
+            moment.to_drain,
+            (reassignment.name for reassignment in moment.observed.reassignments),
+        ),
+        purpose=Purpose.DRAIN,
+        broker_ids=tuple(sorted(moment.to_drain)),
+        excluded=cordoned,
+    )
+    surplus = [drain for drain in finished[MAX_FINISHED - 1 :] if not drain.is_terminating]
+    return (*(DeleteReassignment(name=drain.name) for drain in surplus), create)
+
+
+def _blockage_of_new(moment: _Moment, who: str) -> Blockage:
+    problem = moment.world.hints.plan_problem
+    if problem is not None:
+        return Blockage(reason="PlanInfeasible", message=f"{who}; {problem}")
+    return Blockage(reason="Draining", message=f"{who}; a reassignment is about to begin")
+
+
+def _listed(broker_ids: frozenset[int]) -> str:
+    ids = sorted(broker_ids)
+    return ", ".join(str(i) for i in ids[:10]) + (", …" if len(ids) > 10 else "")

@@ -1,0 +1,269 @@
+"""The command line: its commands and options. Packages beside this module carry them out.
+
+A command's module is imported when it is called, so that a broker carries no demo in its memory.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ballast.cli import kubernetes
+from ballast.cli.kubernetes import call, stoppable
+
+app = typer.Typer(
+    name="ballast",
+    help="Runs Kafka-protocol brokers and moves their partitions safely.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+plan_app = typer.Typer(
+    name="plan", help="Makes plans, shows them, and takes snapshots.", no_args_is_help=True
+)
+app.add_typer(plan_app)
+app.add_typer(kubernetes.app)
+
+Bootstrap = Annotated[
+    str, typer.Option("--bootstrap-server", metavar="HOST:PORT[,…]", help="Brokers to connect to.")
+]
+Override = Annotated[
+    list[str] | None,
+    typer.Option("--override", metavar="NAME=VALUE", help="Overrides a property; repeatable."),
+]
+
+
+@app.command()
+def up(
+    brokers: Annotated[int, typer.Option(min=1, max=50, help="How many brokers.")] = 3,
+    controllers: Annotated[int, typer.Option(min=1, max=9, help="How many candidates.")] = 2,
+    directory: Annotated[Path, typer.Option("--dir", help="The cluster's folder.")] = Path(
+        "ballast-data"
+    ),
+    base_port: Annotated[int, typer.Option(min=1024, max=65000, help="Broker 1's port.")] = 19092,
+    log_dirs: Annotated[int, typer.Option(min=1, max=9, help="Log directories of each.")] = 1,
+    no_restart: Annotated[bool, typer.Option("--no-restart", help="Leave the dead dead.")] = False,
+    override: Override = None,
+) -> None:
+    """Run ZooKeeper, brokers and controller candidates on this machine, in the foreground."""
+    call(
+        "servers.up",
+        brokers=brokers,
+        controllers=controllers,
+        directory=directory,
+        base_port=base_port,
+        log_dirs=log_dirs,
+        restart=not no_restart,
+        overrides=tuple(override or ()),
+    )
+
+
+@app.command()
+def run(
+    bootstrap_server: Bootstrap,
+    file: Annotated[Path, typer.Option("-f", "--file", help="The PartitionReassignment manifest.")],
+    state_dir: Annotated[
+        Path | None, typer.Option(help="What must be remembered; beside the manifest by default.")
+    ] = None,
+    output: Annotated[str, typer.Option(help="text, or json: one status a line.")] = "text",
+    poll_interval: Annotated[
+        float, typer.Option(min=0.05, max=60, help="Seconds between looks at the cluster.")
+    ] = 1.0,
+) -> None:
+    """Execute a PartitionReassignment manifest: 0 succeeded, 1 failed or cancelled, 2 invalid."""
+    call(
+        "run.run",
+        file=file,
+        bootstrap_server=bootstrap_server,
+        state_dir=state_dir,
+        output=output,
+        poll_interval_s=poll_interval,
+    )
+
+
+@app.command()
+def reassign(
+    bootstrap_server: Annotated[str | None, typer.Option("--bootstrap-server")] = None,
+    execute: Annotated[bool, typer.Option("--execute", help="Start the reassignment.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Report; clear throttles.")] = False,
+    cancel: Annotated[bool, typer.Option("--cancel", help="Cancel what is active.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List what is active.")] = False,
+    generate: Annotated[bool, typer.Option("--generate", help="Propose.")] = False,
+    reassignment_json_file: Annotated[Path | None, typer.Option()] = None,
+    throttle: Annotated[int | None, typer.Option(help="Bytes/s between brokers.")] = None,
+    replica_alter_log_dirs_throttle: Annotated[
+        int | None, typer.Option(help="Bytes/s between the log directories of a broker.")
+    ] = None,
+    additional: Annotated[bool, typer.Option("--additional")] = False,
+    preserve_throttles: Annotated[bool, typer.Option("--preserve-throttles")] = False,
+    timeout: Annotated[int | None, typer.Option(help="Milliseconds.")] = None,
+    topics_to_move_json_file: Annotated[Path | None, typer.Option()] = None,
+    broker_list: Annotated[str | None, typer.Option(metavar="ID,…")] = None,
+    disable_rack_aware: Annotated[bool, typer.Option("--disable-rack-aware")] = False,
+) -> None:
+    """Do what Kafka's kafka-reassign-partitions does, with its flags, files and messages."""
+    call(
+        "reassign.reassign",
+        bootstrap_server=bootstrap_server,
+        execute=execute,
+        verify=verify,
+        cancel=cancel,
+        list_active=list_,
+        generate_=generate,
+        reassignment_json_file=reassignment_json_file,
+        throttle=throttle,
+        log_dirs_throttle=replica_alter_log_dirs_throttle,
+        additional=additional,
+        preserve_throttles=preserve_throttles,
+        timeout_ms=timeout,
+        topics_to_move_json_file=topics_to_move_json_file,
+        broker_list=broker_list,
+        disable_rack_aware=disable_rack_aware,
+    )
+
+
+@app.command()
+def broker(
+    properties: Annotated[Path | None, typer.Argument(help="A properties file.")] = None,
+    override: Override = None,
+    pod: Annotated[
+        bool, typer.Option("--pod", help="Take id, addresses and rack from the pod of a BrokerSet.")
+    ] = False,
+) -> None:
+    """Run one broker; its configuration has Kafka's names."""
+    with stoppable():
+        call("servers.broker", properties=properties, overrides=tuple(override or ()), pod=pod)
+
+
+@app.command()
+def controller(
+    properties: Annotated[Path | None, typer.Argument(help="A properties file.")] = None,
+    override: Override = None,
+) -> None:
+    """Run one controller candidate; its configuration has Kafka's names."""
+    with stoppable():
+        call("servers.controller", properties=properties, overrides=tuple(override or ()))
+
+
+@app.command()
+def demo(
+    directory: Annotated[
+        Path | None, typer.Option("--dir", help="The cluster's folder; a temporary one by default.")
+    ] = None,
+    base_port: Annotated[int, typer.Option(min=1024, max=65000, help="Broker 1's port.")] = 19092,
+) -> None:
+    """Move every partition off a broker while a client writes and the controller is killed."""
+    call("demo.demo", directory=directory, base_port=base_port)
+
+
+@plan_app.command("generate")
+def plan_generate(
+    snapshot: Annotated[Path, typer.Option(help="A cluster as ballast-snapshot/v1.")],
+    strategy: Annotated[
+        str,
+        typer.Option(
+            help="AddBrokers, RemoveBrokers, Rebalance, SetReplicationFactor, PreferredLeaders, "
+            "RepairRacks or Stock."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Where the plan goes; .gz compresses it.")],
+    broker_ids: Annotated[
+        str, typer.Option(metavar="ID,…", help="Brokers to add or remove, or those to use.")
+    ] = "",
+    replication_factor: Annotated[int | None, typer.Option()] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(metavar="REGEX", help="Topics to touch; repeatable.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="REGEX", help="Topics to leave; repeatable.")
+    ] = None,
+    max_replica_moves: Annotated[int | None, typer.Option()] = None,
+    max_bytes_to_move: Annotated[str | None, typer.Option(metavar="QUANTITY")] = None,
+    start_index: Annotated[int | None, typer.Option(help="For Stock: the first broker.")] = None,
+    objective: Annotated[
+        str, typer.Option(help="Bytes or BytesInPerSecond: what is level beside counts.")
+    ] = "Bytes",
+    seed: Annotated[int, typer.Option(help="Decides between equally good plans.")] = 0,
+    engine: Annotated[str, typer.Option(help="inprocess or spark.")] = "inprocess",
+    format_: Annotated[str, typer.Option("--format", help="ballast or kafka.")] = "ballast",
+) -> None:
+    """Make a plan from a snapshot: 0 done, 1 infeasible, 2 invalid."""
+    call(
+        "plan.generate",
+        snapshot=snapshot,
+        strategy=strategy,
+        out=out,
+        broker_ids=broker_ids,
+        replication_factor=replication_factor,
+        include=tuple(include or ()),
+        exclude=tuple(exclude or ()),
+        max_replica_moves=max_replica_moves,
+        max_bytes_to_move=max_bytes_to_move,
+        start_index=start_index,
+        objective=objective,
+        seed=seed,
+        engine=engine,
+        format=format_,
+    )
+
+
+@plan_app.command("snapshot")
+def plan_snapshot(
+    bootstrap_server: Bootstrap,
+    out: Annotated[Path, typer.Option(help="Where the snapshot goes; .gz compresses it.")],
+    load_window: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Tells what was written in the last 1h, 7d…")
+    ] = None,
+    load_percentile: Annotated[
+        int | None, typer.Option(min=1, max=100, help="Of its rates; their average if absent.")
+    ] = None,
+    load_by_hour_of_day: Annotated[
+        bool, typer.Option("--load-by-hour-of-day", help="Tells the busiest hour of the day, UTC.")
+    ] = False,
+    load_growth: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Projects its growth so far ahead.")
+    ] = None,
+    capacity: Annotated[
+        list[str] | None, typer.Option(help="Of brokers: 2Ti, 7=4Ti; of log dirs: 7:/data=1Ti.")
+    ] = None,
+) -> None:
+    """Write a running cluster as ballast-snapshot/v1: 0 done, 1 no answer, 2 invalid."""
+    call(
+        "plan.snapshot",
+        bootstrap_server=bootstrap_server,
+        out=out,
+        load_window=load_window,
+        load_percentile=load_percentile,
+        load_by_hour_of_day=load_by_hour_of_day,
+        load_growth=load_growth,
+        capacity=capacity or (),
+    )
+
+
+@plan_app.command("show")
+def plan_show(
+    plan: Annotated[Path, typer.Argument(help="A plan as ballast-plan/v1.")],
+    snapshot: Annotated[
+        Path | None, typer.Option(help="The cluster that it was made for: then all is shown.")
+    ] = None,
+    throttle: Annotated[
+        str | None, typer.Option(metavar="QUANTITY", help="Bytes/s of each broker, for the time.")
+    ] = None,
+    max_concurrent_moves_per_broker: Annotated[int, typer.Option(min=1)] = 5,
+    html: Annotated[Path | None, typer.Option(help="Writes a page with charts as well.")] = None,
+) -> None:
+    """Show what a plan comes to: moves, levels before and after, time."""
+    call(
+        "plan.show",
+        plan=plan,
+        snapshot=snapshot,
+        throttle=throttle,
+        max_concurrent_moves_per_broker=max_concurrent_moves_per_broker,
+        html=html,
+    )
+
+
+def main() -> None:
+    """Run the program."""
+    app()

@@ -1,0 +1,179 @@
+"""How the plugin draws: tables as kubectl's own, bars for a plan."""
+
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ballast.brokersets.status.conditions import ConditionType as BrokerSetCondition
+from ballast.cli.kubectl.client import Document
+from ballast.cli.kubectl.explanation import explanation_lines
+from ballast.cli.kubectl.objects import Reassignment, amount, at, clean, condition, number
+from ballast.cli.kubectl.plan import BrokerRow, counts_whole_cluster
+from ballast.reassign.plan.summary import PlanSummary
+
+_WIDTH_OF_FILES: Final = 240
+"""Of lines that go to a file or a pipe: nothing is cut there to fit a screen."""
+_BAR_WIDTH: Final = 40
+_STATE_COLOURS = {
+    "Completed": "green",
+    "Failed": "red",
+    "Invalid": "red",
+    "Executing": "cyan",
+    "AwaitingApproval": "yellow",
+}
+
+
+def console() -> Console:
+    """Return where to draw: the terminal, or wherever the output goes."""
+    made = Console(file=sys.stdout, highlight=False)
+    if made.is_terminal:
+        return made
+    return Console(file=sys.stdout, highlight=False, width=_WIDTH_OF_FILES)
+
+
+def broker_sets_table(broker_sets: Sequence[Document]) -> Table:
+    """Return a line for each broker set."""
+    table = _table(
+        "BROKER SET", "READY", "PARTITIONS", "UNDER-REPLICATED", "CONTROLLER", "STATUS", "WHY"
+    )
+    for found in broker_sets:
+        ready = condition(found, BrokerSetCondition.READY)
+        epoch = number(found, "status", "controller", "epoch")
+        identity = clean(at(found, "status", "controller", "identity"))
+        _add(
+            table,
+            clean(at(found, "metadata", "name")),
+            _ready(found),
+            _text(number(found, "status", "partitions", "total")),
+            _text(number(found, "status", "partitions", "underReplicated")),
+            identity if epoch is None else f"{identity or '-'} (epoch {epoch})",
+            clean(ready.get("reason")),
+            clean(ready.get("message")),
+        )
+    return table
+
+
+def brokers_table(broker_sets: Sequence[Document]) -> Table:
+    """Return a line for each broker of the sets that tell of them."""
+    table = _table(
+        "BROKER SET",
+        *(">BROKER", "POD", "STATE", "RACK"),
+        *(">LEADERS", ">REPLICAS", ">UNDER-REPLICATED", ">SIZE"),
+    )
+    for found in broker_sets:
+        for broker in at(found, "status", "brokers") or ():
+            _add(
+                table,
+                clean(at(found, "metadata", "name")),
+                _text(number(broker, "id")),
+                *(clean(at(broker, key)) for key in ("podName", "state", "rack")),
+                *(_text(number(broker, key)) for key in ("leaders", "replicas", "underReplicated")),
+                amount(number(broker, "bytes")),
+            )
+    return table
+
+
+def reassignments_table(reassignments: Sequence[Reassignment]) -> Table:
+    """Return a line for each reassignment."""
+    table = _table(
+        "REASSIGNMENT", "BROKER SET", "STATE", "PROGRESS", "REMAINING", "RATE", "ETA", "WHY"
+    )
+    for seen in reassignments:
+        _add(
+            table,
+            seen.name,
+            seen.broker_set,
+            Text(seen.state, style=_STATE_COLOURS.get(seen.state, "")),
+            seen.progress,
+            *(("", "", "") if seen.has_ended else (seen.remaining, seen.rate, seen.eta)),
+            seen.why,
+        )
+    return table
+
+
+def plan_lines(summary: PlanSummary, seen: Reassignment) -> list[str]:
+    """Return what a plan comes to, in words."""
+    size = amount(number(seen.document, "status", "plan", "bytesToMove"))
+    moves = f"{summary.replica_moves} replicas to copy" + (f" ({size})" if size else "")
+    lines = [
+        f"{seen.name}: {summary.partitions} partitions of {len(summary.topics)} topics, {moves}, "
+        f"{summary.leader_changes} changes of preferred leader",
+        f"digest {summary.digest}",
+    ]
+    return [*lines, *explanation_lines(seen.document), f"state {seen.headline}"]
+
+
+def plan_table(rows: Sequence[BrokerRow]) -> Table:
+    """Return a line for each broker: before and after."""
+    is_whole = counts_whole_cluster(tuple(rows))
+    table = _table(
+        *(">BROKER", ">REPLICAS", ">AFTER", ">CHANGE", ">LEADERS", ">AFTER", ">CHANGE"),
+        *(">COPIED IN", *((">SIZE", ">AFTER") if is_whole else ())),
+    )
+    for row in rows:
+        held = [amount(size) for size in row.bytes_held or ()]
+        if held:
+            held[1] = f"~{held[1]}"
+        table.add_row(
+            str(row.broker_id),
+            *_before_after(row.replicas),
+            *_before_after(row.leaders),
+            f"~{amount(row.bytes_in)}" if row.bytes_in else "",
+            *held,
+        )
+    return table
+
+
+def plan_bars(rows: Sequence[BrokerRow]) -> Table:
+    """Return two bars for each broker: its replicas before and after."""
+    most = max((count for row in rows for count in row.replicas), default=0)
+    table = Table.grid(padding=(0, 1))
+    for row in rows:
+        before, after = row.replicas
+        table.add_row(f"broker {row.broker_id}", "before", _bar(before, most, "dim"), str(before))
+        colour = "green" if after > before else "yellow" if after < before else "dim"
+        table.add_row("", "after", _bar(after, most, colour), str(after))
+    return table
+
+
+def _bar(count: int, most: int, style: str) -> Text:
+    """Return a bar in eighths of a character; none for none, and never nothing for something."""
+    eighths = -(-count * _BAR_WIDTH * 8 // most) if most else 0
+    whole, rest = divmod(eighths, 8)
+    return Text("█" * whole + (" ▏▎▍▌▋▊▉"[rest] if rest else ""), style=style)
+
+
+def _before_after(counts: tuple[int, int]) -> tuple[str, str, str]:
+    before, after = counts
+    return str(before), str(after), f"{after - before:+}" if after != before else ""
+
+
+def _ready(broker_set: Document) -> str:
+    if at(broker_set, "spec", "bootstrapServers"):
+        return "external"
+    ready = number(broker_set, "status", "readyReplicas") or 0
+    wanted = number(broker_set, "spec", "replicas")
+    return f"{ready}/{'?' if wanted is None else wanted}"
+
+
+def _text(count: int | None) -> str:
+    return "" if count is None else str(count)
+
+
+def _add(table: Table, *cells: str | Text) -> None:
+    """Add a line; what is in brackets is text, and no style."""
+    table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+
+
+def _table(*columns: str) -> Table:
+    """Return an empty table; a column whose name begins with ``>`` is set to the right."""
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    for column in columns:
+        table.add_column(
+            column.removeprefix(">"), justify="right" if column.startswith(">") else "left"
+        )
+    return table

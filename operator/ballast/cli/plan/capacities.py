@@ -1,0 +1,78 @@
+"""``--capacity``: how large brokers and their log directories are, which Kafka 2.8 does not tell.
+
+``2Ti`` is every broker's, ``7=4Ti`` that of broker 7; ``/data-1=1Ti`` is a log directory's on
+every broker, ``7:/data-1=2Ti`` on broker 7. A broker of which only the directories are told
+is as large as they are together.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from ballast.model.quantity import parse_quantity
+from ballast.planner.snapshot.entries import BrokerEntry
+
+_FORM = re.compile(r"(?:(?:(?P<broker>[0-9]{1,10})?:?(?P<log_dir>/[^=]*)?)=)?(?P<size>[^=]+)")
+
+
+class CapacityRejected(Exception):
+    """Sizes that are none, or that leave brokers without one; the text says which."""
+
+
+Capacities = Mapping[tuple[int | None, str | None], int]
+"""Bytes by broker and log directory; None = all brokers, the whole broker."""
+
+
+def read_capacities(words: Iterable[str]) -> Capacities:
+    """Return what the command line says. Raises `CapacityRejected`."""
+    found: dict[tuple[int | None, str | None], int] = {}
+    for word in words:
+        form = _FORM.fullmatch(word)
+        if form is None:
+            raise CapacityRejected(
+                f"not a capacity such as 2Ti, 7=4Ti or 7:/data=1Ti: {word[:80]!r}"
+            )
+        place = (None if form["broker"] is None else int(form["broker"]), form["log_dir"])
+        if place in found:
+            raise CapacityRejected(f"says twice how large it is: {word[:80]!r}")
+        try:
+            found[place] = parse_quantity(form["size"])
+        except ValueError as error:
+            raise CapacityRejected(f"{word[:80]!r} {error}") from error
+        if found[place] < 0:
+            raise CapacityRejected(f"{word[:80]!r} is less than nothing")
+    return found
+
+
+def with_capacities(brokers: Sequence[BrokerEntry], told: Capacities) -> list[BrokerEntry]:
+    """Return the brokers with what is told of them.
+
+    Raises `CapacityRejected` unless something is told of each broker, and of each of its
+    directories, or of none: what has no size would have no share of the load.
+    """
+    strangers = {broker for broker, _ in told if broker is not None} - {one.id for one in brokers}
+    if strangers:
+        raise CapacityRejected(f"broker {min(strangers)} is not alive")
+    sized = [_sized(broker, told) for broker in brokers]
+    without = [broker.id for broker in sized if broker.capacity_bytes is None]
+    if told and without:
+        raise CapacityRejected(f"says nothing of broker {without[0]}")
+    return sized
+
+
+def _sized(broker: BrokerEntry, told: Capacities) -> BrokerEntry:
+    def of(log_dir: str | None) -> int | None:
+        return told.get((broker.id, log_dir), told.get((None, log_dir)))
+
+    sizes = [of(path) for path in broker.log_dirs]
+    known = [size for size in sizes if size is not None]
+    if known and len(known) < len(sizes):
+        missing = broker.log_dirs[sizes.index(None)]
+        raise CapacityRejected(f"says nothing of {missing} on broker {broker.id}")
+    whole = of(None)
+    return msgspec.structs.replace(
+        broker,
+        capacity_bytes=sum(known) if whole is None and known else whole,
+        log_dir_bytes=tuple(known),
+    )

@@ -1,0 +1,114 @@
+"""What a broker in a pod of a BrokerSet is told by its pod: its id, its addresses, its rack.
+
+The pods of a set share one properties file; what tells them apart comes from the environment, and
+the rack from a file with the name of the pod's node. These values win over the file's.
+"""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from ballast.broker.config.config import BrokerConfig
+from ballast.broker.errors import ConfigError
+
+CLIENT_PORT: Final = 9092
+HTTP_PORT: Final = 8080
+LOG_DIRECTORY: Final = "/var/lib/ballast/data"
+ZOOKEEPER_WAIT_MS: Final = 600_000
+"""How long a pod that starts waits for ZooKeeper, if its properties do not say: it may be started
+together with it, and a container that ends is started again later and later."""
+
+LOCK_WAIT_MS: Final = 300_000
+"""How long a pod that starts waits for the log directory, if its properties do not say: the process
+of a pod that was deleted by force runs on beside it until the kubelet has ended it."""
+
+RACK_WAIT_S: Final = 150.0
+"""How long the file of a node is waited for: the operator writes it when it sees the pod on a node
+that is new, and a kubelet takes up to a minute and a half to bring a ConfigMap up to date."""
+RACK_POLL_S: Final = 0.5
+
+_BROKER_ID_MAX: Final = 2**31 - 1
+
+Properties = Mapping[str, str]
+
+
+def configure(given: Properties) -> tuple[BrokerConfig, Mapping[str, str]]:
+    """Return the configuration of this process's pod, and the names that are not known.
+
+    Waits up to `RACK_WAIT_S` for the rack. Raises `ConfigError`, which names the variable or the
+    property at fault.
+    """
+    return BrokerConfig.from_properties(pod_properties(os.environ, given, time.sleep))
+
+
+def pod_properties(
+    environment: Mapping[str, str], given: Properties, sleep: Callable[[float], None]
+) -> Properties:
+    """Return the properties of the pod that the environment describes, on top of those given."""
+    namespace, service = (_required(environment, name) for name in _ADDRESS)
+    pod = _required(environment, "POD_NAME")
+    domain = environment.get("BALLAST_CLUSTER_DOMAIN") or "cluster.local"
+    host = f"{pod}.{service}.{namespace}.svc.{domain}"
+    properties = {
+        "zookeeper.connection.timeout.ms": str(ZOOKEEPER_WAIT_MS),
+        "ballast.log.dir.lock.timeout.ms": str(LOCK_WAIT_MS),
+        **given,
+        "broker.id": str(_broker_id(pod, environment.get("BALLAST_BROKER_ID_OFFSET") or "0")),
+        "listeners": f"PLAINTEXT://:{CLIENT_PORT}",
+        "advertised.listeners": f"PLAINTEXT://{host}:{CLIENT_PORT}",
+        "log.dirs": LOG_DIRECTORY,
+        "ballast.http.listener": f":{HTTP_PORT}",
+    }
+    racks = environment.get("BALLAST_RACKS_DIR")
+    if racks:
+        properties.pop("broker.rack", None)
+        rack = _rack(Path(racks), _required(environment, "NODE_NAME"), sleep)
+        if rack:
+            properties["broker.rack"] = rack
+    return properties
+
+
+_ADDRESS: Final = ("POD_NAMESPACE", "BALLAST_SERVICE")
+
+
+def _required(environment: Mapping[str, str], name: str) -> str:
+    value = environment.get(name, "")
+    if not value:
+        raise ConfigError(name, "the pod does not set this variable")
+    return value
+
+
+def _broker_id(pod: str, offset: str) -> int:
+    """Return a StatefulSet pod's ordinal plus the offset of its set."""
+    _, dash, ordinal = pod.rpartition("-")
+    if not dash or not _is_number(ordinal):
+        raise ConfigError("POD_NAME", f"not the name of a StatefulSet's pod: {pod!r}")
+    if not _is_number(offset):
+        raise ConfigError("BALLAST_BROKER_ID_OFFSET", f"not a number: {offset!r}")
+    broker_id = int(ordinal) + int(offset)
+    if broker_id > _BROKER_ID_MAX:
+        raise ConfigError("BALLAST_BROKER_ID_OFFSET", f"no broker can have the id {broker_id}")
+    return broker_id
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 10
+
+
+def _rack(directory: Path, node: str, sleep: Callable[[float], None]) -> str:
+    """Return what the node's file says, empty for a node without a rack."""
+    if "/" in node or node.startswith("."):
+        raise ConfigError("NODE_NAME", f"not the name of a node: {node!r}")
+    file = directory / node
+    for _ in range(int(RACK_WAIT_S / RACK_POLL_S)):
+        try:
+            return file.read_text().strip()
+        except FileNotFoundError:
+            sleep(RACK_POLL_S)
+    raise ConfigError(
+        "broker.rack",
+        f"{file} has not appeared in {RACK_WAIT_S:.0f} s: the operator writes it from the node's "
+        "label; is it running, and may it read nodes?",
+    )

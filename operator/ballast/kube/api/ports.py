@@ -1,0 +1,107 @@
+"""The port to the Kubernetes API: `kube.api` implements it, tests by `tests.fakes.kubernetes`."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from ballast.kube.api.resources import Document, Resource
+
+
+class PatchType(StrEnum):
+    """How a patch is to be read; the value is its content type."""
+
+    MERGE = "application/merge-patch+json"
+    JSON = "application/json-patch+json"
+    STRATEGIC = "application/strategic-merge-patch+json"
+
+
+class ChangeType(StrEnum):
+    """What a watch tells."""
+
+    LISTED = "Listed"
+    """The object was there when the watch began (again)."""
+    SYNCED = "Synced"
+    """Everything that was there has been told; ``document`` is empty."""
+    ADDED = "Added"
+    MODIFIED = "Modified"
+    DELETED = "Deleted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One thing that a watch tells."""
+
+    type: ChangeType
+    document: Document
+
+
+class KubernetesApi(Protocol):
+    """Reads and writes objects. Every method may raise `ApiRefused` or `ApiUnavailable`.
+
+    ``namespace`` is None for kinds without one, and for all namespaces.
+    """
+
+    async def get(self, resource: Resource, namespace: str | None, name: str) -> Document:
+        """Return one object; raises `NotFound`."""
+
+    async def list(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        *,
+        labels: str | None = None,
+        fields: str | None = None,
+    ) -> Sequence[Document]:
+        """Return all objects that match the selectors, read page by page."""
+
+    def watch(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        *,
+        labels: str | None = None,
+        is_metadata_only: bool = False,
+    ) -> AsyncIterator[Change]:
+        """Yield what is there, then SYNCED, then what changes; begins again by itself, for ever.
+
+        What was LISTED once and not the next time has been deleted in between. With
+        ``is_metadata_only`` the documents have nothing but their metadata.
+        """
+
+    async def create(
+        self, resource: Resource, namespace: str | None, document: Mapping[str, Any]
+    ) -> Document:
+        """Create an object; raises `AlreadyExists`, `Invalid`."""
+
+    async def apply(
+        self, resource: Resource, namespace: str | None, name: str, document: Mapping[str, Any]
+    ) -> Document:
+        """Server-side apply as `FIELD_MANAGER`, by force; ``apiVersion`` and ``kind`` are added."""
+
+    async def apply_status(
+        self, resource: Resource, namespace: str | None, name: str, status: Mapping[str, Any]
+    ) -> Document:
+        """Server-side apply of the status subresource; raises `NotFound`."""
+
+    async def replace(
+        self, resource: Resource, namespace: str | None, name: str, document: Mapping[str, Any]
+    ) -> Document:
+        """Put an object on condition of its ``metadata.resourceVersion``; raises `Conflict`."""
+
+    async def patch(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        name: str,
+        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        patch_type: PatchType = PatchType.MERGE,
+        subresource: str | None = None,
+    ) -> Document:
+        """Change some fields; raises `NotFound`, `Conflict`, `Invalid`."""
+
+    async def delete(
+        self, resource: Resource, namespace: str | None, name: str, *, uid: str | None = None
+    ) -> None:
+        """Ask for an object's deletion, only that of ``uid`` if given; raises `NotFound`."""

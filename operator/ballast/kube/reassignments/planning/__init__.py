@@ -1,0 +1,4 @@
+"""Plans that the operator generates: snapshot, engine (in process or Spark), approval, status.
+
+The planner itself is `ballast.planner`.
+"""

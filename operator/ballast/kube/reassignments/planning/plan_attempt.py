@@ -1,0 +1,77 @@
+"""What the steps towards a generated plan are given, and what they come to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ballast.kube.api.cluster_address import ClusterAddress
+from ballast.kube.api.reassignment_object import ReassignmentObject
+from ballast.model.conditions import Finding
+from ballast.reassign.generate.generate_manifest import PlanToGenerate
+from ballast.reassign.generate.generation import Planning
+from ballast.reassign.generate.generation_names import plan_name
+from ballast.reassign.spec.spec import Settings
+from ballast.reassign.state.conditions import ConditionType
+from ballast.reassign.state.persisted_state import Memory
+
+AT_ONCE: Final = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """Whose objects they are, and of which attempt."""
+
+    owner: ReassignmentObject
+    plan: str
+    """The plan name."""
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationCase:
+    """What a look has found."""
+
+    seen: ReassignmentObject
+    generate: PlanToGenerate
+    settings: Settings
+    cluster: ClusterAddress
+    memory: Memory | None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the plan is being executed, or was."""
+        memory = self.memory
+        if memory is None:
+            return False
+        is_later = memory.piece is not None and memory.piece.number > 0
+        return is_later or memory.start_time_ms is not None
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether somebody has said which plan is to run."""
+        return self.settings.approval.plan_digest is not None
+
+    def attempt(self, number: int) -> Attempt:
+        """Return an attempt by its number."""
+        name = plan_name(self.seen.name, self.seen.uid, number)
+        return Attempt(owner=self.seen, plan=name, number=number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """There is no plan to be executed yet."""
+
+    findings: Mapping[ConditionType, Finding]
+    planning: Planning
+    delay_s: float
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    """``status.plan``, where it is known."""
+
+
+class AttemptFailed(Exception):
+    """An attempt comes to nothing."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        """Of the condition Planned."""

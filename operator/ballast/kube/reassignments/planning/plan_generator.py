@@ -1,0 +1,274 @@
+"""Making the plan that ``spec.plan.generate`` asks for, look by look.
+
+What an attempt is, and what follows a failure, is in `reassign.generation`; its steps are in
+`kube.plan_engines`. Whoever comes after a killed operator finds in the status which attempt it is,
+and in the ConfigMaps how far that is. A plan that was approved is never made again.
+"""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from ballast.kube.api.reassignment_object import ReassignmentObject
+from ballast.kube.reassignments.plan_source import (
+    LoadedPlan,
+    PlanLoader,
+    PlanNotReadable,
+    remembered_plan,
+)
+from ballast.kube.reassignments.planning.generated_plans import (
+    FoundIndex,
+    delete_plan_chunks,
+    find_index,
+    last_attempt,
+)
+from ballast.kube.reassignments.planning.plan_attempt import (
+    AT_ONCE,
+    AttemptFailed,
+    GenerationCase,
+    Pending,
+)
+from ballast.kube.reassignments.planning.plan_engines import PLAN_MISSING, PlanEngines
+from ballast.kube.reassignments.planning.plan_explanations import (
+    expected_batches,
+    expected_seconds,
+    infeasible_words,
+    read_explanation,
+)
+from ballast.kube.reassignments.planning.planning_status import (
+    failed,
+    nothing_to_do,
+    planning_of,
+    under_way,
+)
+from ballast.kube.reassignments.planning.snapshot_chunks import delete_snapshot_chunks
+from ballast.kube.reassignments.session import ReassignmentWork
+from ballast.model.conditions import timestamp
+from ballast.reassign.decision.admission import UNKNOWN_BROKER, UNKNOWN_TOPIC
+from ballast.reassign.generate.generation import INFEASIBLE, Next, Planning, next_of
+from ballast.reassign.generate.generation_names import plan_object
+from ballast.reassign.plan.index import INDEX_KEY
+from ballast.reassign.spec.plan_manifest import PlanConfigMap
+from ballast.reassign.state.conditions import ConditionType
+
+REST_SECONDS: Final = 600.0
+REPLAN_SECONDS: Final = 10.0
+"""The least time between two plans of which the first was stale before anybody approved it."""
+
+_FOR_ANOTHER_LAYOUT: Final = "tried again once the cluster's brokers or replicas are others"
+
+
+class PlanGenerator:
+    """One reassignment's way to its plan."""
+
+    def __init__(self, work: ReassignmentWork) -> None:
+        self._work = work
+        self._operator = work.operator
+        self._api = work.operator.api
+        self._plans = PlanLoader(work.operator.api, work.operator.clock)
+        self._engines = PlanEngines(work)
+
+    async def look(self, case: GenerationCase) -> LoadedPlan | Pending:
+        """Take the next step; return the plan once there is one.
+
+        Raises `KubernetesError`, and `PlanNotReadable` for a plan that was approved.
+        """
+        if case.has_begun:
+            return await self._being_executed(case, planning_of(case.seen))
+        planning = await self._remembered(case)
+        try:
+            if planning.attempt and not planning.reason:
+                found = await find_index(self._api, case.attempt(planning.attempt))
+                if found is not None:
+                    return await self._planned(case, planning, found)
+            return await self._next(case, planning)
+        except AttemptFailed as error:
+            return await self._fail(case, planning, error)
+
+    async def give_up(self, case: GenerationCase) -> None:
+        """Take away what still works on a plan. Raises `KubernetesError`."""
+        await self._engines.stop(case, planning_of(case.seen))
+
+    async def _remembered(self, case: GenerationCase) -> Planning:
+        """Return which attempt it is; where no status tells it, its objects do."""
+        planning = planning_of(case.seen)
+        if planning.attempt:
+            return planning
+        number = await last_attempt(self._api, case.seen)
+        begin_ms = self._operator.clock.wall_ms() if number else 0
+        return Planning(attempt=number, begin_ms=begin_ms)
+
+    # -- attempts ------------------------------------------------------------------------------
+
+    async def _next(self, case: GenerationCase, planning: Planning) -> Pending:
+        now_ms = self._operator.clock.wall_ms()
+        what, when_ms = next_of(
+            planning,
+            now_ms=now_ms,
+            max_attempts=case.generate.job.max_attempts,
+            circumstances=self._circumstances(case),
+        )
+        match what:
+            case Next.BEGIN:
+                return await self._begin(case, planning)
+            case Next.CARRY_ON:
+                return await self._engines.carry_on(case, planning)
+            case Next.LOOK_AGAIN:
+                return await self._look_again(case, planning)
+            case Next.WAIT:
+                is_infeasible = planning.reason == INFEASIBLE
+                then = f"tried again at {timestamp(when_ms)}"
+                found = failed(
+                    planning,
+                    _FOR_ANOTHER_LAYOUT if is_infeasible else then,
+                    needs_help=is_infeasible,
+                )
+                delay_s = (when_ms - now_ms) / 1000
+                return Pending(findings=found, planning=planning, delay_s=delay_s)
+            case Next.GIVE_UP:
+                then = (
+                    f"{planning.failures} attempts have failed: put it right, then change anything "
+                    "in spec, such as desiredState to Paused and back"
+                )
+                found = failed(planning, then, needs_help=True)
+                return Pending(findings=found, planning=planning, delay_s=REST_SECONDS)
+
+    async def _begin(self, case: GenerationCase, planning: Planning) -> Pending:
+        """Begin the next attempt; what the last one has left goes."""
+        if planning.attempt:
+            attempt = case.attempt(planning.attempt)
+            await delete_plan_chunks(self._api, attempt)
+            await delete_snapshot_chunks(self._api, attempt)
+        return Pending(
+            findings=under_way("a snapshot of the cluster is being taken"),
+            planning=planning.begun(self._operator.clock.wall_ms()),
+            delay_s=AT_ONCE,
+        )
+
+    async def _look_again(self, case: GenerationCase, planning: Planning) -> Pending:
+        """Begin another attempt for another layout than the one that there was no plan for."""
+        layout = await self._engines.layout(case)
+        if layout is not None and layout != planning.layout:
+            return await self._begin(case, planning)
+        now_ms = self._operator.clock.wall_ms()
+        still = planning.failed(
+            planning.reason, planning.message, now_ms, self._circumstances(case)
+        )
+        return Pending(
+            findings=failed(still, _FOR_ANOTHER_LAYOUT, needs_help=True),
+            planning=still,
+            delay_s=AT_ONCE,
+        )
+
+    async def _fail(
+        self, case: GenerationCase, planning: Planning, error: AttemptFailed
+    ) -> Pending:
+        """End the attempt; its snapshot is of no more use."""
+        await delete_snapshot_chunks(self._api, case.attempt(planning.attempt))
+        now_ms = self._operator.clock.wall_ms()
+        ended = planning.failed(error.reason, str(error), now_ms, self._circumstances(case))
+        self._note(planning, error.reason)
+        return Pending(
+            findings=failed(ended, "another attempt follows", needs_help=False),
+            planning=ended,
+            delay_s=AT_ONCE,
+        )
+
+    def _circumstances(self, case: GenerationCase) -> str:
+        """Return what has to change before attempts that failed are worth repeating."""
+        return f"{case.seen.generation} {self._operator.spark.image}".strip()
+
+    def _note(self, planning: Planning, result: str) -> None:
+        engine = "" if planning.engine is None else planning.engine.value
+        seconds = (self._operator.clock.wall_ms() - planning.begin_ms) / 1000
+        self._operator.metrics.planned(engine, result, max(0.0, seconds))
+
+    # -- the plan ------------------------------------------------------------------------------
+
+    async def _planned(
+        self, case: GenerationCase, planning: Planning, found: FoundIndex
+    ) -> LoadedPlan | Pending:
+        """Return the plan of the present attempt; a new attempt when it cannot run any more."""
+        if found.infeasible is not None:
+            raise AttemptFailed(INFEASIBLE, infeasible_words(found.infeasible))
+        if not case.is_approved and _is_stale(case.seen):
+            return await self._replan(case, planning)
+        try:
+            plan = await self._plans.load(case.seen, _source(found.name))
+            _check_basis(planning, found)
+        except PlanNotReadable as error:
+            if case.is_approved:
+                raise
+            raise AttemptFailed(PLAN_MISSING, str(error)) from error
+        if "digest" not in (case.seen.status.get("plan") or {}):
+            self._note(planning, "ok")
+        details = _details(case, planning, found)
+        if plan.summary is not None or plan.assignments.targets:
+            return replace(plan, details=details)
+        digest = plan.objects[0].digest
+        return Pending(
+            findings=nothing_to_do(digest),
+            planning=planning,
+            delay_s=AT_ONCE,
+            plan={"digest": digest, "partitions": 0, "replicaMoves": 0, **details},
+        )
+
+    async def _replan(self, case: GenerationCase, planning: Planning) -> Pending:
+        """Forget a plan that nobody has approved and that cannot run: the cluster has changed."""
+        left_s = REPLAN_SECONDS - (self._operator.clock.wall_ms() - planning.begin_ms) / 1000
+        if left_s > 0:
+            why = "the cluster has changed since the plan was made: another one is made"
+            return Pending(findings=under_way(why), planning=planning, delay_s=left_s)
+        await self._work.discard()
+        return await self._begin(case, planning)
+
+    async def _being_executed(self, case: GenerationCase, planning: Planning) -> LoadedPlan:
+        """Return the plan that is being executed; what is remembered stands in for it."""
+        assert case.memory is not None, "it has begun"
+        if planning.attempt:
+            name = plan_object(case.attempt(planning.attempt).plan)
+            try:
+                return await self._plans.load(case.seen, _source(name))
+            except PlanNotReadable:
+                pass
+        return remembered_plan(case.memory)
+
+
+def _details(case: GenerationCase, planning: Planning, found: FoundIndex) -> dict[str, Any]:
+    """Return what ``status.plan`` tells of a generated plan beside its moves."""
+    summary = read_explanation(found.summary)
+    rate = case.settings.execution.throttle_bytes_per_second
+    seconds = expected_seconds(summary, rate)
+    if seconds is not None:
+        summary["expectedSeconds"] = seconds
+    batches = expected_batches(summary, case.settings.execution.max_concurrent_moves_per_broker)
+    if batches is not None:
+        summary["expectedBatches"] = batches
+    details: dict[str, Any] = {"summary": summary} if summary else {}
+    if planning.engine is not None:
+        details["engine"] = planning.engine.value
+    if planning.job:
+        details["sparkApplicationName"] = planning.job
+    if planning.basis is not None:
+        details["basedOn"] = planning.basis.to_document()
+    return details
+
+
+def _source(index: str) -> PlanConfigMap:
+    return PlanConfigMap(name=index, key=INDEX_KEY)
+
+
+def _check_basis(planning: Planning, found: FoundIndex) -> None:
+    basis = planning.basis
+    if basis is None or not found.snapshot_digest:
+        return
+    if found.snapshot_digest != basis.snapshot_digest:
+        raise PlanNotReadable(f"ConfigMap {found.name} was made from another snapshot")
+
+
+def _is_stale(seen: ReassignmentObject) -> bool:
+    """Whether the last look found that the plan cannot run on the cluster as it is."""
+    approved = seen.conditions.get(ConditionType.APPROVED)
+    accepted = seen.conditions.get(ConditionType.ACCEPTED)
+    if approved is not None and approved.reason == "PlanStale":
+        return True
+    return accepted is not None and accepted.reason in (UNKNOWN_TOPIC, UNKNOWN_BROKER)

@@ -1,0 +1,151 @@
+"""``status`` of a PartitionReassignment on Kubernetes, as documents. Pure.
+
+What the reconciler reports, with what only Kubernetes knows; and what is reported while there is
+nothing that a reconciler could visit: no readable spec, no broker set, no plan.
+"""
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ballast.kube.api.reassignment_object import ReassignmentObject
+from ballast.kube.reassignments.plan_source import LoadedPlan
+from ballast.kube.reassignments.state_store import StoredObject
+from ballast.model.conditions import ConditionStatus, Finding
+from ballast.reassign.report import UNAVAILABLE
+from ballast.reassign.state.conditions import ConditionType, LifecycleState, updated
+from ballast.reassign.state.queueing import QueuePlace
+from ballast.reassign.state.status import Status
+
+MAX_STATUS_BYTES: Final = 8 * 1024
+_MAX_OBJECTS: Final = 16
+_TRUE, _FALSE, _UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
+
+_OF_GENERATED: Final = ("engine", "basedOn", "sparkApplicationName", "summary")
+"""What ``status.plan`` tells of a plan that was generated."""
+
+_KEPT: Final = ("plan", "progress", "batch", "throttle", "rollback", "startTime", "completionTime")
+
+StatusDocument = dict[str, Any]
+
+
+def status_document(
+    status: Status,
+    seen: ReassignmentObject,
+    *,
+    epoch: int | None,
+    plan: LoadedPlan | None = None,
+    state_objects: Sequence[StoredObject] = (),
+    place: QueuePlace | None = None,
+) -> StatusDocument:
+    """Return what a visit came to as the resource has it, under 8 KB.
+
+    ``place`` is that in the queue where the visit could not know it; ``plan`` says what
+    holds the plan, and tells of one that was generated (what was told of it before, when it does
+    not); ``state_objects`` hold what is needed to bring everything back.
+    """
+    document: StatusDocument = status.to_document()
+    if status.conditions[ConditionType.PROGRESSING].reason == UNAVAILABLE:
+        # A reconciler that has not seen the cluster yet knows less than what was last written.
+        document |= {name: seen.status[name] for name in _KEPT if name in seen.status}
+    if epoch is not None:
+        document["controllerEpoch"] = epoch
+    if place is not None:
+        document["queue"] = place.to_document()
+    if "planning" in seen.status:
+        document["planning"] = seen.status["planning"]
+    if "plan" in document:
+        before: Mapping[str, Any] = seen.status.get("plan") or {}
+        told = {name: before[name] for name in _OF_GENERATED if name in before}
+        document["plan"] = {**document["plan"], **((plan and plan.details) or told)}
+        if plan is not None and plan.objects:
+            document["plan"]["objects"] = _objects(plan.objects)
+    if state_objects and "rollback" in document:
+        document["rollback"]["objects"] = _objects(state_objects)
+    return _bounded(document)
+
+
+def with_findings(
+    seen: ReassignmentObject,
+    findings: Mapping[ConditionType, Finding],
+    now_ms: int,
+    *,
+    status: Mapping[str, Any] | None = None,
+) -> StatusDocument:
+    """Return the status as it stands (or ``status``), with some conditions found anew."""
+    base = ReassignmentObject(document={**seen.document, "status": status or seen.status})
+    document: StatusDocument = copy.deepcopy(dict(base.status))
+    # What is found anew is compared with what was last written, so that its time stays.
+    written = {kind: found for kind, found in seen.conditions.items() if kind in findings}
+    before = {**base.conditions, **written}
+    conditions = updated(before, findings, generation=seen.generation, now_ms=now_ms)
+    document["conditions"] = [condition.to_document() for condition in conditions.values()]
+    document["observedGeneration"] = seen.generation
+    return document
+
+
+def refused(reason: str, message: str) -> dict[ConditionType, Finding]:
+    """Return the findings when a spec can never be carried out as it is: it has ended, Invalid."""
+    return {
+        ConditionType.ACCEPTED: Finding(status=_FALSE, reason=reason, message=message),
+        ConditionType.PROGRESSING: Finding(status=_FALSE, reason=LifecycleState.INVALID.value),
+        ConditionType.STALLED: Finding(status=_TRUE, reason=reason, message=message),
+        ConditionType.SUCCEEDED: Finding(
+            status=_FALSE, reason=LifecycleState.INVALID.value, message=message
+        ),
+    }
+
+
+def waiting(
+    seen: ReassignmentObject, reason: str, message: str, *, accepted: bool | None = None
+) -> dict[ConditionType, Finding]:
+    """Return the findings while something outside is missing; what has begun stays as it is.
+
+    ``accepted`` is what is known of the condition Accepted, None = nothing new.
+    """
+    found = {
+        ConditionType.PROGRESSING: Finding(status=_FALSE, reason=reason, message=message),
+    }
+    has_begun = "startTime" in seen.status
+    if accepted is False and not has_begun:
+        found[ConditionType.ACCEPTED] = Finding(status=_FALSE, reason=reason, message=message)
+    if not has_begun:
+        found[ConditionType.SUCCEEDED] = Finding(
+            status=_UNKNOWN, reason=LifecycleState.PENDING.value, message=message
+        )
+    return found
+
+
+def stalled(reason: str, message: str) -> dict[ConditionType, Finding]:
+    """Return the findings when a human has to act."""
+    return {
+        ConditionType.PROGRESSING: Finding(status=_FALSE, reason=reason, message=message),
+        ConditionType.STALLED: Finding(status=_TRUE, reason=reason, message=message),
+    }
+
+
+def steady(new: StatusDocument, before: Mapping[str, Any]) -> StatusDocument:
+    """Return ``new`` with the time of ``before`` when nothing else differs: a clock is no news."""
+    progress, old = new.get("progress"), before.get("progress")
+    if not isinstance(progress, dict) or not isinstance(old, Mapping):
+        return new
+    candidate = {**new, "progress": {**progress, "updateTime": old.get("updateTime")}}
+    return candidate if candidate == before else new
+
+
+def is_fenced(seen: ReassignmentObject, epoch: int | None) -> bool:
+    """Whether a later incarnation has written the status than the one we know of."""
+    written = seen.controller_epoch
+    return written is not None and epoch is not None and written > epoch
+
+
+def _objects(objects: Sequence[StoredObject]) -> list[dict[str, str]]:
+    return [stored.to_document() for stored in objects[:_MAX_OBJECTS]]
+
+
+def _bounded(document: StatusDocument) -> StatusDocument:
+    """Take away what matters least until the status is small enough."""
+    while len(json.dumps(document)) >= MAX_STATUS_BYTES and document.get("failures"):
+        document["failures"] = document["failures"][: len(document["failures"]) // 2]
+    return document

@@ -1,0 +1,74 @@
+"""What this process's controller candidate of a set knows: who leads, and its own session."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ballast.brokersets.observation.observed import ControllerView, ZooKeeperState
+from ballast.candidate.candidate import Candidate
+from ballast.kube.api.resources import ObjectKey
+from ballast.zk.client import SessionEvent
+from ballast.zk.election import Lost
+
+_STATES: Final[Mapping[SessionEvent | None, ZooKeeperState]] = {
+    None: ZooKeeperState.CONNECTING,
+    SessionEvent.CONNECTED: ZooKeeperState.CONNECTED,
+    SessionEvent.SUSPENDED: ZooKeeperState.CONNECTING,
+    SessionEvent.EXPIRED: ZooKeeperState.LOST,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateView:
+    """What one candidate knows at one moment."""
+
+    controller: ControllerView | None = None
+    """None while nobody is known to be the controller."""
+    zookeeper: ZooKeeperState | None = None
+    """None when there is no candidate."""
+
+
+def no_candidate(_key: ObjectKey) -> CandidateView:
+    """Know of no candidate."""
+    return CandidateView()
+
+
+def view_of(candidate: Candidate | None, identity: str) -> CandidateView:
+    """Return what a candidate in the pod ``identity`` knows. Safe in any thread."""
+    if candidate is None:
+        return CandidateView()
+    return CandidateView(
+        controller=_controller(candidate, identity), zookeeper=zookeeper_state(candidate)
+    )
+
+
+def zookeeper_state(candidate: Candidate) -> ZooKeeperState:
+    """Return the state of a candidate's session. Safe in any thread."""
+    state = _STATES[candidate.session_event]
+    # A session that ZooKeeper says nothing about may be over, and whoever waits for it is not told.
+    is_lost = state is not ZooKeeperState.CONNECTED and candidate.session_event is not None
+    return ZooKeeperState.LOST if is_lost and candidate.is_silent else state
+
+
+def _controller(candidate: Candidate, identity: str) -> ControllerView | None:
+    leadership, lost_to = candidate.leadership, candidate.lost_to
+    if leadership is not None and candidate.is_active:
+        return ControllerView(
+            identity=identity,
+            epoch=leadership.elected.controller_epoch,
+            elected_ms=candidate.elected_ms,
+        )
+    return None if lost_to is None else _other(lost_to)
+
+
+def _other(lost_to: Lost) -> ControllerView:
+    """Name a controller in another pod by where it listens: its name nobody tells."""
+    info = lost_to.controller
+    if info is None:
+        return ControllerView(identity="unknown", epoch=lost_to.controller_epoch)
+    identity = f"broker-{info.controller_id}" if info.host is None else f"{info.host}:{info.port}"
+    return ControllerView(
+        identity=identity,
+        epoch=lost_to.controller_epoch,
+        elected_ms=info.timestamp_ms or None,
+    )

@@ -1,0 +1,66 @@
+"""What is written to the partitions of a running cluster, from the history that brokers keep."""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from ballast.model.load_features import AVERAGE, LoadFeatures
+from ballast.model.topics import LOAD_TOPIC
+from ballast.planner.snapshot.load_history import LoadHistory
+from ballast.reassign.ports import ClusterAdmin
+
+MAX_BYTES = 64 * 1024 * 1024
+"""Of compressed samples: they open to some hundred MB of rows at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadWindow:
+    """Which part of the history is asked for, and what of it."""
+
+    length_ms: int = 3_600_000
+    """From now back."""
+    features: LoadFeatures = AVERAGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadRates:
+    """The rates of a cluster's partitions."""
+
+    window: LoadWindow
+    history: LoadHistory
+
+    def bytes_in_per_second(self, topic: str, partitions: int) -> Sequence[float]:
+        """Return the rates of a topic's partitions."""
+        return self.history.bytes_in_per_second(topic, partitions, self.window.features)
+
+
+async def has_samples(admin: ClusterAdmin, window: LoadWindow, now_ms: int) -> bool:
+    """Return whether the history says anything of that time, which ends now.
+
+    What brokers wrote while they were asked, or with a clock that is ahead, is of a later time.
+    Raises `ClusterUnavailable`.
+    """
+    since_ms = now_ms - window.length_ms
+    async with aclosing(admin.load_samples(since_ms=since_ms, max_bytes=MAX_BYTES)) as samples:
+        async for sample in samples:
+            if sample.end_ms <= now_ms:
+                return True
+    return False
+
+
+async def history_partitions(admin: ClusterAdmin) -> int:
+    """Return how many partitions the history is kept in. Raises `ClusterUnavailable`."""
+    view = await admin.describe_cluster()
+    return sum(name.topic == LOAD_TOPIC for name in view.partitions)
+
+
+async def read_rates(admin: ClusterAdmin, window: LoadWindow, now_ms: int) -> LoadRates | None:
+    """Return what the history says, or None if there is none of that time.
+
+    Raises `ClusterUnavailable` and `LoadHistoryTooLarge`.
+    """
+    history = LoadHistory()
+    samples = admin.load_samples(since_ms=now_ms - window.length_ms, max_bytes=MAX_BYTES)
+    async for sample in samples:
+        history.add(sample)
+    return None if history.is_empty else LoadRates(window=window, history=history)

@@ -1,0 +1,47 @@
+"""What one server of frames allows its clients. Kafka's setting where it has one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerLimits:
+    """Bounds of one listener."""
+
+    request_max_bytes: int = 100 * 1024 * 1024
+    """socket.request.max.bytes: a longer frame closes the connection."""
+    max_in_flight: int = 32
+    """Unanswered requests of one connection, after which no more of it is read; those that wait for
+    records or for members of a group count several times (`ballast.net.server.later_frame`)."""
+    connections_max_idle_s: float = 600.0
+    """connections.max.idle.ms: a connection from which nothing comes for this long is closed, also
+    while requests of it wait for their answers."""
+    max_connections: int = 20_000
+    """max.connections: more are closed as they come."""
+    max_connections_per_ip: int = 20_000
+    """max.connections.per.ip."""
+    max_descriptor: int | None = None
+    """A connection whose descriptor is this or above is closed as it comes: the system gives the
+    lowest one that is free, so all below are in use, and the rest is for files."""
+    max_connections_of: Mapping[str, int] = field(default_factory=dict)
+    """max.connections.per.ip.overrides, by address."""
+    connections_per_s: int = 2**31 - 1
+    """max.connection.creation.rate: a client that connects sooner is read from later."""
+    queued_request_bytes: int = 0
+    """queued.max.request.bytes: while requests that are being read hold more, no further one is
+    begun. 0 = no bound."""
+    incomplete_frame_timeout_s: float = 30.0
+    """A frame that began must be complete after this, plus what its bytes take at the rate below:
+    half a header then silence, or a byte now and then, holds nothing for ever."""
+    min_receive_rate: int = 16 * 1024
+    """Bytes per second that a slow but honest sender reaches."""
+    write_stall_timeout_s: float = 60.0
+    """A client that reads nothing of its answers for this long is dropped."""
+    output_high_water: int = 256 * 1024
+    """Unsent bytes above which no further request of the connection is started."""
+    send_buffer_bytes: int = 512 * 1024
+    """Of the socket. The kernel's own choice grows to megabytes, which no cache holds any more: a
+    large fetch took a quarter longer with it."""
+    quiet_period_s: float = 15.0
+    """How often a connection is looked at: a receive buffer not used in between is given back, and
+    a client that has closed while it was not read is noticed."""

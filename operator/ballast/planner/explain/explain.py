@@ -1,0 +1,206 @@
+"""What a plan comes to: moves and bytes beside the least, levels before and after, racks, time.
+
+The least: whoever ends with the same number of replicas on each broker has to copy at least what
+the brokers gain; the same goes for bytes. A new replica is fetched from its partition's leader, so
+that a throttle bounds what each broker sends and what it receives: no plan ends before the busiest
+of them is through (`Explanation.seconds_at_least`).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, row_counts, summed
+from ballast.planner.explain.copysets import Copysets, copysets
+from ballast.planner.explain.explain_log_dirs import LogDirMoves, log_dir_moves
+from ballast.planner.placement.log_dirs import changed_log_dirs
+from ballast.planner.problem.limits import bytes_of
+from ballast.planner.problem.move_limits import added
+from ballast.planner.problem.rack_rules import RackRules
+from ballast.planner.snapshot.columns import ClusterColumns, differs, widened
+
+_MAX_TABLED_BROKERS = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How level something is over the brokers in service."""
+
+    least: int
+    most: int
+    mean: float
+    deviation: float
+    """Standard deviation over mean; 0 = all have the same."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BrokerLoads:
+    """What each broker has, by index."""
+
+    replicas: Ints
+    leaders: Ints
+    size_bytes: Ints
+    """0 where sizes are not known."""
+    bytes_in_per_second: Ints
+    """What is written to the broker, its own and as a follower; 0 where not known."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Flows:
+    """What has to be copied."""
+
+    replicas_in: Ints
+    replicas_out: Ints
+    """Replicas that a broker gives up."""
+    bytes_in: Ints
+    bytes_sent: Ints
+    """Bytes that new replicas fetch from a broker as the leader."""
+    matrix: Ints | None
+    """Bytes (or replicas, where sizes are not known) from leaders to new replicas; None = there
+    are too many brokers for a table.
+    """
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Explanation:
+    """One plan on one cluster."""
+
+    partitions: int
+    """That change at all."""
+    leader_changes: int
+    replica_moves: int
+    replica_moves_least: int
+    bytes_to_move: int
+    bytes_to_move_least: int
+    rack_violations: tuple[int, int]
+    """Replicas that share a rack though they need not: before, after."""
+    sets: tuple[Copysets, Copysets]
+    """The sets of brokers that hold a partition: before, after."""
+    several_moves: int
+    """Partitions of which more than one replica is copied."""
+    before: BrokerLoads
+    after: BrokerLoads
+    flows: Flows
+    in_service: Bools
+    log_dirs: LogDirMoves | None = None
+    """What is copied inside of brokers; None = the plan names no directory."""
+
+    @property
+    def copysets(self) -> tuple[int, int]:
+        """Different sets of brokers that hold a partition: losing one set loses data."""
+        before, after = self.sets
+        return before.count, after.count
+
+    def spread(self, amounts: Ints) -> Spread:
+        """Return how level amounts by broker are, over the brokers in service."""
+        some = amounts[self.in_service] if self.in_service.any() else np.zeros(1, np.int64)
+        mean = float(some.mean())
+        return Spread(
+            least=int(some.min()),
+            most=int(some.max()),
+            mean=mean,
+            deviation=float(some.std() / mean) if mean else 0.0,
+        )
+
+    def seconds_at_least(self, throttle_bytes_per_second: int) -> float:
+        """Return how long copying takes at least when each broker may send and get so much."""
+        busiest = max(self.flows.bytes_in.max(initial=0), self.flows.bytes_sent.max(initial=0))
+        if self.log_dirs is not None:
+            busiest = max(busiest, self.log_dirs.bytes_within.max(initial=0))
+        return float(busiest) / throttle_bytes_per_second
+
+    def batches_at_least(self, max_concurrent_moves_per_broker: int) -> int:
+        """Return into how many batches the moves fall at least with so many per broker at once."""
+        return -(-int(self.weighing.max(initial=0)) // max_concurrent_moves_per_broker)
+
+    @property
+    def weighing(self) -> Ints:
+        """By broker: moves that weigh on it, since it gains, loses or copies a replica."""
+        weighing = self.flows.replicas_in + self.flows.replicas_out
+        return weighing if self.log_dirs is None else weighing + self.log_dirs.by_broker
+
+
+def explain(
+    columns: ClusterColumns,
+    targets: Shorts,
+    *,
+    log_dirs: Shorts | None = None,
+    has_details: bool = True,
+) -> Explanation:
+    """Return what the plan from a cluster as it is to ``targets`` comes to.
+
+    ``log_dirs`` are the directories of a plan that names them. Without details, who copies to whom
+    is left out.
+    """
+    moving = changed_log_dirs(columns, log_dirs)
+    within = None if log_dirs is None else log_dir_moves(columns, log_dirs, moving)
+    width = max(columns.replicas.shape[1], targets.shape[1])
+    origins, rows = widened(columns.replicas, width), widened(targets, width)
+    sizes = np.zeros(len(rows), np.int64) if columns.sizes is None else columns.sizes
+    new = added(rows, origins)
+    before, after = _loads(columns, origins, sizes), _loads(columns, rows, sizes)
+    gains = np.maximum(after.replicas - before.replicas, 0).sum()
+    copied = new.sum(axis=1)
+    return Explanation(
+        partitions=int((differs(origins, rows) | moving.any(axis=1)).sum()),
+        leader_changes=int((rows[:, 0] != origins[:, 0]).sum()),
+        replica_moves=int(copied.sum()),
+        replica_moves_least=int(gains),
+        bytes_to_move=int((copied * sizes).sum()),
+        bytes_to_move_least=int(np.maximum(after.size_bytes - before.size_bytes, 0).sum()),
+        rack_violations=(_violations(columns, origins), _violations(columns, rows)),
+        sets=(copysets(origins), copysets(rows)),
+        several_moves=int((copied > 1).sum()),
+        before=before,
+        after=after,
+        flows=_flows(columns, origins, rows, new, has_matrix=has_details),
+        in_service=~columns.brokers.cordoned,
+        log_dirs=within,
+    )
+
+
+def _loads(columns: ClusterColumns, rows: Shorts, sizes: Ints) -> BrokerLoads:
+    count = columns.brokers.count
+    rates = np.zeros(len(rows), np.int64) if columns.rates is None else columns.rates
+    return BrokerLoads(
+        replicas=counted(rows, count),
+        leaders=counted(rows[:, :1], count),
+        size_bytes=bytes_of(rows, sizes, count),
+        bytes_in_per_second=bytes_of(rows, rates, count),
+    )
+
+
+def _flows(
+    columns: ClusterColumns, origins: Shorts, rows: Shorts, new: Bools, *, has_matrix: bool
+) -> Flows:
+    count = columns.brokers.count
+    lines, places = np.nonzero(new)
+    ends = rows[lines, places].astype(np.int64)
+    leaders = origins[:, 0] if columns.leaders is None else columns.leaders
+    sources = leaders[lines].astype(np.int64)
+    # Without a leader nothing is copied before there is one: most likely the preferred.
+    sources = np.where(sources < 0, origins[lines, 0], sources)
+    amounts = np.ones(len(lines), np.int64) if columns.sizes is None else columns.sizes[lines]
+    known = np.zeros(len(lines), np.int64) if columns.sizes is None else amounts
+    gone = added(origins, rows)
+    matrix = None
+    if has_matrix and count <= _MAX_TABLED_BROKERS:
+        matrix = summed(sources * count + ends, amounts, count * count).reshape(count, count)
+    return Flows(
+        replicas_in=counted(ends, count),
+        replicas_out=counted(origins[gone], count),
+        bytes_in=summed(ends, known, count),
+        bytes_sent=summed(sources, known, count),
+        matrix=matrix,
+    )
+
+
+def _violations(columns: ClusterColumns, rows: Shorts) -> int:
+    if not columns.brokers.has_racks:
+        return 0
+    factors = row_counts(rows >= 0).astype(np.int32)
+    holding = counted(rows, columns.brokers.count) > 0
+    in_use = ~columns.brokers.cordoned | holding
+    rules = RackRules.of(columns.brokers.racks, in_use, int(factors.max(initial=1)))
+    weights: Floats = np.zeros(columns.brokers.count)
+    return int(rules.excess(rows, factors, weights, np.zeros(rows.shape, np.bool_)).sum())

@@ -1,0 +1,69 @@
+"""Cuts a cluster into blocks that are planned one by one, wherever that may be.
+
+A block is a run of topics, in the order of their names, with about as many partitions as any other.
+Which topics are in which block follows from the lengths of the topics alone, and a block holds
+nothing that depends on the others: so it is the same in this process and on another machine.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ballast.planner.arrays import Ints, Shorts, row_counts
+from ballast.planner.snapshot.columns import BrokerColumns, ClusterColumns
+
+PARTITIONS_PER_BLOCK = 100_000
+MAX_BLOCKS = 64
+"""What is held of each block while the shares are found has a bound, whatever the cluster."""
+
+
+def cut_topics(lengths: Ints, partitions_per_block: int = PARTITIONS_PER_BLOCK) -> Ints:
+    """Return the topic that each block begins with, and the number of topics at the end.
+
+    ``lengths`` are the numbers of partitions of the topics, in the order of their names. A topic is
+    never cut. There is one block at least.
+    """
+    assert partitions_per_block > 0, "a block holds something"
+    total = int(lengths.sum())
+    count = min(MAX_BLOCKS, max(1, round(total / partitions_per_block)))
+    ends = np.cumsum(lengths)
+    wanted = total * np.arange(1, count, dtype=np.int64) // count
+    after = np.searchsorted(ends, wanted)
+    before = np.where(after > 0, ends[after - 1], 0) if len(ends) else after
+    # The end of the topic or its beginning: whatever is nearer.
+    cuts = after + (ends[after] - wanted < wanted - before) if len(ends) else after
+    return np.unique(np.concatenate([[0], cuts, [len(lengths)]])).astype(np.int64)
+
+
+def block_of(columns: ClusterColumns, first: int, last: int) -> ClusterColumns:
+    """Return the block with the topics from ``first`` to before ``last``."""
+    begin, end = int(columns.topic_starts[first]), int(columns.topic_starts[last])
+    replicas = columns.replicas[begin:end]
+    width = max(1, int(row_counts(replicas >= 0).max(initial=1)))
+
+    def part(column: Ints | None) -> Ints | None:
+        return None if column is None else column[begin:end]
+
+    def narrow(table: Shorts | None) -> Shorts | None:
+        return None if table is None else table[begin:end, :width]
+
+    return replace(
+        columns,
+        topics=columns.topics[first:last],
+        topic_starts=columns.topic_starts[first : last + 1] - begin,
+        replicas=replicas[:, :width],
+        sizes=part(columns.sizes),
+        rates=part(columns.rates),
+        leaders=None if columns.leaders is None else columns.leaders[begin:end],
+        log_dirs=narrow(columns.log_dirs),
+    )
+
+
+def without_partitions(brokers: BrokerColumns) -> ClusterColumns:
+    """Return a cluster of brokers on which there is nothing."""
+    return ClusterColumns(
+        brokers=brokers,
+        topics=(),
+        topic_starts=np.zeros(1, np.int64),
+        replicas=np.zeros((0, 1), np.int32),
+    )

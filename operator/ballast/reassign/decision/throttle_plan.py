@@ -1,0 +1,242 @@
+"""Which throttle values the cluster should have now, and what must be remembered before.
+
+One rule serves setting, editing and restoring: compare what is with what should be, and change the
+difference. A broker that does not answer is a *debt*: it is tried again at each visit, holds up
+nothing else, and is named until it is paid.
+"""
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ballast.model.ids import TopicPartition
+from ballast.reassign.decision.decision_input import Hints, Observed
+from ballast.reassign.plan.plan import PlannedMove
+from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.throttle.throttle_lists import is_good_enough
+from ballast.reassign.throttle.throttle_values import (
+    BROKER_RATES,
+    LOG_DIRS_RATE,
+    TOPIC_THROTTLES,
+    Movement,
+    Values,
+    changes,
+    moving_brokers,
+    planned_movement,
+    rate_values,
+    topic_entries,
+    wanted_list,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throttling:
+    """The throttle that should be in force."""
+
+    bytes_per_second: int | None
+    """None = none."""
+    movement: Mapping[TopicPartition, Movement]
+    """The moves that copy bytes and are not complete; empty without a throttle."""
+    unnamed: frozenset[TopicPartition] = frozenset()
+    """Of those moves the ones that do not fit into the list of their topic yet: none of them is
+    under way, and none may start."""
+    copying_within: frozenset[int] = frozenset()
+    """Brokers that copy replicas from one of their log directories to another."""
+
+    @classmethod
+    def of(
+        cls,
+        bytes_per_second: int | None,
+        moves: Iterable[PlannedMove],
+        named: Container[TopicPartition] | None = None,
+    ) -> "Throttling":
+        """Return the throttle for the moves still to be completed; ``named`` are all by default."""
+        if bytes_per_second is None:
+            return cls(bytes_per_second=None, movement={})
+        known = tuple(moves)
+        movement = planned_movement(known)
+        within = frozenset(broker for move in known for broker in move.moving_within)
+        return cls(
+            bytes_per_second=bytes_per_second if movement or within else None,
+            movement=movement,
+            unnamed=frozenset(() if named is None else (tp for tp in movement if tp not in named)),
+            copying_within=within,
+        )
+
+    @property
+    def named(self) -> dict[TopicPartition, Movement]:
+        """The moves that the lists of their topics are to name."""
+        return {tp: move for tp, move in self.movement.items() if tp not in self.unnamed}
+
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        """Brokers whose rates are set."""
+        return tuple(sorted(self.copying_within.union(moving_brokers(self.movement))))
+
+    def rates(self) -> dict[int, dict[str, str]]:
+        """Return the values to be set on each broker."""
+        if self.bytes_per_second is None:
+            return {}
+        sending = frozenset(moving_brokers(self.movement))
+        return {
+            broker: rate_values(
+                self.bytes_per_second,
+                (
+                    *(BROKER_RATES if broker in sending else ()),
+                    *((LOG_DIRS_RATE,) if broker in self.copying_within else ()),
+                ),
+            )
+            for broker in self.brokers
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThrottleChange:
+    """Configuration values to set, or to delete where None."""
+
+    topics: Mapping[str, Values] = field(default_factory=dict)
+    brokers: Mapping[int, Values] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.topics or self.brokers)
+
+
+def remembered(
+    memory: Memory, throttling: Throttling, observed: Observed, hints: Hints
+) -> Memory | None:
+    """Return the memory with the values that ``throttling`` will overwrite, or None if it has them.
+
+    A broker that does not answer is remembered when it does: until then nothing is set on it. The
+    same holds for one with a rate that has not stood for a while: it may be that of another
+    reassignment, which could not put it back while the broker was down and is about to.
+    """
+    topics = dict(memory.topic_throttles)
+    for topic in topic_entries(throttling.movement):
+        if topic in observed.topic_configs and topic not in topics:
+            now = observed.topic_configs[topic]
+            topics[topic] = {name: now.get(name) for name in TOPIC_THROTTLES}
+    brokers = dict(memory.broker_throttles)
+    for broker, rates in throttling.rates().items():
+        is_settled = broker in brokers or broker not in hints.fresh_rates
+        if broker in observed.broker_configs and is_settled:
+            now = observed.broker_configs[broker]
+            brokers[broker] = {
+                **{name: now.get(name) for name in rates},
+                **brokers.get(broker, {}),
+            }
+    if topics == memory.topic_throttles and brokers == memory.broker_throttles:
+        return None
+    return replace(memory, topic_throttles=topics, broker_throttles=brokers)
+
+
+def wanted_change(
+    memory: Memory, throttling: Throttling, observed: Observed, *, all_values: bool = False
+) -> ThrottleChange:
+    """Return what must change so that ``throttling`` is in force, and else what was before.
+
+    ``all_values`` names also those that seem to be right: a broker shows a change some time after
+    it has acknowledged it, and a throttle that is not shown yet must not be left behind.
+    """
+    active = topic_entries(throttling.named)
+    universe = own_entries(memory)
+    topics: dict[str, Values] = {}
+    for topic, before in sorted(memory.topic_throttles.items()):
+        now = observed.topic_configs.get(topic)
+        if now is None:
+            continue
+        needed = active.get(topic, {})
+        ours = universe.get(topic, frozenset())
+        if needed and all(
+            is_good_enough(now.get(name), before.get(name), needed[name], ours)
+            for name in TOPIC_THROTTLES
+        ):
+            continue
+        wanted = {
+            name: wanted_list(
+                now=now.get(name),
+                before=before.get(name),
+                active=needed.get(name, frozenset()),
+                ours=ours,
+            )
+            for name in TOPIC_THROTTLES
+        }
+        change = wanted if all_values else changes(now, wanted)
+        if change:
+            topics[topic] = change
+    return ThrottleChange(
+        topics=topics, brokers=_broker_changes(memory, throttling, observed, all_values)
+    )
+
+
+def _broker_changes(
+    memory: Memory, throttling: Throttling, observed: Observed, all_values: bool
+) -> dict[int, Values]:
+    rates = throttling.rates()
+    brokers: dict[int, Values] = {}
+    for broker, before in sorted(memory.broker_throttles.items()):
+        now = observed.broker_configs.get(broker)
+        if now is None:
+            continue
+        wanted = {**before, **rates.get(broker, {})}
+        change = wanted if all_values else changes(now, wanted)
+        if change:
+            brokers[broker] = change
+    return brokers
+
+
+def debts(memory: Memory, observed: Observed, hints: Hints) -> tuple[str, ...]:
+    """Return the brokers and topics whose values could not be looked at, and so not be restored."""
+    gone = {tp.topic for tp in hints.gone}
+    return (
+        *(
+            f"broker {b}"
+            for b in sorted(memory.broker_throttles)
+            if b not in observed.broker_configs and b not in hints.restored
+        ),
+        *(
+            f"topic {topic}"
+            for topic in sorted(memory.topic_throttles)
+            if topic not in observed.topic_configs and topic not in gone
+        ),
+    )
+
+
+def with_debts_only(memory: Memory, observed: Observed, hints: Hints) -> Memory:
+    """Return the memory without the values that have been put back."""
+    gone = {tp.topic for tp in hints.gone}
+    seen = observed.topic_configs
+    return replace(
+        memory,
+        topic_throttles={
+            topic: values
+            for topic, values in memory.topic_throttles.items()
+            if topic not in seen and topic not in gone
+        },
+        broker_throttles={
+            broker: values
+            for broker, values in memory.broker_throttles.items()
+            if broker not in observed.broker_configs and broker not in hints.restored
+        },
+    )
+
+
+def unthrottled_brokers(
+    memory: Memory, throttling: Throttling, observed: Observed
+) -> frozenset[int]:
+    """Return live brokers whose throttle cannot be known to be set: no move may start there."""
+    return frozenset(
+        broker
+        for broker in throttling.brokers
+        if broker in observed.live_brokers
+        and not (broker in observed.broker_configs and broker in memory.broker_throttles)
+    )
+
+
+def own_entries(memory: Memory) -> dict[str, frozenset[str]]:
+    """Return by topic all entries of lists that we may have added."""
+    entries: dict[str, set[str]] = {}
+    for move in memory.plan.moves:
+        tp = move.topic_partition
+        entries.setdefault(tp.topic, set()).update(
+            f"{tp.partition}:{broker}" for broker in (*move.origin, *move.target)
+        )
+    return {topic: frozenset(names) for topic, names in entries.items()}

@@ -1,0 +1,241 @@
+"""Short-lived observations of a running reassignment, never stored: what `Hints` are made of.
+
+Nothing here is needed for a correct end: after a restart it is all forgotten and found out again.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ballast.model.ids import TopicPartition
+from ballast.reassign.decision.decision_input import Hints, Observed
+from ballast.reassign.plan.progress import Rate
+from ballast.reassign.ports import RequestError
+
+SUBMITTED_SECONDS = 3.0
+"""So long a submitted move counts as under way although no view shows it yet."""
+REFUSED_SECONDS = 2.0
+"""So long a refused move is not submitted again."""
+GONE_SECONDS = 10.0
+"""So long a partition must be invisible to count as deleted: a starting broker knows none."""
+PROBLEM_SECONDS = 2.0
+"""So long the cluster must contradict a spec before the spec is refused."""
+MAX_REFUSALS = 5
+"""A move refused so often in a row, for a reason that does not pass by itself, has failed."""
+INGRESS_SECONDS = 30.0
+"""So long moves must not come nearer to their end to say that the throttle is too low."""
+
+IDLE_SECONDS = 60.0
+"""So long nothing must be under way before others may begin: a broker restarts in less."""
+FRESH_RATE_SECONDS = 10.0
+"""So long a throttle rate of others must be seen before it counts as the value to restore."""
+MAX_ELECTIONS = 8
+"""So often a preferred leader is asked for."""
+CANCEL_SECONDS = 2.0
+MAX_CANCEL_SECONDS = 60.0
+"""Between two attempts to cancel the same move; doubled from one to the other."""
+
+_PASSING = frozenset(
+    {
+        "NOT_CONTROLLER",
+        "REASSIGNMENT_IN_PROGRESS",
+        "REQUEST_TIMED_OUT",
+        "UNKNOWN_TOPIC_OR_PARTITION",
+        "REPLICA_NOT_AVAILABLE",
+        "NOT_LEADER_OR_FOLLOWER",
+        "BROKER_NOT_AVAILABLE",
+    }
+)
+
+
+class Recent:
+    """What was seen lately. Times are seconds of a clock that never goes back."""
+
+    def __init__(self) -> None:
+        self._submitted: dict[TopicPartition, float] = {}
+        self._undone: set[TopicPartition] = set()
+        self._refused: dict[TopicPartition, tuple[RequestError, float]] = {}
+        self._refusals: dict[TopicPartition, int] = {}
+        self._failed: dict[TopicPartition, RequestError] = {}
+        self._missing_since: dict[TopicPartition, float] = {}
+        self._cancels: dict[TopicPartition, Refusals] = {}
+        self._log_dir_orders: Refusals | None = None
+        self._elections: dict[TopicPartition, tuple[int, str]] = {}
+        self._rates: dict[int, tuple[Mapping[str, str], float]] = {}
+        self._idle_since: float | None = None
+        self._problems_since: float | None = None
+        self._signature: object = None
+        self._progress_at: float | None = None
+        self._not_less_since: float | None = None
+        self.moved = Rate()
+        self._copying: frozenset[TopicPartition] = frozenset()
+        self._least_remaining = 0
+        self.restore_sent = False
+        """Whether this process has put every remembered throttle value back at least once."""
+        self.restored: set[int] = set()
+        """Brokers that have acknowledged their values since we last set any."""
+        self.troubles: tuple[str, ...] = ()
+
+    def note_submitted(
+        self,
+        targets: Iterable[TopicPartition],
+        refused: Mapping[TopicPartition, RequestError],
+        now: float,
+        *,
+        rolling_back: bool = False,
+    ) -> None:
+        """Remember which moves were taken and which refused."""
+        for tp in targets:
+            error = refused.get(tp)
+            if error is None:
+                self._submitted[tp] = now
+                if rolling_back:
+                    self._undone.add(tp)
+                self._refused.pop(tp, None)
+                self._refusals.pop(tp, None)
+                continue
+            self._refused[tp] = (error, now)
+            if error.error not in _PASSING:
+                self._refusals[tp] = self._refusals.get(tp, 0) + 1
+            if self._refusals.get(tp, 0) >= MAX_REFUSALS:
+                self._failed[tp] = error
+
+    def note_cancelled(
+        self,
+        partitions: Iterable[TopicPartition],
+        refused: Mapping[TopicPartition, RequestError],
+        now: float,
+        *,
+        log_dirs: RequestError | None = None,
+    ) -> None:
+        """Remember which moves were not taken back; ``log_dirs``: an order that was refused."""
+        for tp in partitions:
+            if tp in refused:
+                self._cancels[tp] = Refusals.after(self._cancels.get(tp), refused[tp], now)
+            else:
+                self._cancels.pop(tp, None)
+        if log_dirs is None:
+            self._log_dir_orders = None
+        else:
+            self._log_dir_orders = Refusals.after(self._log_dir_orders, log_dirs, now)
+
+    def note_elections(
+        self, partitions: Iterable[TopicPartition], refused: Mapping[TopicPartition, RequestError]
+    ) -> None:
+        """Count how often preferred leaders were asked for."""
+        for tp in partitions:
+            error = refused.get(tp)
+            words = "it does not stay leader" if error is None else f"{error.error} {error.message}"
+            self._elections[tp] = (self._elections.get(tp, (0, ""))[0] + 1, words)
+
+    def note_rates(self, configs: Mapping[int, Mapping[str, str]], now: float) -> None:
+        """Remember since when brokers have had the throttle rates that they have."""
+        for broker, values in configs.items():
+            if broker not in self._rates or self._rates[broker][0] != values:
+                self._rates[broker] = (values, now)
+
+    def note_idle(self, is_idle: bool, now: float) -> None:
+        """Remember since when nothing has been under way and nothing could be started."""
+        if not is_idle:
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = now
+
+    def note_visible(
+        self, partitions: Iterable[TopicPartition], observed: Observed, now: float
+    ) -> None:
+        """Remember since when partitions of the plan have been out of sight."""
+        for tp in partitions:
+            if tp in observed.cluster.partitions or tp in observed.pending:
+                self._missing_since.pop(tp, None)
+            else:
+                self._missing_since.setdefault(tp, now)
+
+    def note_problems(self, exist: bool, now: float) -> None:
+        """Remember since when the cluster has contradicted the spec."""
+        if not exist:
+            self._problems_since = None
+        elif self._problems_since is None:
+            self._problems_since = now
+
+    def note_progress(self, signature: object, now: float) -> None:
+        """Start the deadline anew when anything has changed that may bring the moves on."""
+        if self._progress_at is None or signature != self._signature:
+            self._signature, self._progress_at = signature, now
+
+    def note_remaining(
+        self, copying: frozenset[TopicPartition], remaining: int, now: float
+    ) -> None:
+        """Remember since when the same throttled moves have not come nearer to their end."""
+        if copying != self._copying or remaining < self._least_remaining or not copying:
+            self._copying, self._least_remaining = copying, remaining
+            self._not_less_since = now if copying else None
+
+    def hints(self, now: float, deadline_seconds: float) -> Hints:
+        """Return what a decision may know of it."""
+        self._forget(now)
+        waited = 0.0 if self._progress_at is None else now - self._progress_at
+        return Hints(
+            submitted=frozenset(self._submitted),
+            undone=frozenset(self._undone),
+            refused={tp: error for tp, (error, _) in self._refused.items()},
+            failed=dict(self._failed),
+            gone=frozenset(
+                tp for tp, since in self._missing_since.items() if now - since >= GONE_SECONDS
+            ),
+            cancels_refused={
+                tp: refusal.error for tp, refusal in self._cancels.items() if refusal.is_recent(now)
+            },
+            log_dirs_refused=(
+                self._log_dir_orders is not None and self._log_dir_orders.is_recent(now)
+            ),
+            not_electable={
+                tp: words
+                for tp, (times, words) in self._elections.items()
+                if times >= MAX_ELECTIONS
+            },
+            fresh_rates=frozenset(
+                broker
+                for broker, (values, since) in self._rates.items()
+                if values and now - since < FRESH_RATE_SECONDS
+            ),
+            idle=_lasted(self._idle_since, now, IDLE_SECONDS),
+            problems_persist=_lasted(self._problems_since, now, PROBLEM_SECONDS),
+            stalled=waited >= deadline_seconds,
+            below_ingress=_lasted(self._not_less_since, now, INGRESS_SECONDS),
+            restore_sent=self.restore_sent,
+            restored=frozenset(self.restored),
+            troubles=self.troubles,
+        )
+
+    def _forget(self, now: float) -> None:
+        self._submitted = {
+            tp: at for tp, at in self._submitted.items() if now - at < SUBMITTED_SECONDS
+        }
+        self._refused = {
+            tp: (error, at)
+            for tp, (error, at) in self._refused.items()
+            if now - at < REFUSED_SECONDS
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusals:
+    """How often in a row something was refused, and when last."""
+
+    error: RequestError
+    times: int
+    at: float
+
+    @classmethod
+    def after(cls, before: "Refusals | None", error: RequestError, now: float) -> "Refusals":
+        """Return what is known after one refusal more."""
+        return cls(error=error, times=1 if before is None else before.times + 1, at=now)
+
+    def is_recent(self, now: float) -> bool:
+        """Whether it is too early to ask again."""
+        pause_s = CANCEL_SECONDS * 2.0 ** min(self.times - 1, 10)
+        return now - self.at < min(pause_s, MAX_CANCEL_SECONDS)
+
+
+def _lasted(since: float | None, now: float, seconds: float) -> bool:
+    return since is not None and now - since >= seconds

@@ -1,0 +1,74 @@
+"""What must hold at the end: the assignment, full in-sync replicas, preferred leaders."""
+
+from collections.abc import Container, Mapping, Sequence
+
+from ballast.model.ids import TopicPartition
+from ballast.reassign.decision.decision_input import Observed
+from ballast.reassign.decision.move_states import Survey
+from ballast.reassign.plan.progress import MoveState
+from ballast.reassign.spec.spec import ReassignmentSpec
+
+_NAMED = 5
+"""So many mismatches are named; the rest is counted."""
+
+
+def electable(seen: Survey, observed: Observed) -> tuple[TopicPartition, ...]:
+    """Return completed partitions that their preferred replica does not lead but could lead now."""
+    partitions = []
+    for move in seen.within(MoveState.COMPLETED):
+        view = observed.cluster.partitions[move.topic_partition]
+        preferred = move.target[0]
+        if (
+            view.leader != preferred
+            and preferred in view.isr
+            and preferred in observed.live_brokers
+        ):
+            partitions.append(move.topic_partition)
+    return tuple(partitions)
+
+
+def mismatches(
+    spec: ReassignmentSpec,
+    seen: Survey,
+    observed: Observed,
+    not_electable: Container[TopicPartition] = (),
+) -> tuple[str, ...]:
+    """Return what is not yet as it must be, in words; bounded.
+
+    Leaders that cannot be had (``not_electable``) are not waited for.
+    """
+    wrong = [f"{move.topic_partition} is not visible" for move in seen.within(MoveState.BLOCKED)]
+    for move in seen.within(MoveState.COMPLETED):
+        tp = move.topic_partition
+        view = observed.cluster.partitions[tp]
+        missing = sorted(frozenset(move.target) - frozenset(view.isr))
+        if missing:
+            wrong.append(f"{tp}: not in sync: {','.join(map(str, missing))}")
+        elif (
+            spec.settings.elect_preferred_leaders
+            and view.leader != move.target[0]
+            and tp not in not_electable
+        ):
+            wrong.append(f"{tp}: led by {view.leader} instead of {move.target[0]}")
+    return bounded(wrong)
+
+
+def leaders_not_had(
+    seen: Survey, observed: Observed, not_electable: Mapping[TopicPartition, str]
+) -> tuple[str, ...]:
+    """Return the partitions that others lead than should, and why, in words; bounded."""
+    return bounded(
+        [
+            f"{move.topic_partition}: {not_electable[move.topic_partition]}"
+            for move in seen.within(MoveState.COMPLETED)
+            if move.topic_partition in not_electable
+            and observed.cluster.partitions[move.topic_partition].leader != move.target[0]
+        ]
+    )
+
+
+def bounded(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the first few, and how many more there are."""
+    if len(words) <= _NAMED:
+        return tuple(words)
+    return (*words[:_NAMED], f"and {len(words) - _NAMED} more")

@@ -1,0 +1,179 @@
+"""What one reassignment remembers beyond what spec and cluster show; durable before it is needed.
+
+The plan with its origins (the cluster forgets them when a move completes; its inverse follows from
+it), the throttle values as they were, when it began, how far the wish has gone, how it ended.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ballast.model.conditions import Condition
+from ballast.reassign.errors import MemoryRejected, PlanRejected
+from ballast.reassign.plan.pieces import Piece
+from ballast.reassign.plan.plan import PLAN_FORMAT, Plan
+from ballast.reassign.state.conditions import LifecycleState, conditions_from_documents
+from ballast.reassign.throttle.throttle_values import Values
+
+_VERSION = 1
+
+
+class Intent(StrEnum):
+    """What is being done; it only ever goes down this list (as the resource's rules demand)."""
+
+    EXECUTE = "Execute"
+    CANCEL = "Cancel"
+    ROLL_BACK = "RollBack"
+    ABANDON = "Abandon"
+    """The object is being deleted: what is in flight is taken back, whichever way it goes."""
+    LEAVE = "Leave"
+    """The object is being deleted: what is in flight is left to the cluster."""
+
+    @property
+    def submits_moves(self) -> bool:
+        """Whether moves are still to be begun."""
+        return self in (Intent.EXECUTE, Intent.ROLL_BACK)
+
+
+INTENT_RANK: Mapping[Intent, int] = {intent: rank for rank, intent in enumerate(Intent)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flaw:
+    """What was not as it should be when a reassignment ended: the condition Verified is False."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """The durable part of one reassignment's state."""
+
+    name: str
+    plan: Plan
+    piece: Piece | None = None
+    """Of a plan that is executed in pieces: the one that ``plan`` is."""
+    start_time_ms: int | None = None
+    """When the first change was about to be made; None = nothing has been touched."""
+    topic_throttles: Mapping[str, Values] = field(default_factory=dict)
+    """By topic: the throttle lists before our first change."""
+    broker_throttles: Mapping[int, Values] = field(default_factory=dict)
+    """By broker: the throttle rates before our first change."""
+    intent: Intent = Intent.EXECUTE
+    has_yielded: bool = False
+    """It could not go on, put its throttle back and lets others begin; it asks for its turn before
+    it starts another move."""
+    closing: LifecycleState | None = None
+    """How it will end: no move of it is started any more, and its throttle is put back. Others may
+    begin, and what they move is no longer this one's concern."""
+    outcome: LifecycleState | None = None
+    """How it ended; None while it is active."""
+    flaw: Flaw | None = None
+    """What was not as it should be when it ended."""
+    completion_time_ms: int | None = None
+    conditions: tuple[Condition, ...] = ()
+    """As last reported, for their transition times."""
+
+    @property
+    def has_throttles(self) -> bool:
+        """Whether throttle values may have been changed and not yet been put back."""
+        return bool(self.topic_throttles or self.broker_throttles)
+
+    @property
+    def lets_others_begin(self) -> bool:
+        """Whether it starts no move unless it gets its turn again."""
+        return self.has_yielded or self.closing is not None
+
+    def to_document(self) -> dict[str, object]:
+        """Return the JSON object that is stored."""
+        return {
+            "version": _VERSION,
+            "name": self.name,
+            "plan": {
+                "format": PLAN_FORMAT,
+                "digest": self.plan.digest,
+                "lines": list(self.plan.lines()),
+            },
+            "rollback": {"digest": self.plan.rollback_digest},
+            "piece": None if self.piece is None else self.piece.to_document(),
+            "startTimeMs": self.start_time_ms,
+            "topicThrottles": {t: dict(v) for t, v in sorted(self.topic_throttles.items())},
+            "brokerThrottles": {str(b): dict(v) for b, v in sorted(self.broker_throttles.items())},
+            "intent": self.intent.value,
+            "hasYielded": self.has_yielded,
+            "closing": None if self.closing is None else self.closing.value,
+            "flaw": None if self.flaw is None else [self.flaw.reason, self.flaw.message],
+            "outcome": None if self.outcome is None else self.outcome.value,
+            "completionTimeMs": self.completion_time_ms,
+            "conditions": [condition.to_document() for condition in self.conditions],
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, object]) -> "Memory":
+        """Return what `to_document` wrote. Raises `MemoryRejected`."""
+        try:
+            return _read(document)
+        except (KeyError, ValueError, TypeError, AttributeError, PlanRejected) as error:
+            raise MemoryRejected(f"the saved state cannot be read: {error}") from error
+
+
+def _read(document: Mapping[str, object]) -> Memory:
+    if document["version"] != _VERSION:
+        raise ValueError(f"version {document['version']} is not known")
+    stored = document["plan"]
+    if not isinstance(stored, Mapping) or not isinstance(stored["lines"], list):
+        raise TypeError("plan.lines must be a list")
+    plan = Plan.from_lines(stored["lines"])
+    if stored["format"] != PLAN_FORMAT or stored["digest"] != plan.digest:
+        raise ValueError("the plan does not have the digest that was saved with it")
+    # Operators before 0.2 wrote none of these four.
+    closing, flaw, piece = (document.get(name) for name in ("closing", "flaw", "piece"))
+    outcome = document["outcome"]
+    return Memory(
+        name=str(document["name"]),
+        plan=plan,
+        piece=None if piece is None else Piece.from_document(piece),
+        start_time_ms=_optional_int(document["startTimeMs"]),
+        topic_throttles={
+            str(topic): values for topic, values in _throttles(document["topicThrottles"])
+        },
+        broker_throttles={
+            int(broker): values for broker, values in _throttles(document["brokerThrottles"])
+        },
+        intent=Intent(str(document["intent"])),
+        has_yielded=document.get("hasYielded") is True,
+        closing=None if closing is None else LifecycleState(str(closing)),
+        flaw=_flaw(flaw),
+        outcome=None if outcome is None else LifecycleState(str(outcome)),
+        completion_time_ms=_optional_int(document["completionTimeMs"]),
+        conditions=tuple(conditions_from_documents(document["conditions"]).values()),
+    )
+
+
+def _flaw(value: object) -> Flaw | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise TypeError("a flaw must be a list of two strings")
+    reason, message = value
+    return Flaw(reason=reason, message=message)
+
+
+def _optional_int(value: object) -> int | None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise TypeError("a time must be an integer")
+
+
+def _throttles(value: object) -> list[tuple[str, dict[str, str | None]]]:
+    if not isinstance(value, Mapping):
+        raise TypeError("throttles must be a mapping")
+    throttles: list[tuple[str, dict[str, str | None]]] = []
+    for key, values in value.items():
+        if not isinstance(values, Mapping):
+            raise TypeError("throttle values must be a mapping")
+        if not all(v is None or isinstance(v, str) for v in values.values()):
+            raise TypeError("a throttle value must be a string or null")
+        throttles.append((str(key), dict(values)))
+    return throttles

@@ -1,0 +1,48 @@
+"""The file of a log's leader epochs (Kafka ``LeaderEpochCheckpointFile``), written at a flush.
+
+Recovery finds epochs above the recovery point in the batches; those below it are trusted to be in
+the file.
+"""
+
+from collections.abc import Callable
+
+from ballast.replication.leader_epochs import LeaderEpochCache
+from ballast.storage.files.checkpoints import encode_epochs
+from ballast.storage.files.durability import Flushes, write_whole
+from ballast.storage.files.files import Files
+from ballast.storage.files.layout import LEADER_EPOCHS
+
+
+class EpochFile:
+    """Knows whether the file has what the memory has."""
+
+    def __init__(self, files: Files, epochs: LeaderEpochCache, *, is_saved: bool) -> None:
+        self.is_saved = is_saved
+        """Whether the file has, or is about to have, all epochs."""
+        self._files = files
+        self._epochs = epochs
+        self._version = 0
+
+    def changed(self, changed: bool) -> None:
+        """Note whether the epochs have changed."""
+        if changed:
+            self.is_saved = False
+            self._version += 1
+
+    def flushes(self, directory: str, is_in_use: Callable[[], bool]) -> Flushes:
+        """Write the file, unless the epochs change, or the log leaves, while the disk writes.
+
+        ``is_in_use`` tells whether the log still has that directory.
+        """
+        if self.is_saved:
+            return
+        self.is_saved = True
+        self._version += 1
+        version = self._version
+
+        def is_current() -> bool:
+            # A truncation may have written newer ones already.
+            return self._version == version and is_in_use()
+
+        data = encode_epochs(self._epochs.entries)
+        yield from write_whole(self._files, f"{directory}/{LEADER_EPOCHS}", data, is_current)

@@ -1,0 +1,400 @@
+"""One segment of a log: a file of record batches and its two sparse indexes.
+
+An index entry is made for the first batch that begins more than ``index.interval.bytes`` after the
+previous entry's (LogSegment.append). Positions of recent batch boundaries are remembered, so that
+reads at the tail and sequential reads search nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from ballast.model.settings.values import INT_MAX, LONG_MAX
+from ballast.protocol.errors import RecordsError
+from ballast.protocol.records import HEADER_SIZE, BatchHeader, read_batch_header
+from ballast.storage.errors import CorruptLog, StorageError
+from ballast.storage.files.descriptors import Buffer
+from ballast.storage.files.durability import Flushes, each
+from ballast.storage.files.files import File, Files, Flush
+from ballast.storage.files.layout import (
+    LOG_SUFFIX,
+    OFFSET_INDEX_SUFFIX,
+    RETIRED_SUFFIX,
+    TIME_INDEX_SUFFIX,
+    segment_file,
+)
+from ballast.storage.log.batch_mark import BatchMark, mark_of
+from ballast.storage.log.index import NO_TIMESTAMP, OffsetIndex, TimeIndex
+
+REMEMBERED_POSITIONS = 64
+
+
+class Segment:
+    """Batches from `base_offset` on. Methods raise `DiskError`; those that scan, `CorruptLog`."""
+
+    __slots__ = (
+        "_bytes_since_entry",
+        "_file",
+        "_files",
+        "_first_timestamp",
+        "_positions",
+        "_seen_ms",
+        "_suffix",
+        "base_offset",
+        "directory",
+        "end_offset",
+        "index_interval_bytes",
+        "max_timestamp",
+        "max_timestamp_offset",
+        "offset_index",
+        "path",
+        "size",
+        "time_index",
+    )
+
+    def __init__(
+        self,
+        files: Files,
+        directory: str,
+        base_offset: int,
+        index_interval_bytes: int,
+        suffix: str = "",
+    ) -> None:
+        """Make it; ``suffix`` follows the names of files that are not, or not yet, the log's."""
+        self.base_offset = base_offset
+        self.directory = directory
+        self._suffix = suffix
+        self.path = self._sibling(LOG_SUFFIX)
+        self.index_interval_bytes = index_interval_bytes
+        self.size = 0
+        """Bytes of whole, appended batches; what lies behind them in the file is not there."""
+        self.end_offset: int | None = None
+        """The next segment's base offset; None for the segment that is appended to."""
+        self.max_timestamp = NO_TIMESTAMP
+        self.max_timestamp_offset = base_offset
+        self.offset_index = OffsetIndex(files, self._sibling(OFFSET_INDEX_SUFFIX), base_offset)
+        self.time_index = TimeIndex(files, self._sibling(TIME_INDEX_SUFFIX), base_offset)
+        self._files = files
+        self._file: File | None = None
+        self._first_timestamp: int | None = None
+        self._seen_ms: int | None = None
+        self._bytes_since_entry = 0
+        self._positions: dict[int, int] = {}
+
+    @property
+    def sealed(self) -> bool:
+        """Whether appends go to a later segment."""
+        return self.end_offset is not None
+
+    def create(self) -> None:
+        """Begin an empty segment, over whatever a crash left under its names."""
+        self._open(create=True).truncate(0)
+        for index in (self.offset_index.file, self.time_index.file):
+            index.load(verify=False)
+            index.keep(0)
+            index.write()
+
+    def open_sealed(self, end_offset: int) -> None:
+        """Take the size from the file and trust the indexes; rebuild them if they are missing."""
+        self.size = self._files.size(self.path)
+        self.end_offset = end_offset
+        intact = self.look_at_indexes()
+        last_entry = self.offset_index.last() if intact else None
+        if not intact or (last_entry is not None and last_entry.position >= self.size):
+            self._rebuild_indexes(end_offset)
+        last_time = self.time_index.last()
+        if last_time is not None:
+            self.max_timestamp, self.max_timestamp_offset = last_time
+        self.release()
+
+    def open_active(self) -> int:
+        """Open the segment for appends after a clean shutdown; return the offset after its last."""
+        self.size = self._open().size()
+        self.load_indexes(verify=False)
+        self.offset_index.keep_below(LONG_MAX, self.size)
+        return self._scan_tail()
+
+    def load_indexes(self, *, verify: bool) -> None:
+        """Hold both indexes in memory; both empty if one is missing or cut off."""
+        intact = self.look_at_indexes()
+        for index in (self.offset_index.file, self.time_index.file):
+            index.load(verify=verify)
+            if not intact:
+                index.keep(0)
+
+    def look_at_indexes(self) -> bool:
+        """Whether both indexes are there, with whole entries."""
+        return self.offset_index.file.look() and self.time_index.file.look()
+
+    def begin_tail(self) -> None:
+        """Go back to what the indexes know; `note` must follow for the batches behind them."""
+        last_time = self.time_index.last()
+        newest = last_time or (NO_TIMESTAMP, self.base_offset)
+        self.max_timestamp, self.max_timestamp_offset = newest
+        self._bytes_since_entry = 0
+        self._positions.clear()
+        self._first_timestamp = None
+
+    def _rebuild_indexes(self, end_offset: int) -> None:
+        self.load_indexes(verify=False)
+        self.offset_index.file.keep(0)
+        self.time_index.file.keep(0)
+        self._scan_tail()
+        self.seal(end_offset)
+
+    def _scan_tail(self) -> int:
+        """Read the headers behind the last index entry; return the offset after the last batch."""
+        self.begin_tail()
+        last_entry = self.offset_index.last()
+        next_offset = self.base_offset
+        for position, header in self.scan(last_entry.position if last_entry else 0):
+            self.note(position, mark_of(header))
+            next_offset = header.next_offset
+        self.remember(next_offset, self.size)
+        return next_offset
+
+    def append(self, records: Buffer, marks: Sequence[BatchMark]) -> None:
+        """Write whole batches at the end with one call; ``marks`` are relative to ``records``."""
+        start = self.size
+        (self._file or self._open()).pwrite(records, start)
+        self.size = start + len(records)
+        for mark in marks:
+            self.note(start + mark.position, mark)
+        self.remember(marks[-1].last_offset + 1, self.size)
+
+    def note(self, position: int, mark: BatchMark) -> None:
+        """Take the batch at ``position`` of this segment into the indexes."""
+        if mark.max_timestamp > self.max_timestamp:
+            self.max_timestamp = mark.max_timestamp
+            self.max_timestamp_offset = mark.last_offset
+        if self._bytes_since_entry > self.index_interval_bytes:
+            self.offset_index.append(mark.last_offset, position)
+            self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
+            self._bytes_since_entry = 0
+        self._bytes_since_entry += mark.size
+
+    def first_timestamp(self) -> int:
+        """Return the timestamp of the first batch, in ms; -1 if it has none or is missing."""
+        if self._first_timestamp is None:
+            if not self.size:
+                return NO_TIMESTAMP
+            self._first_timestamp = next(self.scan(0))[1].max_timestamp
+        return self._first_timestamp
+
+    def waited_ms(self, timestamp_ms: int, now_ms: int | None) -> int:
+        """Return how long it takes batches, by their timestamps or, without, since first asked."""
+        first = self.first_timestamp() if self._first_timestamp is None else self._first_timestamp
+        if first > NO_TIMESTAMP:
+            return timestamp_ms - first
+        if now_ms is None:
+            return 0
+        if self._seen_ms is None:
+            self._seen_ms = now_ms
+        return now_ms - self._seen_ms
+
+    def largest_timestamp(self) -> int:
+        """Return the newest timestamp, in ms; the last change of the file if there is none."""
+        return self.max_timestamp if self.max_timestamp > NO_TIMESTAMP else self.modified_ms()
+
+    def modified_ms(self) -> int:
+        """Return when the batches' file last changed, in ms since the epoch."""
+        return self._files.modified_ms(self.path)
+
+    def set_modified_ms(self, time_ms: int) -> None:
+        """Have the batches' file changed last at another time."""
+        self._files.set_modified_ms(self.path, time_ms)
+
+    def scan(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
+        """Yield position and header of the batches from ``position`` on, checksums unread."""
+        file = self._open()
+        next_offset = self.base_offset
+        while position < self.size:
+            try:
+                header = read_batch_header(file.pread(HEADER_SIZE, position))
+            except RecordsError as error:
+                raise CorruptLog(f"{self.path} at {position}: {error}") from error
+            if position + header.size > self.size:
+                raise CorruptLog(f"{self.path} at {position}: the batch is cut off")
+            if not next_offset <= header.base_offset <= self.base_offset + INT_MAX:
+                raise CorruptLog(f"{self.path} at {position}: offset {header.base_offset} is wrong")
+            next_offset = header.next_offset
+            yield position, header
+            position += header.size
+
+    def read_at(self, position: int, size: int) -> bytes:
+        """Return bytes of the file as they are."""
+        return self._open().pread(size, position)
+
+    def remember(self, offset: int, position: int) -> None:
+        """Note where the batch that holds ``offset`` begins, or will begin."""
+        positions = self._positions
+        positions[offset] = position
+        if len(positions) > REMEMBERED_POSITIONS:
+            del positions[next(iter(positions))]
+
+    def position_of(self, offset: int) -> int:
+        """Return where the first batch that ends at or above ``offset`` begins, or the size."""
+        if offset <= self.base_offset:
+            return 0
+        known = self._positions.get(offset)
+        if known is not None:
+            return known
+        found = self.size
+        for position, header in self.scan(self.offset_index.position_before(offset)):
+            if header.last_offset >= offset:
+                found = position
+                break
+        self.remember(offset, found)
+        return found
+
+    def read(
+        self, offset: int, upper_offset: int, max_bytes: int, *, at_least_one_batch: bool
+    ) -> bytes | memoryview:
+        """Return whole batches from the one that holds ``offset``, below ``upper_offset``.
+
+        For sending: a large answer is a view of the file (`File.view`).
+        """
+        start = self.position_of(offset)
+        if self.end_offset is not None and upper_offset >= self.end_offset:
+            end = self.size
+        else:
+            end = self.position_of(upper_offset)
+        if start >= end:
+            return b""
+        if end - start > max_bytes:
+            end = self._boundary_below(start, start + max_bytes)
+            if end == start:
+                if not at_least_one_batch:
+                    return b""
+                _, first = next(self.scan(start))
+                end = start + first.size
+                self.remember(first.next_offset, end)
+        data = (self._file or self._open()).view(end - start, start)
+        if len(data) != end - start:
+            raise CorruptLog(f"{self.path} is shorter than it was")
+        return data
+
+    def truncate(self, offset: int) -> int:
+        """Cut the batches that end at or above ``offset``, durably; return the next offset."""
+        position = self.position_of(offset)
+        if self.sealed:
+            self.end_offset = None
+            self.load_indexes(verify=False)
+        self.offset_index.keep_below(offset, position)
+        last_entry = self.offset_index.last()
+        self.time_index.keep_up_to(last_entry.last_offset if last_entry else self.base_offset - 1)
+        self.size = position
+        self.cut_file()
+        return self._scan_tail()
+
+    def seal(self, end_offset: int) -> None:
+        """Finish the indexes; further appends go to the segment at ``end_offset``."""
+        self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
+        self.end_offset = end_offset
+        self.offset_index.file.seal()
+        self.time_index.file.seal()
+        self._positions.clear()
+
+    def flushes(self) -> Flushes:
+        """Make everything durable that was appended before, indexes included."""
+        if not self.sealed:
+            # The time index always knows the newest timestamp of what a restart trusts.
+            self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
+        indexes = (self.offset_index.file, self.time_index.file)
+        states = [index.state for index in indexes]
+        begun: list[Flush | None] = []
+        try:
+            for file in (*indexes, self._open()):
+                begun += [file.begin_flush()]
+        except StorageError:
+            for flush in filter(None, begun):
+                flush.close()
+            raise
+        yield from each(filter(None, begun))
+        for index, state in zip(indexes, states, strict=True):
+            index.flush_ended(state)
+
+    def cut_file(self) -> None:
+        """Cut what lies behind the last whole batch, durably."""
+        file = self._open()
+        file.truncate(self.size)
+        file.flush()
+
+    def release(self) -> None:
+        """Close the files; they are opened again when they are needed."""
+        self.offset_index.file.release()
+        self.time_index.file.release()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def remove(self) -> None:
+        """Remove the files; the batches' file goes first, so that no log without an index stays."""
+        self.release()
+        for path in self._paths():
+            self._files.remove(path)
+
+    def change_suffix(self, suffix: str) -> None:
+        """Rename the files, the batches' file last."""
+        self.release()
+        before = self.offset_index.file.path, self.time_index.file.path, self.path
+        self._suffix = suffix
+        self._name_files()
+        after = self.offset_index.file.path, self.time_index.file.path, self.path
+        for source, target in zip(before, after, strict=True):
+            self._files.rename(source, target)
+
+    def relocate(self, directory: str) -> None:
+        """Find the files in a folder that was renamed to ``directory``; they must be closed."""
+        self.directory = directory
+        self._name_files()
+
+    def _name_files(self) -> None:
+        self.path = self._sibling(LOG_SUFFIX)
+        self.offset_index.file.path = self._sibling(OFFSET_INDEX_SUFFIX)
+        self.time_index.file.path = self._sibling(TIME_INDEX_SUFFIX)
+
+    def retire(self) -> list[str]:
+        """Rename the files, in the order of `remove`; return the paths that are to be removed.
+
+        Until then what was read from them can still be sent.
+        """
+        self.release()
+        retired = []
+        for path in self._paths():
+            self._files.rename(path, path + RETIRED_SUFFIX)
+            retired.append(path + RETIRED_SUFFIX)
+        return retired
+
+    def _paths(self) -> list[str]:
+        paths = (self.path, self.offset_index.file.path, self.time_index.file.path)
+        return [path for path in paths if self._files.exists(path)]
+
+    def _boundary_below(self, start: int, limit: int) -> int:
+        """Return where the last batch ends that ends at or below ``limit``, or ``start``."""
+        _, first = next(self.scan(start))
+        after = start + first.size
+        if after > limit:
+            return start
+        if limit - after < HEADER_SIZE:
+            # No other batch has room, so none is looked at.
+            self.remember(first.next_offset, after)
+            return after
+        if 2 * first.size <= limit - start:
+            # Many small batches: the index leads near to the last one.
+            after = max(after, self.offset_index.position_at_or_below(limit))
+        for position, header in self.scan(after):
+            if position + header.size > limit:
+                self.remember(header.base_offset, position)
+                return position
+        return self.size
+
+    def open(self) -> None:
+        """Open the batches' file, if it is not; raises `DiskError`."""
+        self._open()
+
+    def _open(self, *, create: bool = False) -> File:
+        if self._file is None:
+            self._file = self._files.open(self.path, create=create)
+        return self._file
+
+    def _sibling(self, suffix: str) -> str:
+        return f"{self.directory}/{segment_file(self.base_offset, suffix)}{self._suffix}"

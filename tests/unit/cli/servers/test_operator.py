@@ -1,0 +1,86 @@
+"""``ballast operator``: what keeps it from running."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ballast.cli.servers import operator as command
+from ballast.kube.api.leader_election import LeaseTiming
+
+LEASE = (15.0, 10.0, 2.0)
+SETTINGS: dict[str, Any] = {
+    "pod_name": "ballast-0",
+    "pod_namespace": "ops",
+    "pod_ip": "10.0.0.1",
+    "broker_image": "ballast:dev",
+    "cluster_domain": "cluster.local",
+    "http_port": 0,
+    "is_watching_nodes": False,
+}
+
+
+def test_options() -> None:
+    options = command.options_of([" a,b", "a", ""], (30.0, 20.0, 5.0), SETTINGS)
+    assert options.namespaces == ("a", "b")
+    assert options.lease == LeaseTiming(duration_s=30.0, renew_deadline_s=20.0, retry_s=5.0)
+    assert options.pod_ip == "10.0.0.1"
+
+
+def test_a_bad_lease_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(namespaces=(), lease=(10.0, 10.0, 2.0), **SETTINGS) == 2
+    assert capsys.readouterr().err.startswith("ballast operator: of a lease, duration must be")
+
+
+@pytest.fixture
+def logging_as_before() -> Iterator[None]:
+    """Put the process's log back to where it went."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    logging.basicConfig(handlers=handlers, level=level, force=True)
+
+
+@pytest.mark.usefixtures("logging_as_before")
+def test_no_credentials_are_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    assert command.main(namespaces=(), lease=LEASE, **SETTINGS) == 2
+    assert "ballast operator: no way to the API server: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"broker_pods": "[]"}, "no JSON object"),
+        ({"broker_pods": '{"image": "x"}'}, "image is none of"),
+        ({"broker_pods": "{"}, "Expecting"),
+        ({"spark": {"image": "s", "pod": "5"}}, "no JSON object"),
+        ({"controller_ports": "9501-9500"}, "9501-9500"),
+        ({"controller_ports": "0-70000"}, "0-70000"),
+        ({"controller_ports": "many"}, "many"),
+    ],
+)
+def test_settings_that_cannot_be_are_told(
+    capsys: pytest.CaptureFixture[str], settings: dict[str, Any], named: str
+) -> None:
+    assert command.main(namespaces=(), lease=LEASE, **settings, **SETTINGS) == 2
+    assert named in capsys.readouterr().err
+
+
+def test_what_brokers_pods_are_given() -> None:
+    text = '{"imagePullSecrets": ["a"], "imagePullPolicy": "Always", "securityContext": {}}'
+    pods = command.pod_defaults(text)
+    assert pods.image_pull_secrets == ("a",)
+    assert (pods.image_pull_policy, pods.security_context) == ("Always", {})
+    assert command.pod_defaults("").security_context is None
+
+
+def test_ports_of_controllers() -> None:
+    assert command.ports_of("9500-9502") == range(9500, 9503)
+    assert command.ports_of("9500") == range(9500, 9501)
+    assert not command.ports_of("")

@@ -1,0 +1,191 @@
+"""Who holds the Lease, as two processes see it."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from ballast.kube.api.errors import ApiUnavailable, LeaseLost
+from ballast.kube.api.leader_election import NAME, LeaseElector, LeaseTiming, Sighting
+from ballast.kube.api.resources import LEASES
+from tests.fakes.clocks import YieldingClock
+from tests.fakes.kubernetes import FakeKubernetes
+
+TIMING = LeaseTiming()
+
+
+class House:
+    def __init__(self) -> None:
+        self.api = FakeKubernetes()
+        self.clock = YieldingClock()
+        self.one = self.elector("one")
+        self.two = self.elector("two")
+
+    def elector(self, identity: str) -> LeaseElector:
+        return LeaseElector(self.api, "ops", identity, self.clock, TIMING)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        lease = self.api.find(LEASES, "ops", NAME)
+        assert lease is not None
+        return dict(lease["spec"])
+
+
+def lease(holder: str, renewed: str, duration_s: int = 15) -> dict[str, Any]:
+    return {
+        "spec": {
+            "holderIdentity": holder, "renewTime": renewed, "leaseDurationSeconds": duration_s,
+        }
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("holder", "age_s", "may"),
+    [
+        ("", 0.0, True),
+        ("me", 0.0, True),
+        ("other", 14.9, False),
+        ("other", 15.0, True),
+    ],
+)
+def test_when_it_may_be_taken(holder: str, age_s: float, may: bool) -> None:
+    first = Sighting.of(lease(holder, "t1"), None, 100.0)
+    again = Sighting.of(lease(holder, "t1"), first, 100.0 + age_s)
+    assert again.may_be_taken("me", 100.0 + age_s) is may
+
+
+def test_each_renewal_starts_the_age_again() -> None:
+    first = Sighting.of(lease("other", "t1"), None, 100.0)
+    renewed = Sighting.of(lease("other", "t2"), first, 114.0)
+    assert not renewed.may_be_taken("me", 120.0)
+
+
+def test_a_lease_without_a_spec_is_free() -> None:
+    assert Sighting.of({}, None, 0.0).may_be_taken("me", 0.0)
+
+
+async def test_the_first_makes_the_lease() -> None:
+    house = House()
+    await house.one.acquire()
+    assert house.one.is_held
+    assert house.spec == {
+        "holderIdentity": "one",
+        "leaseDurationSeconds": 15,
+        "acquireTime": "2023-11-14T22:15:00.000000Z",
+        "renewTime": "2023-11-14T22:15:00.000000Z",
+        "leaseTransitions": 0,
+    }
+
+
+async def test_a_lease_left_behind_is_taken_after_its_duration() -> None:
+    house = House()
+    await house.one.acquire()
+    begun_at = house.clock.now()
+    await house.two.acquire()
+    assert house.clock.now() - begun_at >= TIMING.duration_s
+    assert (house.two.is_held, house.one.is_held) == (True, False)
+    assert (house.spec["holderIdentity"], house.spec["leaseTransitions"]) == ("two", 1)
+
+
+async def test_a_lease_that_was_released_is_taken_at_once() -> None:
+    house = House()
+    await house.one.acquire()
+    await house.one.release()
+    assert not house.one.is_held
+    begun_at = house.clock.now()
+    await house.two.acquire()
+    assert house.clock.now() == begun_at
+
+
+async def test_it_is_not_taken_while_it_is_renewed() -> None:
+    house = House()
+    await house.one.acquire()
+    async with asyncio.TaskGroup() as tasks:
+        keeping = tasks.create_task(house.one.keep())
+        taking = tasks.create_task(house.two.acquire())
+        while house.clock.now() < 300:
+            await asyncio.sleep(0)
+        assert not taking.done()
+        assert house.one.is_held
+        keeping.cancel()
+        await taking
+    assert house.two.is_held
+
+
+async def test_whoever_cannot_renew_loses_it_before_others_may_take_it() -> None:
+    house = House()
+    await house.one.acquire()
+    house.api.fail_next("replace", times=100)
+    with pytest.raises(LeaseLost):
+        await house.one.keep()
+    assert house.clock.now() - 100 < TIMING.duration_s
+    assert not house.one.is_held
+
+
+async def test_some_failures_do_no_harm() -> None:
+    house = House()
+    await house.one.acquire()
+    house.api.fail_next("replace", times=3)
+    async with asyncio.TaskGroup() as tasks:
+        keeping = tasks.create_task(house.one.keep())
+        while house.clock.now() < 130:
+            await asyncio.sleep(0)
+        keeping.cancel()
+    assert house.one.is_held
+
+
+async def test_a_renewal_whose_answer_was_lost_is_found_out() -> None:
+    house = House()
+    await house.one.acquire()
+    await house.api.replace(LEASES, "ops", NAME, {**_stored(house), "spec": house.spec | {"x": 1}})
+    async with asyncio.TaskGroup() as tasks:
+        keeping = tasks.create_task(house.one.keep())
+        while house.clock.now() < 130:
+            await asyncio.sleep(0)
+        keeping.cancel()
+    assert house.one.is_held
+
+
+async def test_a_lease_that_somebody_took_is_lost_at_once() -> None:
+    house = House()
+    await house.one.acquire()
+    taken = {**_stored(house), "spec": house.spec | {"holderIdentity": "two"}}
+    await house.api.replace(LEASES, "ops", NAME, taken)
+    with pytest.raises(LeaseLost):
+        await house.one.keep()
+    assert house.clock.now() == 100 + TIMING.retry_s
+
+
+async def test_the_api_server_may_be_away_at_first() -> None:
+    house = House()
+    house.api.fail_next("get", ApiUnavailable("starting"), times=4)
+    await house.one.acquire()
+    assert house.clock.now() == 100 + 4 * TIMING.retry_s
+
+
+async def test_what_is_not_held_needs_no_release() -> None:
+    house = House()
+    await house.one.release()
+    assert house.api.requests == []
+
+
+async def test_a_release_may_fail() -> None:
+    house = House()
+    await house.one.acquire()
+    house.api.fail_next("replace")
+    await house.one.release()
+    assert not house.one.is_held
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "renew_deadline_s", "retry_s"), [(10, 10, 2), (15, 2, 2), (15, 10, 0)]
+)
+def test_times_that_do_not_fit(duration_s: float, renew_deadline_s: float, retry_s: float) -> None:
+    with pytest.raises(ValueError, match="longer than"):
+        LeaseTiming(duration_s=duration_s, renew_deadline_s=renew_deadline_s, retry_s=retry_s)
+
+
+def _stored(house: House) -> dict[str, Any]:
+    found = house.api.find(LEASES, "ops", NAME)
+    assert found is not None
+    return found

@@ -1,0 +1,231 @@
+"""One reassignment of a broker set at a time, in order, whoever looks when."""
+
+import itertools
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ballast.kube.reassignments.queue import Turn, Verdict, turn
+from ballast.reassign.state.conditions import LifecycleState
+from ballast.reassign.state.queueing import Purpose, QueueEntry
+from tests.unit.kube.reassignment_house import House
+from tests.unit.reassign.house import TARGETS
+
+QUEUED, EXECUTING, PAUSED = (
+    LifecycleState.QUEUED,
+    LifecycleState.EXECUTING,
+    LifecycleState.PAUSED,
+)
+
+
+def entry(name: str, second: int, state: LifecycleState = QUEUED, **more: Any) -> QueueEntry:
+    time = f"2026-01-01T00:00:{second:02}Z"
+    return QueueEntry(name=name, uid=name, creation_time=time, state=state, **more)
+
+
+ME = entry("me", 5)
+CLAIMING = replace(ME, has_begun=True)
+EARLIER, LATER = entry("earlier", 1), entry("later", 9)
+
+
+def claiming(other: QueueEntry) -> QueueEntry:
+    return replace(other, has_begun=True)
+
+
+@pytest.mark.parametrize(
+    ("me", "others", "verdict", "blocked_by"),
+    [
+        (ME, (), Verdict.CLAIM, ()),
+        (CLAIMING, (), Verdict.BEGIN, ()),
+        (ME, (LATER,), Verdict.CLAIM, ()),
+        (CLAIMING, (LATER,), Verdict.BEGIN, ()),
+        (ME, (EARLIER,), Verdict.WAIT, ("earlier",)),
+        (CLAIMING, (EARLIER,), Verdict.BEGIN, ()),
+        (ME, (claiming(EARLIER),), Verdict.WAIT, ("earlier",)),
+        (CLAIMING, (claiming(EARLIER),), Verdict.WAIT, ("earlier",)),
+        (ME, (claiming(LATER),), Verdict.WAIT, ("later",)),
+        (CLAIMING, (claiming(LATER),), Verdict.HOLD, ()),
+        (ME, (entry("run", 9, EXECUTING, has_begun=True),), Verdict.WAIT, ("run",)),
+        (CLAIMING, (entry("run", 9, EXECUTING, has_begun=True),), Verdict.WAIT, ("run",)),
+        (ME, (entry("run", 9, PAUSED, has_begun=True),), Verdict.WAIT, ("run",)),
+        (ME, (entry("held", 1, EXECUTING, yields=True),), Verdict.CLAIM, ()),
+        (CLAIMING, (entry("held", 1, EXECUTING, yields=True),), Verdict.BEGIN, ()),
+        (ME, (entry("idle", 1, PAUSED, is_paused=True),), Verdict.CLAIM, ()),
+        (ME, (entry("idle", 1, LifecycleState.AWAITING_APPROVAL),), Verdict.CLAIM, ()),
+        (ME, (entry("over", 1, LifecycleState.COMPLETED, has_begun=True),), Verdict.CLAIM, ()),
+        (ME, (entry("drain", 9, purpose=Purpose.DRAIN),), Verdict.WAIT, ("drain",)),
+        (
+            ME,
+            (EARLIER, LATER, entry("run", 9, EXECUTING, has_begun=True)),
+            Verdict.WAIT,
+            ("run", "earlier"),
+        ),
+    ],
+)
+def test_verdicts(
+    me: QueueEntry, others: tuple[QueueEntry, ...], verdict: Verdict, blocked_by: tuple[str, ...]
+) -> None:
+    found = turn(me, others)
+    assert found.verdict is verdict
+    assert found.place.blocked_by == blocked_by
+    assert found.place.position == len(blocked_by)
+
+
+class Contender:
+    """One tender as far as the queue is concerned: a look, then what follows from it."""
+
+    def __init__(self, shared: dict[str, QueueEntry], mine: QueueEntry) -> None:
+        self.shared = shared
+        self.name = mine.name
+        self.found: Turn | None = None
+        shared[mine.name] = mine
+
+    @property
+    def runs(self) -> bool:
+        return self.shared[self.name].state is EXECUTING
+
+    def look(self) -> None:
+        others = tuple(e for name, e in self.shared.items() if name != self.name)
+        self.found = turn(self.shared[self.name], others)
+
+    def act(self) -> None:
+        if self.found is None or self.runs:
+            return
+        mine = self.shared[self.name]
+        claims = self.found.verdict in (Verdict.CLAIM, Verdict.HOLD)
+        if self.found.verdict is Verdict.BEGIN:
+            mine = replace(mine, state=EXECUTING, has_begun=True)
+        else:
+            mine = replace(mine, has_begun=claims)
+        self.shared[self.name] = mine
+        self.found = None
+
+
+@pytest.mark.parametrize("seed", range(0, 300, 100))
+def test_two_never_run_at_once_and_one_always_does(seed: int) -> None:
+    """Looks and writes of three tenders are interleaved in every which way."""
+    for one in range(seed, seed + 100):
+        contend(random.Random(one))
+
+
+def contend(chance: random.Random) -> None:
+    shared: dict[str, QueueEntry] = {}
+    entries = [EARLIER, LATER, replace(ME, purpose=chance.choice(list(Purpose)))]
+    contenders = [Contender(shared, mine) for mine in entries]
+    for _ in range(60):
+        contender = chance.choice(contenders)
+        chance.choice([contender.look, contender.act])()
+        assert sum(c.runs for c in contenders) <= 1
+    for contender in contenders * 4:
+        contender.look()
+        contender.act()
+    assert sum(c.runs for c in contenders) == 1
+
+
+async def test_they_run_one_after_the_other_in_order() -> None:
+    house = House()
+    names = ("first", "second", "third")
+    for number, name in enumerate(names):
+        house.api.now = f"2026-01-01T00:00:0{number}Z"
+        house.put(name, plan=half(number % 2))
+    tenders = {name: house.tender(name) for name in names}
+    running: list[str] = []
+    for _ in range(60):
+        for name in names:
+            await tenders[name].look()
+        running += [n for n in names if house.state(n) in (EXECUTING, LifecycleState.VERIFYING)]
+        await house.clock.sleep(0.5)
+        if all(house.seen(name).is_settled for name in names):
+            break
+    assert [name for name, _ in itertools.groupby(running)] == ["first", "second", "third"]
+    assert all(house.reason("Succeeded", name) == "True Completed" for name in names)
+
+
+async def test_who_waits_says_for_whom_and_is_woken() -> None:
+    house = House()
+    house.put("running", execution={"throttle": {"rate": "1Ki"}})
+    running = house.tender("running")
+    await house.until(lambda house: "submit" in house.fuse.effects, running)
+    house.api.now = "2026-01-01T00:00:05Z"
+    house.put("waiting")
+    waiting = house.tender("waiting")
+    await house.looks(waiting, 5)
+    assert house.reason("Succeeded", "waiting") == "Unknown Queued"
+    assert house.reason("Progressing", "waiting") == "False Queued"
+    assert house.seen("waiting").status["queue"] == {"position": 1, "blockedBy": ["running"]}
+    assert house.notes().count("Queued") == 1
+    await house.until(lambda house: house.seen("running").is_settled, running)
+    woken = {str(key) for key in house.wakes.woken}
+    assert {"partitionreassignments/ns/waiting", "brokersets/ns/prod"} <= woken
+    await house.until(lambda house: house.seen("waiting").is_settled, waiting)
+    assert "queue" not in house.seen("waiting").status
+
+
+async def test_a_paused_one_holds_its_place_once_it_has_begun_and_not_before() -> None:
+    house = House()
+    house.put("paused", desiredState="Paused")
+    paused = house.tender("paused")
+    await house.looks(paused, 4)
+    house.put("other", plan=half(0))
+    other = house.tender("other")
+    await house.until(lambda house: house.seen("other").is_settled, other)
+    house.put("paused", desiredState="Running", execution={"throttle": {"rate": "1Ki"}})
+    await house.until(lambda house: "startTime" in house.seen("paused").status, paused)
+    house.put("paused", desiredState="Paused")
+    await house.looks(paused, 3)
+    assert house.state("paused") is PAUSED
+    house.put("late", plan=half(1))
+    await house.looks(house.tender("late"), 6)
+    assert house.seen("late").status["queue"]["blockedBy"] == ["paused"]
+
+
+async def test_a_drain_goes_before_a_plan_that_waits() -> None:
+    house = House()
+    house.put("running", execution={"throttle": {"rate": "1Ki"}})
+    await house.until(lambda house: "submit" in house.fuse.effects, house.tender("running"))
+    house.put("plan", plan=half(0))
+    await house.looks(house.tender("plan"), 4)
+    house.api.now = "2026-01-01T00:01:00Z"
+    house.put("drain", plan=half(1), labels={"ballast.dev/purpose": "drain"})
+    await house.looks(house.tender("drain"), 4)
+    await house.looks(house.tender("plan"), 2)
+    assert house.seen("drain").status["queue"]["blockedBy"] == ["running"]
+    assert house.seen("plan").status["queue"]["blockedBy"] == ["running", "drain"]
+
+
+async def test_undoing_what_has_ended_waits_for_its_turn() -> None:
+    house = House()
+    house.put("first")
+    first = house.tender("first")
+    await house.until(lambda house: house.seen("first").is_settled, first)
+    house.put("second", plan=half(0), execution={"throttle": {"rate": "1Ki"}})
+    second = house.tender("second")
+    await house.until(lambda house: "startTime" in house.seen("second").status, second)
+    house.put("first", desiredState="RolledBack")
+    await house.looks(first, 3)
+    assert house.state("first") is QUEUED
+    await house.until(lambda house: house.seen("second").is_settled, second)
+    await house.until(lambda house: house.seen("first").is_settled, first)
+    assert house.reason("Succeeded", "first") == "False RolledBack"
+
+
+async def test_broker_sets_do_not_wait_for_one_another() -> None:
+    house = House()
+    house.put("here", execution={"throttle": {"rate": "1Ki"}})
+    await house.until(lambda house: "submit" in house.fuse.effects, house.tender("here"))
+    house.put("there", brokerSetRef={"name": "elsewhere"})
+    tender = house.tender("there")
+    await house.looks(tender, 3)
+    assert house.state("there") is LifecycleState.PENDING
+
+
+def half(number: int) -> dict[str, Any]:
+    targets = list(TARGETS.items())[2 * number : 2 * number + 2]
+    return {
+        "assignments": [
+            {"topic": tp.topic, "partition": tp.partition, "replicas": list(target)}
+            for tp, target in targets
+        ]
+    }

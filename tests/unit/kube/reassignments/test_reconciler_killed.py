@@ -1,0 +1,113 @@
+"""Whoever is killed at any write, to the API server or the cluster, comes to the same end."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ballast.kube.api.resources import CONFIG_MAPS
+from ballast.reassign.state.conditions import LifecycleState
+from ballast.reassign.throttle.throttle_values import FOLLOWER_RATE, LEADER_REPLICAS
+from tests.fakes.fuse import Fuse
+from tests.unit.kube.reassignment_house import House, assignments, has_ended, is_gone
+from tests.unit.reassign.house import T0, T1, TARGETS, assert_nothing_pending
+
+Script = Callable[[House], None]
+THROTTLED = {"throttle": {"rate": "2000"}, "maxConcurrentMovesPerBroker": 1}
+
+
+def completed(house: House) -> int:
+    replicas = house.cluster.replicas()
+    return sum(replicas[tp] == TARGETS[tp] for tp in (T0, T1))
+
+
+def plain(house: House) -> None:
+    """Leave it alone."""
+
+
+def approved_late(house: House) -> None:
+    status = house.seen().status
+    if house.state() is LifecycleState.AWAITING_APPROVAL:
+        house.intervenes()
+        digest = status["plan"]["digest"]
+        house.put(approval={"policy": "Manual", "planDigest": digest})
+
+
+def paused(house: House) -> None:
+    wanted = "Paused" if completed(house) == 1 and house.clock.seconds < 150 else "Running"
+    if house.seen().spec.get("desiredState", "Running") != wanted:
+        house.intervenes()
+        house.put(desiredState=wanted)
+
+
+def cancelled(house: House) -> None:
+    if completed(house) >= 1:
+        house.intervenes()
+        house.put(desiredState="Cancelled")
+
+
+def rolled_back(house: House) -> None:
+    if completed(house) >= 1:
+        house.intervenes()
+        house.put(desiredState="RolledBack")
+
+
+def delete_at_one(house: House) -> None:
+    found = house.find()
+    if found is not None and not found.is_deleted and completed(house) >= 1:
+        house.intervenes()
+        house.delete()
+
+
+SCENARIOS: dict[str, tuple[Script, dict[str, Any], LifecycleState | None]] = {
+    "plain": (plain, {}, LifecycleState.COMPLETED),
+    "approved": (approved_late, {"approval": {"policy": "Manual"}}, LifecycleState.COMPLETED),
+    "paused": (paused, {}, LifecycleState.COMPLETED),
+    "cancelled": (cancelled, {}, LifecycleState.CANCELLED),
+    "rolled back": (rolled_back, {}, LifecycleState.ROLLED_BACK),
+    "deleted, Cancel": (delete_at_one, {"deletionPolicy": "Cancel"}, None),
+    "deleted, RollBack": (delete_at_one, {"deletionPolicy": "RollBack"}, None),
+    "deleted, Orphan": (delete_at_one, {"deletionPolicy": "Orphan"}, None),
+}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_killed_at_any_write_it_comes_to_the_same_end(name: str) -> None:
+    _, _, outcome = SCENARIOS[name]
+    reference = lived(name, None)
+    # Up to where the user intervenes, a life is like any other.
+    first = 1 if reference.turned_at is None else reference.turned_at
+    for at in range(max(1, first), len(reference.fuse.effects) + 1):
+        house = lived(name, at)
+        where = f"killed at {at}: {house.fuse.effects[at - 1]}"
+        if name != "deleted, Orphan":
+            assert_nothing_pending(house.cluster)
+        if outcome is None:
+            assert house.api.all(CONFIG_MAPS) == [], where
+        else:
+            assert house.state() is outcome, where
+        if name in ("plain", "approved", "paused", "rolled back", "deleted, RollBack"):
+            assert house.cluster.replicas() == reference.cluster.replicas(), where
+
+
+def test_killed_after_any_write_it_comes_to_the_same_end() -> None:
+    reference = lived("plain", None)
+    for at in range(1, len(reference.fuse.effects) + 1):
+        house = lived("plain", at, after=True)
+        assert house.state() is LifecycleState.COMPLETED, at
+        assert house.cluster.replicas() == reference.cluster.replicas(), at
+        assert house.notes().count("Completed") <= 1
+
+
+def lived(name: str, at: int | None, *, after: bool = False) -> House:
+    """Return the house after the scenario; throttles are as they were."""
+    script, options, outcome = SCENARIOS[name]
+    house = House(fuse=Fuse(at=at, after=after))
+    house.cluster.topic_configs["t"] = {LEADER_REPLICAS: "0:1,7:7"}
+    house.cluster.broker_configs[4] = {FOLLOWER_RATE: "123456"}
+    before = house.cluster.configs()
+    house.put(execution=THROTTLED, plan={"assignments": assignments()[:2]}, **options)
+    house.events = script
+    house.live(is_gone if outcome is None else has_ended)
+    assert house.cluster.configs() == before, f"throttle left behind: {name}, killed at {at}"
+    return house

@@ -1,0 +1,124 @@
+from prometheus_client import CollectorRegistry
+
+from ballast.kube.api.cluster_address import ClusterAddress
+from ballast.kube.api.resources import PARTITION_REASSIGNMENTS, ObjectKey
+from ballast.kube.reassignments.session import ReassignmentWork
+from ballast.kube.reassignments.status import stalled, with_findings
+from ballast.model.conditions import ConditionStatus, Finding
+from ballast.reassign.state.conditions import ConditionType, LifecycleState
+from tests.unit.kube.reassignment_house import NAMESPACE, House
+
+KEY = ObjectKey("partitionreassignments", NAMESPACE, "move")
+HERE = ClusterAddress(bootstrap="a:1", epoch=1, is_deleted=False)
+ELSEWHERE = ClusterAddress(bootstrap="b:2", epoch=1, is_deleted=False)
+
+
+def work_in(house: House) -> ReassignmentWork:
+    return ReassignmentWork(house.context(), KEY)
+
+
+async def test_one_reconciler_serves_until_it_is_forgotten_or_the_cluster_is_another() -> None:
+    house = House()
+    house.put()
+    work = work_in(house)
+    seen = await work.see()
+    first = await work.reconciler(seen, HERE)
+    assert await work.reconciler(seen, HERE) is first
+    work.forget()
+    second = await work.reconciler(seen, HERE)
+    assert second is not first
+    assert house.bootstraps == ["a:1"], "the connections are kept"
+    assert await work.reconciler(seen, ELSEWHERE) is not second
+    assert house.bootstraps == ["a:1", "b:2"]
+    assert house.admin.closed == 1
+    await work.close()
+    await work.close()
+    assert house.admin.closed == 2
+
+
+async def test_a_namesake_starts_anew() -> None:
+    house = House()
+    house.put()
+    work = work_in(house)
+    seen = await work.see()
+    first = await work.reconciler(seen, HERE)
+    house.delete()
+    house.put()
+    again = await work.see()
+    assert again.uid != seen.uid
+    assert await work.reconciler(again, HERE) is not first
+
+
+async def test_finalizers_are_set_on_condition_of_what_was_seen() -> None:
+    house = House()
+    house.put()
+    work = work_in(house)
+    stale = await work.see()
+    house.put(execution={"batchSize": 5})
+    assert not await work.hold(stale)
+    assert not house.seen().has_finalizer
+    assert await work.hold(await work.see())
+    assert house.seen().finalizers == ["ballast.dev/cleanup"]
+    assert not await work.release(stale) or not stale.has_finalizer
+    assert await work.release(await work.see())
+    assert house.seen().finalizers == []
+    seen = await work.see()
+    assert await work.release(seen), "there is nothing to release"
+    await house.api.delete(PARTITION_REASSIGNMENTS, NAMESPACE, "move")
+    assert await work.hold(seen), "an object that is gone needs nothing"
+
+
+async def test_a_status_is_written_over_what_somebody_else_wrote() -> None:
+    house = House()
+    house.put()
+    work = work_in(house)
+    seen = await work.see()
+    document = with_findings(seen, stalled("PlanChanged", "why"), house.clock.wall_ms())
+    assert await work.report(seen, document) is None
+    other = with_findings(seen, stalled("StateUnreadable", "why"), house.clock.wall_ms())
+    await house.api.apply_status(PARTITION_REASSIGNMENTS, NAMESPACE, "move", other)
+    assert await work.report(await work.see(), document) is None
+    assert house.reason("Stalled") == "True PlanChanged"
+
+
+async def test_the_same_status_is_not_written_twice_nor_told() -> None:
+    house = House()
+    house.put()
+    work = work_in(house)
+    seen = await work.see()
+    document = with_findings(seen, stalled("PlanChanged", "why"), house.clock.wall_ms())
+    await work.report(seen, document)
+    writes = len(house.fuse.effects)
+    await work.report(await work.see(), document)
+    assert len(house.fuse.effects) == writes
+    assert house.notes() == ["PlanChanged", "Stalled"]
+
+
+async def test_those_that_wait_are_woken_and_those_that_have_ended_are_not() -> None:
+    house = House()
+    for name in ("move", "over", "waiting"):
+        house.put(name, approval={"policy": "Manual"} if name == "waiting" else None)
+    await house.until(
+        lambda house: house.state("over") is LifecycleState.COMPLETED, house.tender("over")
+    )
+    house.wakes.woken.clear()
+    work = work_in(house)
+    await work.wake_others(await work.see())
+    assert [key.name for key in house.wakes.woken] == ["waiting", "prod"]
+
+
+async def test_an_end_is_counted_once() -> None:
+    house = House()
+    house.put()
+    work = work_in(house)
+    seen = await work.see()
+    registry = CollectorRegistry()
+    registry.register(work.operator.metrics)
+    reason = LifecycleState.FAILED.value
+    failed = Finding(status=ConditionStatus.FALSE, reason=reason, message="")
+    document = with_findings(seen, {ConditionType.SUCCEEDED: failed}, 0)
+    for _ in range(3):
+        await work.report(seen, document, urgent=True)
+    labels = {"state": "Failed"}
+    assert registry.get_sample_value("ballast_reassignments_ended_total", labels) == 1
+    await work.close()

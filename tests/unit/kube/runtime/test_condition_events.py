@@ -1,0 +1,100 @@
+import pytest
+
+from ballast.kube.runtime.condition_events import Notice, notices
+from ballast.model.conditions import Condition, ConditionStatus
+from ballast.reassign.state.conditions import ConditionType
+
+TRUE, FALSE, UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
+Conditions = dict[ConditionType, Condition]
+
+
+def conditions(
+    state: str = "Executing",
+    *,
+    accepted: ConditionStatus = TRUE,
+    progressing: str = "Moving",
+    stalled: ConditionStatus = FALSE,
+    planned: tuple[ConditionStatus, str, str] = (TRUE, "PlanStored", "sha256:1"),
+    message: str = "",
+) -> Conditions:
+    found = {
+        ConditionType.ACCEPTED: (accepted, "Valid", ""),
+        ConditionType.PLANNED: planned,
+        ConditionType.PROGRESSING: (TRUE, progressing, "why"),
+        ConditionType.STALLED: (stalled, "DeletionBlocked", "what to do"),
+        ConditionType.SUCCEEDED: (UNKNOWN, state, message),
+    }
+    return {
+        kind: Condition(
+            type=kind,
+            status=status,
+            reason=reason,
+            message=text,
+            observed_generation=1,
+            last_transition_time="2026-01-01T00:00:00Z",
+        )
+        for kind, (status, reason, text) in found.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ({}, conditions("Planning"), [Notice(reason="Accepted", message="sha256:1")]),
+        (
+            conditions("Queued"),
+            conditions("Executing"),
+            [Notice(reason="Started", message="sha256:1")],
+        ),
+        (conditions("Paused"), conditions("Executing"), [Notice(reason="Resumed", message="")]),
+        (conditions("Verifying"), conditions("Executing"), []),
+        (conditions("Executing"), conditions("Verifying"), []),
+        (conditions("Executing"), conditions("Executing"), []),
+        (conditions("Planning"), conditions("Queued"), []),
+        (
+            conditions("Planning"),
+            conditions("Queued", message="behind a"),
+            [Notice(reason="Queued", message="behind a")],
+        ),
+        (
+            conditions("Verifying"),
+            conditions("Completed", message="4 partitions"),
+            [Notice(reason="Completed", message="4 partitions")],
+        ),
+        (
+            conditions("Verifying"),
+            conditions("Failed", message="1 failed"),
+            [Notice(reason="Failed", message="1 failed", is_warning=True)],
+        ),
+        (
+            conditions(),
+            conditions(progressing="UnderMinISR"),
+            [Notice(reason="UnderMinISR", message="why", is_warning=True)],
+        ),
+        (conditions(progressing="UnderMinISR"), conditions(progressing="UnderMinISR"), []),
+        (
+            conditions(),
+            conditions(stalled=TRUE),
+            [Notice(reason="Stalled", message="what to do", is_warning=True)],
+        ),
+        (conditions(stalled=TRUE), conditions(stalled=TRUE), []),
+        (
+            conditions("Pending", accepted=UNKNOWN),
+            conditions("Invalid", accepted=FALSE, stalled=TRUE, message="spec.plan: no"),
+            [Notice(reason="Rejected", message="spec.plan: no", is_warning=True)],
+        ),
+        (conditions(), {}, []),
+        (
+            conditions("Planning", planned=(UNKNOWN, "Generating", "")),
+            conditions("Planning", planned=(FALSE, "ImagePull", "no such image")),
+            [Notice(reason="ImagePull", message="no such image", is_warning=True)],
+        ),
+        (
+            conditions("Planning", planned=(FALSE, "ImagePull", "again at 1")),
+            conditions("Planning", planned=(FALSE, "ImagePull", "again at 2")),
+            [],
+        ),
+    ],
+)
+def test_each_turn_is_told_once(before: Conditions, after: Conditions, told: list[Notice]) -> None:
+    assert list(notices(before, after)) == told

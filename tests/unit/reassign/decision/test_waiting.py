@@ -1,0 +1,32 @@
+from ballast.reassign.decision.waiting import (
+    ACTIVE_STATE,
+    CLOSING_STATE,
+    wait_for_foreign,
+    wait_for_turn,
+)
+from ballast.reassign.state.conditions import LifecycleState
+from ballast.reassign.state.persisted_state import Intent
+from ballast.reassign.state.queueing import NOT_QUEUED, QueuePlace
+
+
+def test_some_of_those_before_are_named() -> None:
+    names = ("a", "b", "c", "d", "e")
+    messages = [
+        wait_for_turn(QueuePlace(position=count, blocked_by=names[:count])).message
+        for count in (1, 3, 5)
+    ]
+    assert messages == ["behind a", "behind a, b, c", "behind a, b, c and 2 more"]
+    assert wait_for_turn(NOT_QUEUED).message == ""
+    assert wait_for_turn(NOT_QUEUED).state is LifecycleState.QUEUED
+
+
+def test_moves_of_others_are_counted() -> None:
+    waits = wait_for_foreign(LifecycleState.EXECUTING, 3, "t-1")
+    assert waits.reason == "ForeignReassignment"
+    assert waits.message == "3 reassignments of others are pending, such as t-1"
+
+
+def test_only_what_moves_forward_is_verified() -> None:
+    differing = [intent for intent in Intent if ACTIVE_STATE[intent] is not CLOSING_STATE[intent]]
+    assert differing == [Intent.EXECUTE]
+    assert CLOSING_STATE[Intent.EXECUTE] is LifecycleState.VERIFYING

@@ -1,0 +1,74 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ballast.reassign.errors import MemoryRejected
+from ballast.reassign.state.conditions import LifecycleState, updated
+from ballast.reassign.state.persisted_state import INTENT_RANK, Intent, Memory
+from tests.unit.reassign.worlds import memory
+
+FULL = replace(
+    memory(Intent.ROLL_BACK),
+    topic_throttles={"t": {"a": "0:1", "b": None}},
+    broker_throttles={3: {"c": None}},
+    outcome=LifecycleState.FAILED,
+    completion_time_ms=5,
+    conditions=tuple(updated({}, {}, generation=1, now_ms=0).values()),
+)
+
+
+@pytest.mark.parametrize("kept", [memory(started=False), FULL])
+def test_what_is_stored_is_read_back(kept: Memory) -> None:
+    assert Memory.from_document(json.loads(json.dumps(kept.to_document()))) == kept
+
+
+def test_intents_only_ever_go_further() -> None:
+    assert sorted(Intent, key=INTENT_RANK.__getitem__) == [
+        Intent.EXECUTE,
+        Intent.CANCEL,
+        Intent.ROLL_BACK,
+        Intent.ABANDON,
+        Intent.LEAVE,
+    ]
+
+
+def test_throttles_may_be_out_while_values_are_remembered() -> None:
+    assert FULL.has_throttles
+    assert not memory().has_throttles
+
+
+def _with(name: str, value: object) -> Callable[[dict[str, Any]], None]:
+    def edit(document: dict[str, Any]) -> None:
+        document[name] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        _with("version", 2),
+        _with("plan", None),
+        _with("plan", {"lines": 5}),
+        _with("plan", {"format": "x", "digest": "y", "lines": []}),
+        _with("plan", {"format": "ballast-plan/v1", "digest": "y", "lines": ["{}"]}),
+        _with("intent", "Explode"),
+        _with("outcome", "x"),
+        _with("startTimeMs", "x"),
+        _with("startTimeMs", True),
+        _with("topicThrottles", []),
+        _with("topicThrottles", {"t": 5}),
+        _with("brokerThrottles", {"one": {}}),
+        _with("brokerThrottles", {"1": {"a": 5}}),
+        lambda document: document.pop("name"),
+        lambda document: document["plan"].update(digest="sha256:0"),
+    ],
+)
+def test_anything_else_is_refused(edit: Callable[[dict[str, Any]], None]) -> None:
+    document = FULL.to_document()
+    edit(document)
+    with pytest.raises(MemoryRejected):
+        Memory.from_document(document)
