@@ -57,7 +57,7 @@ from ballast.net.server.server import Server
 from ballast.protocol.messages.admin.create_topics import CreatableTopic
 from ballast.storage.directories.log_dirs import LogDirs
 from ballast.storage.errors import NoUsableLogDir, WrongLogDir
-from ballast.storage.files.files import Files
+from ballast.storage.files.files import Files, RealFiles
 from ballast.zk.client import ClientFactory
 from ballast.zk.errors import AlreadyRegistered
 
@@ -75,14 +75,14 @@ class Broker:
         config: BrokerConfig,
         *,
         client_factory: ClientFactory,
-        files: Files,
+        files: Files | None = None,
         random: random.Random,
         wall_clock_ms: Callable[[], int],
     ) -> None:
         self.config = config
         self._channels = PeerChannels(config)
         self._client_factory = client_factory
-        self._files = files
+        self._files = files or RealFiles(config.log_dirs)
         self._random = random
         self._wall_clock_ms = wall_clock_ms
         self._tasks = asyncio.TaskGroup()

@@ -8,6 +8,9 @@ from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.net.server.limits import ServerLimits
 from ballast.znodes.owner import Owner
 
+__all__ = ["CandidateOptions", "ControllerChannelOptions", "ControllerOptions", "ServerLimits"]
+"""A candidate is built from these; its owner need not know in which package each is declared."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateOptions:

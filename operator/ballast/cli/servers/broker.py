@@ -10,7 +10,6 @@ from ballast.broker.config.config import BrokerConfig
 from ballast.cli.clock import wall_clock_ms
 from ballast.cli.servers import pod_config as pods
 from ballast.cli.servers.long_running import run_process, stop_signals, unless_stopped
-from ballast.storage.files.files import RealFiles
 from ballast.zk.kazoo_adapter.client import KazooZooKeeperClient
 
 log = logging.getLogger(__name__)
@@ -32,7 +31,6 @@ async def _run(config: BrokerConfig) -> None:
         client_factory=lambda: KazooZooKeeperClient(
             config.zookeeper_connect, session_timeout_s=config.zookeeper_session_timeout_ms / 1000
         ),
-        files=RealFiles(config.log_dirs),
         random=random.Random(),  # noqa: S311 - spreads load and names files, no secrets
         wall_clock_ms=wall_clock_ms,
     )

@@ -8,12 +8,14 @@ from prometheus_client import CollectorRegistry
 
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.metrics import CandidateCollector
-from ballast.candidate.options import CandidateOptions
+from ballast.candidate.options import (
+    CandidateOptions,
+    ControllerChannelOptions,
+    ControllerOptions,
+)
 from ballast.cli.clock import wall_clock_ms
 from ballast.cli.servers.controller_config import ControllerConfig
 from ballast.cli.servers.long_running import run_process, stop_signals, unless_stopped
-from ballast.controller.state.options import ControllerOptions
-from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.net.http import Health, HttpServer
 from ballast.zk.kazoo_adapter.client import KazooZooKeeperClient
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from ballast.brokersets.steps.ensemble import accepted_of
-from ballast.controller.state.options import ControllerOptions
+from ballast.candidate.options import ControllerOptions
 from ballast.model.settings.addresses import zookeeper_of
 from ballast.model.settings.table import BROKER_SETTINGS
 from ballast.znodes.owner import Owner
