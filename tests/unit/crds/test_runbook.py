@@ -174,7 +174,7 @@ def test_every_reason_that_keeps_a_pod_down_is_explained() -> None:
 
 
 def test_the_readiness_gate_is_explained() -> None:
-    said = set(words_in(PACKAGE / "brokersets" / "readiness.py"))
+    said = set(words_in(PACKAGE / "brokersets" / "observation" / "readiness.py"))
     explained = {found[1] for found in ROW.findall(section(2, "Pods of a BrokerSet"))}
     assert said - NOT_REASONS - explained == set()
 

@@ -2,18 +2,23 @@
 
 import inspect
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.simulation.loop import SimulatedLoop, run
 
+KAZOO = Path(__file__).parent / "kazoo_adapter"
+ON_SOCKETS = {KAZOO / f"test_{module}.py" for module in ("client", "connection", "requests")}
+"""Tests of what talks to sockets in kazoo's own thread, which knows no virtual time."""
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object | None:
     """Run ``async def`` tests on a simulated loop, where waiting takes no time."""
     function: Any = pyfuncitem.obj
-    if not inspect.iscoroutinefunction(function) or "kazoo" in pyfuncitem.module.__name__:
+    if not inspect.iscoroutinefunction(function) or pyfuncitem.path in ON_SOCKETS:
         return None
     names = pyfuncitem._fixtureinfo.argnames
 
