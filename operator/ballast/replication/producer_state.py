@@ -19,15 +19,15 @@ class SequencedBatch(Protocol):
     """What is read of a record batch's header."""
 
     @property
-    def producer_id(self) -> int: ...  # noqa: D102 - the header's own fields
+    def producer_id(self) -> int: ...
     @property
-    def producer_epoch(self) -> int: ...  # noqa: D102
+    def producer_epoch(self) -> int: ...
     @property
-    def base_sequence(self) -> int: ...  # noqa: D102
+    def base_sequence(self) -> int: ...
     @property
-    def last_offset_delta(self) -> int: ...  # noqa: D102
+    def last_offset_delta(self) -> int: ...
     @property
-    def max_timestamp(self) -> int: ...  # noqa: D102
+    def max_timestamp(self) -> int: ...
 
 
 class ProducerStateError(Exception):
