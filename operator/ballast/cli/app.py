@@ -1,6 +1,7 @@
 """The command line: its commands and options. Packages beside this module carry them out.
 
-A command's module is imported when it is called, so that a broker carries no demo in its memory.
+Each command function imports the module that carries it out. So a process loads only what its
+command needs: a broker has neither the demo nor the terminal library in memory.
 """
 
 from pathlib import Path
@@ -9,14 +10,12 @@ from typing import Annotated
 import typer
 
 from ballast.cli import kubernetes
-from ballast.cli.kubernetes import call, stoppable
+from ballast.cli.kubernetes import stoppable
 
 app = typer.Typer(
     name="ballast",
-    help="Runs Kafka-protocol brokers and moves their partitions safely.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 
 plan_app = typer.Typer(
@@ -24,6 +23,30 @@ plan_app = typer.Typer(
 )
 app.add_typer(plan_app)
 app.add_typer(kubernetes.app)
+
+
+def print_version(is_given: bool) -> None:
+    """Print the version of the installed distribution, and exit, if the option is given."""
+    if is_given:
+        from importlib import metadata
+
+        typer.echo(f"ballast {metadata.version('ballast')}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool,
+    typer.Option(
+        "--version", callback=print_version, is_eager=True, help="Show the version and exit."
+    ),
+]
+
+
+@app.callback()
+def ballast(*, version: Version = False) -> None:
+    """Run Kafka-protocol brokers and move their partitions safely."""
+    del version  # Its callback has printed it.
+
 
 Bootstrap = Annotated[
     str, typer.Option("--bootstrap-server", metavar="HOST:PORT[,…]", help="Brokers to connect to.")
@@ -47,15 +70,18 @@ def up(
     override: Override = None,
 ) -> None:
     """Run ZooKeeper, brokers and controller candidates on this machine, in the foreground."""
-    call(
-        "servers.up",
-        brokers=brokers,
-        controllers=controllers,
-        directory=directory,
-        base_port=base_port,
-        log_dirs=log_dirs,
-        restart=not no_restart,
-        overrides=tuple(override or ()),
+    from ballast.cli.servers import up as command
+
+    raise typer.Exit(
+        command.main(
+            brokers=brokers,
+            controllers=controllers,
+            directory=directory,
+            base_port=base_port,
+            log_dirs=log_dirs,
+            restart=not no_restart,
+            overrides=tuple(override or ()),
+        )
     )
 
 
@@ -72,13 +98,16 @@ def run(
     ] = 1.0,
 ) -> None:
     """Execute a PartitionReassignment manifest: 0 succeeded, 1 failed or cancelled, 2 invalid."""
-    call(
-        "run.run",
-        file=file,
-        bootstrap_server=bootstrap_server,
-        state_dir=state_dir,
-        output=output,
-        poll_interval_s=poll_interval,
+    from ballast.cli.run import run as command
+
+    raise typer.Exit(
+        command.main(
+            file=file,
+            bootstrap_server=bootstrap_server,
+            state_dir=state_dir,
+            output=output,
+            poll_interval_s=poll_interval,
+        )
     )
 
 
@@ -103,23 +132,26 @@ def reassign(
     disable_rack_aware: Annotated[bool, typer.Option("--disable-rack-aware")] = False,
 ) -> None:
     """Do what Kafka's kafka-reassign-partitions does, with its flags, files and messages."""
-    call(
-        "reassign.reassign",
-        bootstrap_server=bootstrap_server,
-        execute=execute,
-        verify=verify,
-        cancel=cancel,
-        list_active=list_,
-        generate_=generate,
-        reassignment_json_file=reassignment_json_file,
-        throttle=throttle,
-        log_dirs_throttle=replica_alter_log_dirs_throttle,
-        additional=additional,
-        preserve_throttles=preserve_throttles,
-        timeout_ms=timeout,
-        topics_to_move_json_file=topics_to_move_json_file,
-        broker_list=broker_list,
-        disable_rack_aware=disable_rack_aware,
+    from ballast.cli.reassign import reassign as command
+
+    raise typer.Exit(
+        command.main(
+            bootstrap_server=bootstrap_server,
+            execute=execute,
+            verify=verify,
+            cancel=cancel,
+            list_active=list_,
+            generate_=generate,
+            reassignment_json_file=reassignment_json_file,
+            throttle=throttle,
+            log_dirs_throttle=replica_alter_log_dirs_throttle,
+            additional=additional,
+            preserve_throttles=preserve_throttles,
+            timeout_ms=timeout,
+            topics_to_move_json_file=topics_to_move_json_file,
+            broker_list=broker_list,
+            disable_rack_aware=disable_rack_aware,
+        )
     )
 
 
@@ -133,7 +165,11 @@ def broker(
 ) -> None:
     """Run one broker; its configuration has Kafka's names."""
     with stoppable():
-        call("servers.broker", properties=properties, overrides=tuple(override or ()), pod=pod)
+        from ballast.cli.servers import broker as command
+
+        raise typer.Exit(
+            command.main(properties=properties, overrides=tuple(override or ()), pod=pod)
+        )
 
 
 @app.command()
@@ -143,7 +179,9 @@ def controller(
 ) -> None:
     """Run one controller candidate; its configuration has Kafka's names."""
     with stoppable():
-        call("servers.controller", properties=properties, overrides=tuple(override or ()))
+        from ballast.cli.servers import controller as command
+
+        raise typer.Exit(command.main(properties=properties, overrides=tuple(override or ())))
 
 
 @app.command()
@@ -154,7 +192,9 @@ def demo(
     base_port: Annotated[int, typer.Option(min=1024, max=65000, help="Broker 1's port.")] = 19092,
 ) -> None:
     """Move every partition off a broker while a client writes and the controller is killed."""
-    call("demo.demo", directory=directory, base_port=base_port)
+    from ballast.cli.demo import demo as command
+
+    raise typer.Exit(command.main(directory=directory, base_port=base_port))
 
 
 @plan_app.command("generate")
@@ -189,22 +229,27 @@ def plan_generate(
     format_: Annotated[str, typer.Option("--format", help="ballast or kafka.")] = "ballast",
 ) -> None:
     """Make a plan from a snapshot: 0 done, 1 infeasible, 2 invalid."""
-    call(
-        "plan.generate",
-        snapshot=snapshot,
-        strategy=strategy,
-        out=out,
-        broker_ids=broker_ids,
-        replication_factor=replication_factor,
-        include=tuple(include or ()),
-        exclude=tuple(exclude or ()),
-        max_replica_moves=max_replica_moves,
-        max_bytes_to_move=max_bytes_to_move,
-        start_index=start_index,
-        objective=objective,
-        seed=seed,
-        engine=engine,
-        format=format_,
+    from ballast.cli.plan import generate as command
+
+    raise typer.Exit(
+        command.main(
+            command.GenerateOptions(
+                snapshot=snapshot,
+                strategy=strategy,
+                out=out,
+                broker_ids=broker_ids,
+                replication_factor=replication_factor,
+                include=tuple(include or ()),
+                exclude=tuple(exclude or ()),
+                max_replica_moves=max_replica_moves,
+                max_bytes_to_move=max_bytes_to_move,
+                start_index=start_index,
+                objective=objective,
+                seed=seed,
+                engine=engine,
+                format=format_,
+            )
+        )
     )
 
 
@@ -229,15 +274,18 @@ def plan_snapshot(
     ] = None,
 ) -> None:
     """Write a running cluster as ballast-snapshot/v1: 0 done, 1 no answer, 2 invalid."""
-    call(
-        "plan.snapshot",
-        bootstrap_server=bootstrap_server,
-        out=out,
-        load_window=load_window,
-        load_percentile=load_percentile,
-        load_by_hour_of_day=load_by_hour_of_day,
-        load_growth=load_growth,
-        capacity=capacity or (),
+    from ballast.cli.plan import snapshot as command
+
+    raise typer.Exit(
+        command.main(
+            bootstrap_server=bootstrap_server,
+            out=out,
+            load_window=load_window,
+            load_percentile=load_percentile,
+            load_by_hour_of_day=load_by_hour_of_day,
+            load_growth=load_growth,
+            capacity=capacity or (),
+        )
     )
 
 
@@ -254,13 +302,18 @@ def plan_show(
     html: Annotated[Path | None, typer.Option(help="Writes a page with charts as well.")] = None,
 ) -> None:
     """Show what a plan comes to: moves, levels before and after, time."""
-    call(
-        "plan.show",
-        plan=plan,
-        snapshot=snapshot,
-        throttle=throttle,
-        max_concurrent_moves_per_broker=max_concurrent_moves_per_broker,
-        html=html,
+    from ballast.cli.plan import show as command
+
+    raise typer.Exit(
+        command.main(
+            command.ShowOptions(
+                plan=plan,
+                snapshot=snapshot,
+                throttle=throttle,
+                max_concurrent_moves_per_broker=max_concurrent_moves_per_broker,
+                html=html,
+            )
+        )
     )
 
 

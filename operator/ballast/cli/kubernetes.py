@@ -1,11 +1,10 @@
 """The command line's part for Kubernetes: what the chart's containers run."""
 
-import importlib
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -28,12 +27,6 @@ LeaseDuration = Annotated[float, typer.Option(help="Seconds until another replic
 LeaseDeadline = Annotated[
     float, typer.Option(help="Seconds without renewal until this replica ends.")
 ]
-
-
-def call(command: str, **options: Any) -> None:
-    """Run ``ballast.cli.<command>.main`` and exit with what it returns."""
-    module = importlib.import_module(f"ballast.cli.{command}")
-    raise typer.Exit(module.main(**options))
 
 
 @contextmanager
@@ -100,21 +93,22 @@ def operator(
 ) -> None:
     """Run the Kubernetes operator: it tends BrokerSets and PartitionReassignments."""
     with stoppable():
-        call(
-            "servers.operator",
+        from ballast.cli.servers import operator as command
+
+        arguments = command.OperatorArguments(
             namespaces=tuple(namespace or ()),
-            lease=(lease_duration, lease_renew_deadline, lease_retry),
-            spark={
-                "image": spark_image,
-                "image_pull_policy": spark_image_pull_policy,
-                "image_pull_secrets": tuple(spark_image_pull_secret or ()),
-                "service_account": spark_service_account,
-                "pod": spark_pod,
-            },
+            lease_name=lease_name,
+            lease_duration_s=lease_duration,
+            lease_renew_deadline_s=lease_renew_deadline,
+            lease_retry_s=lease_retry,
+            spark_image=spark_image,
+            spark_image_pull_policy=spark_image_pull_policy,
+            spark_image_pull_secrets=tuple(spark_image_pull_secret or ()),
+            spark_service_account=spark_service_account,
+            spark_pod=spark_pod,
+            broker_image=broker_image,
             broker_pods=broker_pods,
             controller_ports=controller_ports,
-            lease_name=lease_name,
-            broker_image=broker_image,
             pod_name=pod_name,
             pod_namespace=pod_namespace,
             pod_ip=pod_ip,
@@ -122,6 +116,7 @@ def operator(
             http_port=http_port,
             is_watching_nodes=watch_nodes,
         )
+        raise typer.Exit(command.main(arguments))
 
 
 @app.command()
@@ -137,14 +132,17 @@ def zookeeper(
 ) -> None:
     """Run one server of a ZooKeeper ensemble, from the jars that PySpark brings; needs Java."""
     with stoppable():
-        call(
-            "servers.zookeeper",
-            data_dir=data_dir,
-            replicas_file=replicas_file,
-            heap_percentage=heap_percentage,
-            host_pattern=host_pattern,
-            ports=ports,
-            is_listening_everywhere=listen_everywhere,
+        from ballast.cli.servers import zookeeper as command
+
+        raise typer.Exit(
+            command.main(
+                data_dir=data_dir,
+                replicas_file=replicas_file,
+                heap_percentage=heap_percentage,
+                host_pattern=host_pattern,
+                ports=ports,
+                is_listening_everywhere=listen_everywhere,
+            )
         )
 
 
@@ -162,9 +160,12 @@ def uninstall(
     ] = False,
 ) -> None:
     """Take the operator's finalizers off what it tended, after the operator itself is gone."""
-    call(
-        "servers.uninstall",
-        is_check=check,
-        namespaces=(None,) if all_namespaces else tuple(namespace or ()),
-        operator_labels=operator_labels,
+    from ballast.cli.servers import uninstall as command
+
+    raise typer.Exit(
+        command.main(
+            is_check=check,
+            namespaces=(None,) if all_namespaces else tuple(namespace or ()),
+            operator_labels=operator_labels,
+        )
     )

@@ -1,9 +1,13 @@
+import inspect
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
+from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -60,18 +64,22 @@ def run(*words: str) -> tuple[int, str]:
 
 @pytest.fixture
 def called(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[dict[str, Any]]]:
-    """Put a command's module in place that notes what it is asked for and exits with 7."""
+    """Replace a command's main function by one that records its options and exits with 7.
+
+    Options that the real function does not accept fail here too.
+    """
 
     def replace(command: str) -> list[dict[str, Any]]:
         calls: list[dict[str, Any]] = []
+        module = import_module(f"ballast.cli.{command}")
+        signature = inspect.signature(module.main)
 
-        def main(**options: Any) -> int:
-            calls.append(options)
+        def main(*values: Any, **options: Any) -> int:
+            signature.bind(*values, **options)
+            calls.append(asdict(values[0]) if values else options)
             return 7
 
-        module = ModuleType(command)
-        module.__dict__["main"] = main
-        monkeypatch.setitem(sys.modules, f"ballast.cli.{command}", module)
+        monkeypatch.setattr(module, "main", main)
         return calls
 
     return replace
@@ -205,14 +213,14 @@ def test_the_operator_takes_its_options_from_words_and_environment(
     assert calls == [
         {
             "namespaces": ("a", "b"),
-            "lease": (15.0, 10.0, 1.0),
-            "spark": {
-                "image": "spark:1",
-                "image_pull_policy": "IfNotPresent",
-                "image_pull_secrets": (),
-                "service_account": "ballast-spark",
-                "pod": "",
-            },
+            "lease_duration_s": 15.0,
+            "lease_renew_deadline_s": 10.0,
+            "lease_retry_s": 1.0,
+            "spark_image": "spark:1",
+            "spark_image_pull_policy": "IfNotPresent",
+            "spark_image_pull_secrets": (),
+            "spark_service_account": "ballast-spark",
+            "spark_pod": "",
             "broker_pods": "",
             "controller_ports": "",
             "lease_name": "ballast-operator",
@@ -251,11 +259,10 @@ def test_a_broker_may_ask_its_pod(called: Callable[[str], list[dict[str, Any]]])
 def test_a_process_that_has_no_handler_yet_ends_well(
     monkeypatch: pytest.MonkeyPatch, command: str, number: signal.Signals
 ) -> None:
-    """As process 1 it would not be told of the signal at all."""
+    """The kernel drops a signal to process 1 that has no handler for it."""
     before = signal.getsignal(number)
-    module = ModuleType(command)
-    module.__dict__["main"] = lambda **_: signal.raise_signal(number)
-    monkeypatch.setitem(sys.modules, f"ballast.cli.servers.{command}", module)
+    module = import_module(f"ballast.cli.servers.{command}")
+    monkeypatch.setattr(module, "main", lambda *_, **__: signal.raise_signal(number))
     for name in ("POD_NAME", "POD_NAMESPACE", "POD_IP", "BALLAST_BROKER_IMAGE"):
         monkeypatch.setenv(name, "x")
     assert run(command) == (0, "")
@@ -353,3 +360,33 @@ def test_a_plan_is_shown_and_a_snapshot_taken(
             "capacity": ["2Ti", "7=4Ti"],
         },
     ]
+
+
+def test_version_is_that_of_the_distribution() -> None:
+    assert run("--version") == (0, f"ballast {version('ballast')}\n")
+
+
+@pytest.mark.parametrize(("shell", "name"), [("bash", "_BALLAST_COMPLETE"), ("zsh", "compdef")])
+def test_completion_is_a_script_of_the_shell(
+    monkeypatch: pytest.MonkeyPatch, shell: str, name: str
+) -> None:
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    code, script = run("--show-completion", shell)
+    assert code == 0
+    assert name in script
+
+
+@pytest.mark.parametrize(
+    ("module", "absent"),
+    [
+        ("ballast.cli.app", ["ballast.broker", "ballast.kube", "ballast.planner", "numpy", "rich"]),
+        ("ballast.cli.servers.broker", ["ballast.cli.demo", "ballast.kube", "kopf", "rich"]),
+        ("ballast.cli.servers.controller", ["ballast.cli.demo", "ballast.kube", "kopf", "rich"]),
+    ],
+)
+def test_a_process_loads_only_what_its_command_needs(module: str, absent: list[str]) -> None:
+    program = f"import {module}, sys; print(*sys.modules)"
+    words = (sys.executable, "-c", program)
+    modules = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
+    assert module in modules
+    assert [name for name in absent if name in modules] == []

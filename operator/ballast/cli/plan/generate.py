@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import TextIO, TypeVar
 
 from ballast.cli.plan.files import FileUnusable, load_snapshot, write_file
 from ballast.model.quantity import parse_quantity
@@ -74,12 +73,12 @@ class GenerateOptions:
     format: str = PlanFormat.BALLAST.value
 
 
-def main(**options: Any) -> int:
-    """Run the command with the fields of `GenerateOptions`.
+def main(options: GenerateOptions) -> int:
+    """Run the command.
 
     Returns 0, 1 when no plan does what is asked, 2 when the input is wrong, 3 when Spark fails.
     """
-    return generate(GenerateOptions(**options), sys.stdout, sys.stderr)
+    return generate(options, sys.stdout, sys.stderr)
 
 
 def generate(options: GenerateOptions, out: TextIO, errors: TextIO) -> int:
@@ -135,8 +134,10 @@ def _planned(engine: Engine, snapshot: Path, options: PlanOptions) -> Iterator[I
         raise OptionsRejected(
             "engine", f"spark needs {' and '.join(missing)}: install ballast[spark]"
         )
-    spark = import_module("ballast.cli.plan.spark")
-    assert engine is Engine.SPARK, "there are two"
+    assert engine is Engine.SPARK, "there are two engines"
+    # PySpark is not in the base installation.
+    from ballast.cli.plan import spark
+
     with spark.lines_from_spark(snapshot, options) as lines:
         yield lines
 

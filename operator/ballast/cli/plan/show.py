@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from rich.console import Console
 from rich.table import Table
@@ -49,9 +49,9 @@ class ShowOptions:
     html: Path | None = None
 
 
-def main(**options: Any) -> int:
-    """Run the command with the fields of `ShowOptions`; return 0, or 2 when the input is wrong."""
-    return show(ShowOptions(**options), sys.stdout, sys.stderr)
+def main(options: ShowOptions) -> int:
+    """Run the command; return 0, or 2 when the input is wrong."""
+    return show(options, sys.stdout, sys.stderr)
 
 
 def show(options: ShowOptions, out: TextIO, errors: TextIO) -> int:

@@ -6,7 +6,8 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 import uvloop
@@ -46,30 +47,43 @@ _ADMIN_OPTIONS = AdminOptions(
 )
 
 
-def main(
-    *,
-    namespaces: Sequence[str],
-    lease: tuple[float, float, float],
-    spark: Mapping[str, Any] | None = None,
-    broker_pods: str = "",
-    controller_ports: str = "",
-    **settings: object,
-) -> int:
-    """Run the operator: 0 after a stop, 1 after a failure, 2 when it is not configured.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorArguments:
+    """The values of the command line, as text where their form is checked here."""
 
-    ``lease`` is duration, renew deadline and retry in seconds, ``spark`` the fields of
-    `SparkSettings`, its ``pod`` as JSON, ``broker_pods`` what brokers' pods are given, as JSON,
-    ``controller_ports`` the first and the last (``9500-9599``), ``settings`` the other fields of
-    `OperatorOptions`. It ends at once with 3 when the Lease is lost and what needs it does not
-    stop in time.
+    broker_image: str
+    pod_name: str
+    pod_namespace: str
+    pod_ip: str
+    namespaces: Sequence[str] = ()
+    """Each may hold several names, separated by commas."""
+    broker_pods: str = ""
+    """A JSON object; see `pod_defaults`."""
+    cluster_domain: str = "cluster.local"
+    controller_ports: str = ""
+    """The first and the last port: ``9500-9599``."""
+    http_port: int = 8080
+    is_watching_nodes: bool = True
+    lease_name: str = "ballast-operator"
+    lease_duration_s: float = 15.0
+    lease_renew_deadline_s: float = 10.0
+    lease_retry_s: float = 2.0
+    spark_image: str = ""
+    spark_image_pull_policy: str = "IfNotPresent"
+    spark_image_pull_secrets: tuple[str, ...] = ()
+    spark_service_account: str = "ballast-spark"
+    spark_pod: str = ""
+    """A JSON object; see `SparkSettings.pod`."""
+
+
+def main(arguments: OperatorArguments) -> int:
+    """Run the operator: 0 after a stop, 1 after a failure, 2 when the configuration is wrong.
+
+    The process ends at once with 3 when the Lease is lost and the work that needs it does not stop
+    in time.
     """
     try:
-        made = {
-            "spark": SparkSettings(**{**(spark or {}), "pod": _object((spark or {}).get("pod"))}),
-            "broker_pods": pod_defaults(broker_pods),
-            "controller_ports": ports_of(controller_ports),
-        }
-        options = options_of(namespaces, lease, {**settings, **made})
+        options = options_of(arguments)
     except ValueError as error:
         print(f"ballast operator: {error}", file=sys.stderr)
         return EXIT_BAD_CONFIGURATION
@@ -92,18 +106,33 @@ def main(
     return 0
 
 
-def options_of(
-    namespaces: Sequence[str], lease: tuple[float, float, float], settings: dict[str, object]
-) -> OperatorOptions:
+def options_of(arguments: OperatorArguments) -> OperatorOptions:
     """Return the options; raises `ValueError` that says what is wrong."""
-    duration_s, renew_deadline_s, retry_s = lease
-    names = [name.strip() for text in namespaces for name in text.split(",")]
+    names = [name.strip() for text in arguments.namespaces for name in text.split(",")]
     return OperatorOptions(
+        pod_name=arguments.pod_name,
+        pod_namespace=arguments.pod_namespace,
+        pod_ip=arguments.pod_ip,
         namespaces=tuple(dict.fromkeys(name for name in names if name)),
+        broker_image=arguments.broker_image,
+        broker_pods=pod_defaults(arguments.broker_pods),
+        cluster_domain=arguments.cluster_domain,
+        controller_ports=ports_of(arguments.controller_ports),
+        http_port=arguments.http_port,
+        is_watching_nodes=arguments.is_watching_nodes,
         lease=LeaseTiming(
-            duration_s=duration_s, renew_deadline_s=renew_deadline_s, retry_s=retry_s
+            duration_s=arguments.lease_duration_s,
+            renew_deadline_s=arguments.lease_renew_deadline_s,
+            retry_s=arguments.lease_retry_s,
         ),
-        **settings,  # type: ignore[arg-type]  # checked by the command line
+        lease_name=arguments.lease_name,
+        spark=SparkSettings(
+            image=arguments.spark_image,
+            image_pull_policy=arguments.spark_image_pull_policy,
+            image_pull_secrets=arguments.spark_image_pull_secrets,
+            service_account=arguments.spark_service_account,
+            pod=_object(arguments.spark_pod),
+        ),
     )
 
 
@@ -120,7 +149,7 @@ def pod_defaults(text: str) -> PodDefaults:
     )
 
 
-def _object(text: str | None) -> dict[str, Any]:
+def _object(text: str) -> dict[str, Any]:
     """Return the object of a JSON text, an empty one of none; raises `ValueError`."""
     value = json.loads(text) if text else {}
     if isinstance(value, dict):

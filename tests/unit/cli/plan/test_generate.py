@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ballast.cli.plan import generate as module
+from ballast.cli.plan import spark
 from ballast.cli.plan.generate import (
     EXIT_DONE,
     EXIT_FAILED,
@@ -163,7 +164,7 @@ def test_all_options_are_handed_on() -> None:
 
 def test_the_command(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = snapshot.with_name("plan")
-    assert main(snapshot=snapshot, out=out, strategy="Rebalance") == EXIT_DONE
+    assert main(GenerateOptions(snapshot=snapshot, out=out, strategy="Rebalance")) == EXIT_DONE
     assert capsys.readouterr().out.startswith("sha256:")
 
 
@@ -176,26 +177,20 @@ def test_without_spark_it_is_said_what_is_missing(
     assert errors == "engine: spark needs pyarrow: install ballast[spark]\n"
 
 
-class Elsewhere:
-    """What makes plans on Spark, with lines that are there already, or a failure."""
-
-    def __init__(self, lines: list[PlanLine] | None) -> None:
-        self.lines = lines
-
-    @contextmanager
-    def lines_from_spark(self, _path: Path, _options: PlanOptions) -> Iterator[Iterator[PlanLine]]:
-        if self.lines is None:
-            raise PlanJobFailed("Spark: no Java")
-        yield iter(self.lines)
-
-
 @pytest.mark.parametrize("works", [True, False])
 def test_what_spark_plans_is_written(
     snapshot: Path, monkeypatch: pytest.MonkeyPatch, *, works: bool
 ) -> None:
     line = PlanLine(topic="t", partitions=(0,), origins=((1, 2),), targets=((3, 2),))
     monkeypatch.setattr(module, "find_spec", lambda name: name)
-    monkeypatch.setattr(module, "import_module", lambda _: Elsewhere([line] if works else None))
+
+    @contextmanager
+    def lines_from_spark(_path: Path, _options: PlanOptions) -> Iterator[Iterator[PlanLine]]:
+        if not works:
+            raise PlanJobFailed("Spark: no Java")
+        yield iter([line])
+
+    monkeypatch.setattr(spark, "lines_from_spark", lines_from_spark)
     code, said, errors = run(snapshot, engine="Spark")
     if works:
         assert code == EXIT_DONE

@@ -71,4 +71,4 @@ def test_a_plan_for_another_cluster_and_none_at_all(tmp_path: Path) -> None:
         EXIT_INVALID,
         "line 1: not a line of a plan: Object missing required field `topic`\n",
     )
-    assert main(plan=tmp_path / "none") == EXIT_INVALID
+    assert main(ShowOptions(plan=tmp_path / "none")) == EXIT_INVALID
