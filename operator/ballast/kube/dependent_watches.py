@@ -27,7 +27,7 @@ from ballast.kube.api.resources import (
     ObjectKey,
     Resource,
 )
-from ballast.kube.runtime.work_queue import Wakes
+from ballast.kube.runtime.work_queue import WorkQueue
 from ballast.reassign.generate.generation_names import REASSIGNMENT_LABEL
 
 LABEL: Final = "ballast.dev/broker-set"
@@ -46,13 +46,13 @@ Reassignments = Callable[[str, str], Iterable[ObjectKey]]
 BrokerSets = Callable[[], Iterable[ObjectKey]]
 
 
-class OwnedWatches:
-    """Wakes objects because of changes of others, in some namespaces (None = all)."""
+class DependentWatches:
+    """WorkQueue objects because of changes of others, in some namespaces (None = all)."""
 
     def __init__(
         self,
         api: KubernetesApi,
-        wakes: Wakes,
+        queue: WorkQueue,
         namespaces: Sequence[str | None],
         *,
         reassignments: Reassignments,
@@ -60,7 +60,7 @@ class OwnedWatches:
         is_watching_nodes: bool,
     ) -> None:
         self._api = api
-        self._wakes = wakes
+        self._queue = queue
         self._namespaces = namespaces
         self._reassignments = reassignments
         self._broker_sets = broker_sets
@@ -88,7 +88,7 @@ class OwnedWatches:
         async for change in changes:
             if change.type is ChangeType.SYNCED:
                 self._synced(resource, namespace)
-            # What is there at the beginning is read by every tender when it begins.
+            # What is there at the beginning is read by every reconciler when it begins.
             if change.type not in (ChangeType.LISTED, ChangeType.SYNCED):
                 self._wake(change.document["metadata"], is_plan=resource == CONFIG_MAPS)
 
@@ -96,20 +96,20 @@ class OwnedWatches:
         if (namespace, resource) in self._followed:
             for key in self._broker_sets():
                 if namespace in (None, key.namespace):
-                    self._wakes.wake(key)
+                    self._queue.enqueue(key)
         self._followed.add((namespace, resource))
 
     def _wake(self, metadata: Mapping[str, Any], is_plan: bool) -> None:
         namespace = metadata["namespace"]
         broker_set = metadata.get("labels", {}).get(LABEL)
         if broker_set:
-            self._wakes.wake(ObjectKey(BROKER_SETS.plural, namespace, broker_set))
+            self._queue.enqueue(ObjectKey(BROKER_SETS.plural, namespace, broker_set))
         reassignment = metadata.get("labels", {}).get(REASSIGNMENT_LABEL)
         if reassignment:
-            self._wakes.wake(ObjectKey(PARTITION_REASSIGNMENTS.plural, namespace, reassignment))
+            self._queue.enqueue(ObjectKey(PARTITION_REASSIGNMENTS.plural, namespace, reassignment))
         if is_plan:
             for key in self._reassignments(namespace, metadata["name"]):
-                self._wakes.wake(key)
+                self._queue.enqueue(key)
 
     async def _follow_nodes(self) -> None:
         """Wake all BrokerSets when a node comes, goes, or gets other labels (such as its zone)."""
@@ -126,4 +126,4 @@ class OwnedWatches:
                 seen[metadata["name"]] = labels
             if before != labels and (was_known or change.type is not ChangeType.LISTED):
                 for key in self._broker_sets():
-                    self._wakes.wake(key)
+                    self._queue.enqueue(key)

@@ -1,7 +1,7 @@
-"""What kopf calls: a routing table, from events to `Tenders`.
+"""The kopf handlers: a routing table from watch events to `ReconcilerManager`.
 
-Only ``on.event``: kopf keeps no state of it on the objects, and needs no finalizer for it. Its
-storages write nothing, so that no annotation of kopf is ever put on an object.
+Only ``on.event`` is used, so kopf keeps no state on the objects and needs no finalizer of its own.
+The storages below write nothing: kopf never annotates an object.
 """
 
 from typing import Any, Final
@@ -10,13 +10,13 @@ import kopf
 
 from ballast.kube.api.credentials import Login, login_for_kopf
 from ballast.kube.api.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, Resource
-from ballast.kube.reconcilers import OLD_FINALIZER, Tenders
+from ballast.kube.reconcilers import OLD_FINALIZER, ReconcilerManager
 
 RESOURCES: Final = (PARTITION_REASSIGNMENTS, BROKER_SETS)
 
 
-def registry_for(tenders: Tenders, login: Login) -> kopf.OperatorRegistry:
-    """Return kopf's registry of this operator; nothing is put into kopf's own."""
+def registry_for(manager: ReconcilerManager, login: Login) -> kopf.OperatorRegistry:
+    """Return kopf's registry of this operator; kopf's global registry stays empty."""
     registry = kopf.OperatorRegistry()
 
     @kopf.on.login(registry=registry, id="login")
@@ -24,20 +24,22 @@ def registry_for(tenders: Tenders, login: Login) -> kopf.OperatorRegistry:
         return login_for_kopf(login)
 
     for resource in RESOURCES:
-        _register(registry, resource, tenders)
+        _register(registry, resource, manager)
     return registry
 
 
-def _register(registry: kopf.OperatorRegistry, resource: Resource, tenders: Tenders) -> None:
+def _register(
+    registry: kopf.OperatorRegistry, resource: Resource, manager: ReconcilerManager
+) -> None:
     names = (resource.group, resource.version, resource.plural)
 
-    @kopf.on.event(*names, registry=registry, id="saw")
-    async def saw(event: Any, **_: Any) -> None:
-        tenders.saw(resource, event)
+    @kopf.on.event(*names, registry=registry, id="event")
+    async def on_event(event: Any, **_: Any) -> None:
+        manager.observe_event(resource, event)
 
 
 def make_settings() -> kopf.OperatorSettings:
-    """Return kopf's settings; what is not set here is never used, or good as it is."""
+    """Return kopf's settings; a setting that is not set here is unused, or good by default."""
     settings = kopf.OperatorSettings()
     settings.peering.standalone = True
     settings.persistence.finalizer = OLD_FINALIZER
@@ -55,10 +57,10 @@ def make_settings() -> kopf.OperatorSettings:
 
 
 class WritesNoProgress(kopf.ProgressStorage):
-    """kopf's progress of change handlers, of which there are none."""
+    """Replaces kopf's record of the progress of change handlers: there are none."""
 
     def fetch(self, **_: Any) -> None:
-        """Know of no progress."""
+        """Return no progress."""
 
     def store(self, **_: Any) -> None:
         """Write nothing."""
@@ -67,18 +69,18 @@ class WritesNoProgress(kopf.ProgressStorage):
         """Write nothing."""
 
     def touch(self, **_: Any) -> None:
-        """Write nothing: `Tenders` takes the finalizer off itself."""
+        """Write nothing: kopf removes the old finalizer without it."""
 
     def clear(self, *, essence: Any) -> Any:
-        """Leave an object as it is."""
+        """Return the object unchanged."""
         return essence
 
 
 class WritesNoDiffBase(kopf.DiffBaseStorage):
-    """kopf's memory of what an object was like, for change handlers, of which there are none."""
+    """Replaces kopf's record of an object's last state, for change handlers: there are none."""
 
     def fetch(self, **_: Any) -> None:
-        """Know of nothing."""
+        """Return no state."""
 
     def store(self, **_: Any) -> None:
         """Write nothing."""

@@ -1,7 +1,7 @@
-"""What runs while the Lease is held, in a thread of its own: kopf, tenders, and what wakes them.
+"""The work of the leader: kopf, the reconcilers and the watches that wake them, in one thread.
 
-At the end the tenders leave first, then kopf: whatever kopf finds still running when it ends, it
-cancels.
+At the end the reconcilers stop first and kopf after them, because kopf cancels every task that
+still runs when it ends.
 """
 
 import asyncio
@@ -17,45 +17,45 @@ from ballast.kube.api.credentials import Login
 from ballast.kube.api.errors import KubernetesError, NotFound
 from ballast.kube.api.ports import KubernetesApi
 from ballast.kube.api.resources import BROKER_SETS, ObjectKey, Resource
-from ballast.kube.dependent_watches import OwnedWatches
+from ballast.kube.dependent_watches import DependentWatches
 from ballast.kube.handlers import RESOURCES, make_settings, registry_for
-from ballast.kube.reconcilers import Tend, Tenders
+from ballast.kube.reconcilers import ReconcilerManager, RunReconciler
 from ballast.kube.runtime.candidate_view import CandidateView, no_candidate
 from ballast.kube.runtime.context import ClosableAdmin, OperatorContext
 from ballast.kube.runtime.ensembles import AskEnsemble, ask_nobody
 from ballast.kube.runtime.metrics import OperatorMetrics
 from ballast.kube.runtime.options import OperatorOptions
-from ballast.kube.runtime.work_queue import Wakes
+from ballast.kube.runtime.work_queue import WorkQueue
 from ballast.reassign.ports import Clock
 
 log = logging.getLogger(__name__)
 
-LEAVE_TIMEOUT_S: Final = 5.0
-"""How long tenders may take to leave when the process ends, those included that are cancelled."""
+STOP_TIMEOUT_S: Final = 5.0
+"""How long all reconcilers may take to stop when the process ends, cancelled ones included."""
 KINDS_RETRY_S: Final = 5.0
 
 
-class TendingEnded(Exception):
-    """kopf came to an end without having been asked to."""
+class KopfStopped(Exception):
+    """kopf ended although it was not asked to stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tending:
-    """What is tended, how, and with what."""
+class LeaderWork:
+    """The reconcilers, and everything that they need; runs while this process holds the Lease."""
 
     options: OperatorOptions
     login: Login
     clock: Clock
     admin_for: Callable[[str], ClosableAdmin]
     metrics: OperatorMetrics
-    wakes: Wakes
-    tend: Mapping[Resource, Tend]
+    queue: WorkQueue
+    reconcilers: Mapping[Resource, RunReconciler]
     candidate_of: Callable[[ObjectKey], CandidateView] = no_candidate
-    """What this process's candidate of a BrokerSet knows."""
+    """The view that this process's controller candidate of a BrokerSet has."""
     ask_ensemble: AskEnsemble = ask_nobody
 
     async def run(self, stopped: asyncio.Event) -> None:
-        """Tend all objects until ``stopped`` is set; raises what makes that impossible."""
+        """Reconcile all objects until ``stopped`` is set; raises the error that prevents it."""
         async with ApiClient.opened(self.login, self.clock) as api, asyncio.TaskGroup() as tasks:
             waiting = tasks.create_task(self.until_kinds_are_served(api))
             stopping = tasks.create_task(stopped.wait())
@@ -66,7 +66,7 @@ class Tending:
             stopping.cancel()
 
     async def until_kinds_are_served(self, api: KubernetesApi) -> None:
-        """Wait for the CRDs: kopf, which looks for them once, would serve none for ever."""
+        """Wait for the CRDs: kopf looks for them once, and without them would never serve any."""
         while True:
             try:
                 for resource in RESOURCES:
@@ -86,21 +86,23 @@ class Tending:
         def is_followed(namespace: str) -> bool:
             return watches.is_complete(namespace)
 
-        tenders = Tenders(replace(self._context(api), is_followed=is_followed), self.tend, tasks)
-        watches = OwnedWatches(
+        manager = ReconcilerManager(
+            replace(self._context(api), is_followed=is_followed), self.reconcilers, tasks
+        )
+        watches = DependentWatches(
             api,
-            self.wakes,
+            self.queue,
             self.options.watched_namespaces,
-            reassignments=tenders.reassignments_with,
-            broker_sets=lambda: tenders.keys(BROKER_SETS),
+            reassignments=manager.reassignments_with,
+            broker_sets=lambda: manager.keys(BROKER_SETS),
             is_watching_nodes=self.options.is_watching_nodes,
         )
-        watching = tasks.create_task(watches.run(), name="watches of what is owned")
+        watching = tasks.create_task(watches.run(), name="watches of dependents")
         kopf_stopped = asyncio.Event()
-        leaving = tasks.create_task(_leave(tenders, watching, stopped, kopf_stopped))
+        stopping = tasks.create_task(_stop(manager, watching, stopped, kopf_stopped))
         namespaces = self.options.namespaces
         await kopf.operator(
-            registry=registry_for(tenders, self.login),
+            registry=registry_for(manager, self.login),
             settings=make_settings(),
             standalone=True,
             clusterwide=not namespaces,
@@ -108,15 +110,15 @@ class Tending:
             stop_flag=kopf_stopped,
         )
         watching.cancel()
-        leaving.cancel()
+        stopping.cancel()
         if not stopped.is_set():
-            raise TendingEnded("kopf came to an end without having been asked to")
+            raise KopfStopped("kopf ended although it was not asked to stop")
 
     def _context(self, api: KubernetesApi) -> OperatorContext:
         return OperatorContext(
             api=api,
             candidate_of=self.candidate_of,
-            wakes=self.wakes,
+            queue=self.queue,
             clock=self.clock,
             admin_for=self.admin_for,
             ask_ensemble=self.ask_ensemble,
@@ -130,18 +132,18 @@ class Tending:
         )
 
 
-async def _leave(
-    tenders: Tenders,
+async def _stop(
+    manager: ReconcilerManager,
     watching: asyncio.Task[None],
     stopped: asyncio.Event,
     kopf_stopped: asyncio.Event,
 ) -> None:
-    """Let the tenders leave as soon as the process is to end, and kopf after them."""
+    """Stop the reconcilers once ``stopped`` is set, and kopf after them."""
     await stopped.wait()
     watching.cancel()
     try:
-        async with asyncio.timeout(LEAVE_TIMEOUT_S):
-            await tenders.stop()
+        async with asyncio.timeout(STOP_TIMEOUT_S):
+            await manager.stop()
     except TimeoutError:
-        log.warning("tenders have not left within %.0f s", LEAVE_TIMEOUT_S)
+        log.warning("reconcilers have not stopped within %.0f s", STOP_TIMEOUT_S)
     kopf_stopped.set()

@@ -1,12 +1,14 @@
 """One replica of the operator, from its start to its end.
 
-main thread    the Lease ─► held: the tenders' thread (see `tending`), for as long as it is
+main thread    the Lease ─► while it is held: the thread of the reconcilers (see `kopf_loop`)
                a controller candidate per BrokerSet, whether the Lease is held or not
                /livez, /readyz, /metrics
-Told to end    candidates resign, tenders leave ─► the Lease is let go
-Lease lost     tenders leave before another replica may act; candidates, which need no Lease, go on;
-               then for the Lease again. Tenders that do not leave in time end the process
-Tenders failed the Lease is let go, and run for again after a pause
+Asked to end   candidates resign, reconcilers stop ─► the Lease is released
+Lease lost     reconcilers stop before another replica may act; candidates need no Lease and go on;
+               the replica then tries to get the Lease again. If a reconciler does not stop in time,
+               the process ends
+Reconcilers    when they fail, the Lease is released, and the replica tries to get it again after a
+               pause
 """
 
 import asyncio
@@ -28,8 +30,8 @@ from ballast.kube.api.resources import ObjectKey, Resource
 from ballast.kube.candidates.candidate_specs import CandidateSpec, candidate_id_of
 from ballast.kube.candidates.candidates import Candidates
 from ballast.kube.candidates.controller_metrics import CandidatesCollector
-from ballast.kube.kopf_loop import Tending
-from ballast.kube.reconcilers import Tend
+from ballast.kube.kopf_loop import LeaderWork
+from ballast.kube.reconcilers import RunReconciler
 from ballast.kube.runtime.candidate_view import view_of
 from ballast.kube.runtime.context import ClosableAdmin
 from ballast.kube.runtime.ensembles import EnsembleAsker
@@ -37,7 +39,7 @@ from ballast.kube.runtime.health import OperatorHealth
 from ballast.kube.runtime.loop_thread import LoopFactory, LoopThread
 from ballast.kube.runtime.metrics import OperatorMetrics, registry_of
 from ballast.kube.runtime.options import OperatorOptions
-from ballast.kube.runtime.work_queue import Wakes
+from ballast.kube.runtime.work_queue import WorkQueue
 from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.net.http import Health, HttpServer
 from ballast.reassign.ports import Clock
@@ -46,17 +48,18 @@ from ballast.zk.client import ClientFactory
 log = logging.getLogger(__name__)
 
 EXIT_LEASE_LOST: Final = 3
-SHARE: Final = 0.8
-"""Of the time between losing the Lease and the moment when another replica may take it."""
+STOP_SHARE: Final = 0.8
+"""The share of the time between losing the Lease and the moment when another replica may take it
+in which the reconcilers must have stopped."""
 PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-"""Between turns that end one after another without having been asked to."""
+"""The pauses between terms of leadership that fail one after another."""
 STABLE_S: Final = 60.0
-"""A turn as long as this has not failed again and again."""
+"""After a term as long as this the pauses begin with the shortest again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machinery:
-    """What the process is made of and does not choose itself."""
+    """The parts of the process that differ between production and tests."""
 
     login: Login
     clock: Clock
@@ -65,9 +68,9 @@ class Machinery:
     admin_for: Callable[[str], ClosableAdmin]
     zookeeper_for: Callable[[str, float], ClientFactory]
     """From ``zookeeper.connect`` and the session timeout in seconds."""
-    tend: Mapping[Resource, Tend]
+    reconcilers: Mapping[Resource, RunReconciler]
     exit_at_once: Callable[[int], NoReturn]
-    """Ends the process without anything being finished."""
+    """Ends the process at once, without any clean-up."""
 
 
 class OperatorProcess:
@@ -80,9 +83,10 @@ class OperatorProcess:
         self._candidate_of: Callable[[ObjectKey], Candidate | None] = lambda _key: None
 
     async def run(self, stopped: asyncio.Event) -> None:
-        """Run until ``stopped`` is set; raises what makes going on impossible.
+        """Run until ``stopped`` is set.
 
-        `NoCredentials` when there is no way to the API server, `OSError` when the port is taken.
+        Raises `NoCredentials` when there is no way to the API server, `OSError` when the port is
+        taken.
         """
         machinery, options = self._machinery, self._options
         async with ApiClient.opened(machinery.login, machinery.clock) as api:
@@ -119,26 +123,26 @@ class OperatorProcess:
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(candidates.run(), name="candidates")
             resigning = tasks.create_task(_cancel_when(stopped, running))
-            await self._tend_in_turns(elector, health, stopped)
+            await self._lead_repeatedly(elector, health, stopped)
             resigning.cancel()
             running.cancel()
 
-    async def _tend_in_turns(
+    async def _lead_repeatedly(
         self, elector: LeaseElector, health: OperatorHealth, stopped: asyncio.Event
     ) -> None:
-        """Tend whenever the Lease is held, until ``stopped`` is set."""
+        """Run the leader's work whenever the Lease is held, until ``stopped`` is set."""
         clock, failures = self._machinery.clock, 0
         while not stopped.is_set():
             begun_at = clock.now()
-            failure = await self._tend_while_held(elector, health, stopped)
-            health.tending = None
+            failure = await self._lead_while_lease_is_held(elector, health, stopped)
+            health.reconcilers = None
             self._metrics.forget_all()
             if failure is None:
                 continue
             if isinstance(failure, LeaseLost):
-                log.warning("%s: candidates go on, and the lease is run for again", failure)
+                log.warning("%s: candidates go on, and the lease is tried again", failure)
             else:
-                log.error("the tenders have failed and are started again", exc_info=failure)
+                log.error("the reconcilers have failed and are started again", exc_info=failure)
                 await elector.release()
             if clock.now() >= begun_at + STABLE_S:
                 failures = 0
@@ -147,12 +151,12 @@ class OperatorProcess:
                     await stopped.wait()
             failures += 1
 
-    async def _tend_while_held(
+    async def _lead_while_lease_is_held(
         self, elector: LeaseElector, health: OperatorHealth, stopped: asyncio.Event
     ) -> Exception | None:
-        """Wait for the Lease, then tend while it is kept, until ``stopped`` is set.
+        """Wait for the Lease, then run the leader's work while it is held, until ``stopped``.
 
-        Return why it ended before that: `LeaseLost`, or what ended the tenders.
+        Returns why the work ended before that: `LeaseLost`, or the error of the reconcilers.
         """
         async with asyncio.TaskGroup() as tasks:
             acquiring = tasks.create_task(elector.acquire())
@@ -163,15 +167,17 @@ class OperatorProcess:
                 return None
             keeping = tasks.create_task(_failure_of(elector.keep()), name="lease")
             thread = LoopThread(
-                self._tending().run, name="tenders", loop_factory=self._machinery.loop_factory
+                self._leader_work().run,
+                name="reconcilers",
+                loop_factory=self._machinery.loop_factory,
             )
-            health.tending = thread
+            health.reconcilers = thread
             thread.start()
             ending = tasks.create_task(_failure_of(thread.ended()))
             try:
                 await asyncio.wait((ending, stopping, keeping), return_when=asyncio.FIRST_COMPLETED)
             finally:
-                # The Lease may be another's after this, so nothing may be tended any more.
+                # Another replica may get the Lease after this: all reconciling must have stopped.
                 thread.stop()
                 await self._until_ended(ending, keeping)
             keeping.cancel()
@@ -183,25 +189,25 @@ class OperatorProcess:
         ending: asyncio.Task[Exception | None],
         keeping: asyncio.Task[Exception | None],
     ) -> None:
-        """Wait until the tenders have left; without the Lease, only for as long as it is free."""
+        """Wait until the reconcilers have stopped; without the Lease, while it is still free."""
         await asyncio.wait((ending, keeping), return_when=asyncio.FIRST_COMPLETED)
         timing = self._options.lease
-        left_s = SHARE * (timing.duration_s - timing.renew_deadline_s)
+        left_s = STOP_SHARE * (timing.duration_s - timing.renew_deadline_s)
         await asyncio.wait((ending,), timeout=left_s)
         if not ending.done():
-            log.critical("the lease is lost and the tenders do not leave: the process ends")
+            log.critical("the lease is lost and the reconcilers do not stop: the process ends")
             self._machinery.exit_at_once(EXIT_LEASE_LOST)
 
-    def _tending(self) -> Tending:
-        return Tending(
+    def _leader_work(self) -> LeaderWork:
+        return LeaderWork(
             options=self._options,
             login=self._machinery.login,
             clock=self._machinery.clock,
             admin_for=self._machinery.admin_for,
             ask_ensemble=EnsembleAsker(zookeeper_for=self._machinery.zookeeper_for),
             metrics=self._metrics,
-            wakes=Wakes(),
-            tend=self._machinery.tend,
+            queue=WorkQueue(),
+            reconcilers=self._machinery.reconcilers,
             candidate_of=lambda key: view_of(self._candidate_of(key), self._options.pod_name),
         )
 
@@ -232,17 +238,17 @@ class OperatorProcess:
 
 
 async def _failure_of(work: Awaitable[None]) -> Exception | None:
-    """Return what ``work`` raises: raised in a task group, it would end the others."""
+    """Return the error of ``work``: raised in a task group, it would end the other tasks."""
     try:
         await work
-    except Exception as error:  # noqa: BLE001 - handed to whoever waits
+    except Exception as error:  # noqa: BLE001 - returned to the caller
         end_if_cancelled()
         return error
     return None
 
 
 async def _cancel_when(stopped: asyncio.Event, running: asyncio.Task[None]) -> None:
-    """Hand the clusters over to another replica's candidates without waiting for the tenders."""
+    """Resign as controller candidate without waiting for the reconcilers."""
     await stopped.wait()
     running.cancel()
 

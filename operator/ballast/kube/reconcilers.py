@@ -1,204 +1,235 @@
-"""One tender for each object, started by what events tell of it.
+"""Starts one reconciler per object when events arrive, and stops all of them at the end.
 
-An object is tended whenever there is something to do, never by two at a time. None has a finalizer
-for that: an object that is deleted is missed at the next look, and a namespace can be deleted
-together with the operator in it. Only what has to be taken back in a cluster keeps its object.
+kopf's events say which objects exist and what of them changed. An object's reconciler runs while
+there is something to do for it, and never twice at once; a change of the object, or of an object
+that it depends on, puts its key into the work queue. When the reconciler returns, it is started
+again only for another generation or another object of the same name.
+
+Nothing here needs a finalizer: the reconciler of a deleted object ends when it next reads the
+object, so that a namespace can be deleted together with the operator in it. Only a reassignment
+that has changed a cluster has a finalizer (see `kube.reassignments.deletion`).
 """
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
+from ballast.kube.api.reassignment_object import CLEANUP_FINALIZER
 from ballast.kube.api.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, ObjectKey, Resource
 from ballast.kube.runtime.context import OperatorContext
 from ballast.kube.runtime.logs import about
 
 log = logging.getLogger(__name__)
 
-Tend = Callable[[OperatorContext, ObjectKey, Callable[[], bool]], Awaitable[None]]
-"""Tends one object from the first sight until there is nothing more to do.
+RunReconciler = Callable[[OperatorContext, ObjectKey, Callable[[], bool]], Awaitable[None]]
+"""Reconciles one object until there is nothing more to do for it.
 
-The third argument tells whether the process ends: then it leaves as soon as it can. That the object
-is being deleted it sees from the object, when it was woken.
+The third argument returns True once the process ends; the function then returns as soon as it can.
 """
 
 OLD_FINALIZER: Final = "ballast.dev/operator"
-"""Earlier versions put it on every object. kopf takes it off, as nothing here needs it."""
-CLEANUP_FINALIZER: Final = "ballast.dev/cleanup"
-"""The tender's own."""
+"""Earlier versions put it on every object. kopf removes it, because nothing needs it."""
 RETRY_S: Final = 5.0
-"""After a tender that failed, which it never should."""
-LEAVE_S: Final = 2.0
-"""How long a tender may go on once the process ends. One that is cancelled then, because it waits
-for a cluster that does not answer, leaves things as a killed process does: the next one goes on."""
+"""The pause after a reconciler raised an exception, which is a bug."""
+STOP_TIMEOUT_S: Final = 2.0
+"""How long a reconciler may run on once the process ends. A reconciler that waits for a cluster
+without an answer is cancelled then. That is safe, as a kill is: the next process continues."""
 
 RESOURCES: Final = {
     resource.plural: resource for resource in (PARTITION_REASSIGNMENTS, BROKER_SETS)
 }
 
 
-class Tenders:
-    """Runs tenders. Belongs to one loop; ``tasks`` owns those that events start."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectDigest:
+    """The parts of an object that decide whether it has to be reconciled.
+
+    The status is not among them: reconcilers write it themselves, and must not wake each other by
+    that.
+    """
+
+    uid: str
+    generation: int
+    is_being_deleted: bool
+    finalizers: tuple[str, ...]
+    metadata_hash: int
+    """Of labels and annotations."""
+    broker_set: str | None
+    """The BrokerSet that a reassignment names."""
+    config_map: str | None
+    """The ConfigMap with the plan of a reassignment."""
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> "ObjectDigest":
+        """Return the digest of an object as the API server sent it."""
+        metadata, spec = document["metadata"], document.get("spec", {})
+        plan = spec.get("plan") or {}
+        return cls(
+            uid=metadata["uid"],
+            generation=metadata.get("generation", 0),
+            is_being_deleted="deletionTimestamp" in metadata,
+            finalizers=tuple(metadata.get("finalizers", ())),
+            metadata_hash=hash((*_items(metadata, "labels"), *_items(metadata, "annotations"))),
+            broker_set=(spec.get("brokerSetRef") or {}).get("name"),
+            config_map=(plan.get("configMapRef") or {}).get("name"),
+        )
+
+
+class ReconcilerManager:
+    """Runs reconcilers. Belongs to one loop; ``tasks`` owns those that events start."""
 
     def __init__(
-        self, operator: OperatorContext, tend: Mapping[Resource, Tend], tasks: asyncio.TaskGroup
+        self,
+        operator: OperatorContext,
+        run_reconciler: Mapping[Resource, RunReconciler],
+        tasks: asyncio.TaskGroup,
     ) -> None:
         self._operator = operator
-        self._tend = {resource.plural: function for resource, function in tend.items()}
+        self._run_reconciler = {
+            resource.plural: function for resource, function in run_reconciler.items()
+        }
         self._tasks = tasks
-        self._seen: dict[ObjectKey, Mapping[str, Any]] = {}
-        """Every object there is, by what of it is needed here: metadata, and what it names."""
+        self._objects: dict[ObjectKey, ObjectDigest] = {}
+        """Every object that exists."""
         self._running: dict[ObjectKey, asyncio.Event] = {}
-        """Set when the tender has returned."""
-        self._done_at: dict[ObjectKey, tuple[str, int]] = {}
-        """The uid and generation at which a tender found nothing more to do."""
-        self._limits: dict[ObjectKey, asyncio.Timeout] = {}
-        """What cancels each tender that has not left in time; without an end until then."""
+        """By object: the event that is set when its reconciler has returned."""
+        self._finished: dict[ObjectKey, tuple[str, int]] = {}
+        """The uid and generation for which a reconciler found nothing more to do."""
+        self._timeouts: dict[ObjectKey, asyncio.Timeout] = {}
+        """Cancels a reconciler that does not stop in time; unlimited until the process ends."""
         self.is_stopping = False
-        """Whether the process ends: nothing is begun any more."""
+        """Whether the process ends: no reconciler is started any more."""
 
-    # -- what events tell ----------------------------------------------------------------------
+    # -- events --------------------------------------------------------------------------------
 
-    def saw(self, resource: Resource, event: Mapping[str, Any]) -> None:
-        """Take an event about an object: wake its tender, or start one."""
+    def observe_event(self, resource: Resource, event: Mapping[str, Any]) -> None:
+        """Take a watch event: wake the object's reconciler, or start one."""
         document = event["object"]
         metadata = document["metadata"]
         key = ObjectKey(resource.plural, metadata["namespace"], metadata["name"])
-        before = self._seen.pop(key, None)
+        before = self._objects.pop(key, None)
         if event["type"] == "DELETED":
-            self._done_at.pop(key, None)
+            self._finished.pop(key, None)
             self._operator.metrics.forget(key)
         else:
-            self._seen[key] = _digest_of(document)
-        has_changed = self._seen.get(key) != before
+            self._objects[key] = ObjectDigest.of(document)
+        has_changed = self._objects.get(key) != before
         if resource == BROKER_SETS and has_changed:
-            self._wake_reassignments_of(key)
+            self._enqueue_reassignments_of(key)
         elif has_changed:
-            self._wake_broker_set_of(key, before or self._seen[key])
+            self._enqueue_broker_set_of(key, before or self._objects[key])
         if key in self._running:
-            # What tenders write themselves, the status, is no reason to look again.
             if has_changed:
-                self._operator.wakes.wake(key)
-        elif key in self._seen and self._must_be_started(key) and not self.is_stopping:
-            self._tasks.create_task(self.tend(key), name=f"tender of {key}")
+                self._operator.queue.enqueue(key)
+        elif key in self._objects and self._must_start(key) and not self.is_stopping:
+            self._tasks.create_task(self.run(key), name=f"reconciler of {key}")
 
     def keys(self, resource: Resource) -> Sequence[ObjectKey]:
         """Return all objects of a kind."""
-        return [key for key in self._seen if key.plural == resource.plural]
+        return [key for key in self._objects if key.plural == resource.plural]
 
     def reassignments_with(self, namespace: str, config_map: str) -> Iterator[ObjectKey]:
         """Yield the reassignments whose plan is in that ConfigMap."""
-        for key, digest in list(self._seen.items()):
-            if key.namespace == namespace and digest["configMap"] == config_map:
+        for key, digest in list(self._objects.items()):
+            if key.namespace == namespace and digest.config_map == config_map:
                 yield key
 
-    def _wake_reassignments_of(self, broker_set: ObjectKey) -> None:
-        for key, digest in self._seen.items():
-            names = (key.namespace, digest["brokerSet"])
+    def _enqueue_reassignments_of(self, broker_set: ObjectKey) -> None:
+        for key, digest in self._objects.items():
+            names = (key.namespace, digest.broker_set)
             if names == (broker_set.namespace, broker_set.name) and key in self._running:
-                self._operator.wakes.wake(key)
+                self._operator.queue.enqueue(key)
 
-    def _wake_broker_set_of(self, key: ObjectKey, digest: Mapping[str, Any]) -> None:
-        """Wake the set that a reassignment names: it may have made it."""
-        broker_set = ObjectKey(BROKER_SETS.plural, key.namespace, digest["brokerSet"] or "")
+    def _enqueue_broker_set_of(self, key: ObjectKey, digest: ObjectDigest) -> None:
+        """Enqueue the BrokerSet that a reassignment names: the set may have created it."""
+        broker_set = ObjectKey(BROKER_SETS.plural, key.namespace, digest.broker_set or "")
         if broker_set in self._running:
-            self._operator.wakes.wake(broker_set)
+            self._operator.queue.enqueue(broker_set)
 
-    def _must_be_started(self, key: ObjectKey) -> bool:
-        digest = self._seen[key]
-        if digest["isGoing"]:
-            return CLEANUP_FINALIZER in digest["finalizers"]
-        return self._done_at.get(key) != (digest["uid"], digest["generation"])
+    def _must_start(self, key: ObjectKey) -> bool:
+        digest = self._objects[key]
+        if digest.is_being_deleted:
+            return CLEANUP_FINALIZER in digest.finalizers
+        return self._finished.get(key) != self._version_of(key)
 
-    # -- tenders -------------------------------------------------------------------------------
+    # -- reconcilers ---------------------------------------------------------------------------
 
-    async def tend(self, key: ObjectKey) -> None:
-        """Tend an object until there is nothing more to do for it, or the process ends."""
+    async def run(self, key: ObjectKey) -> None:
+        """Reconcile an object until there is nothing more to do for it, or the process ends."""
         while key in self._running:
-            # The one of an object of the same name that is just going.
+            # The reconciler of a deleted object of the same name has not returned yet.
             await self._running[key].wait()
         if self.is_stopping:
             return
-        ended = self._running[key] = asyncio.Event()
+        returned = self._running[key] = asyncio.Event()
         try:
-            with about(key, self._seen.get(key, {}).get("uid")):
-                await self._until_done(key)
+            with about(key, self._version_of(key)[0] or None):
+                await self._run_until_finished(key)
         finally:
             del self._running[key]
-            ended.set()
-            self._operator.wakes.forget(key)
+            returned.set()
+            self._operator.queue.forget(key)
 
     async def stop(self) -> None:
-        """Let every tender leave within `LEAVE_S`; return when all have, or when cancelled."""
+        """Wait until every reconciler has returned; each is cancelled after `STOP_TIMEOUT_S`."""
         self.is_stopping = True
-        for limit in self._limits.values():
-            limit.reschedule(asyncio.get_running_loop().time() + LEAVE_S)
+        for timeout in self._timeouts.values():
+            timeout.reschedule(asyncio.get_running_loop().time() + STOP_TIMEOUT_S)
         running = dict(self._running)
         for key in running:
-            # Kept for those that are just not waiting.
-            self._operator.wakes.wake(key)
-        for ended in running.values():
-            await ended.wait()
+            # A reconciler that does not wait just now finds its key at the next wait.
+            self._operator.queue.enqueue(key)
+        for returned in running.values():
+            await returned.wait()
 
-    async def _until_done(self, key: ObjectKey) -> None:
+    async def _run_until_finished(self, key: ObjectKey) -> None:
         while not self.is_stopping:
             version = self._version_of(key)
             try:
-                await self._tend_once(key)
+                await self._run_once(key)
             except asyncio.CancelledError:
                 task = asyncio.current_task()
                 assert task is not None, "this is a coroutine"
                 if task.cancelling():
                     raise
-                # Not this tender was cancelled, but something that it waited for: were that its
-                # end, nobody would tend the object any more.
-                log.exception("what the tender waited for was cancelled; it is started again")
-                await self._operator.wakes.wait(key, RETRY_S)
+                # Not this reconciler was cancelled but something that it waited for. If it ended
+                # here, the object would stay without a reconciler.
+                log.exception("an awaitable of the reconciler was cancelled; it is started again")
+                await self._operator.queue.wait(key, RETRY_S)
                 continue
             except Exception:
-                log.exception("the tender failed and is started again")
-                await self._operator.wakes.wait(key, RETRY_S)
+                log.exception("the reconciler failed and is started again")
+                await self._operator.queue.wait(key, RETRY_S)
                 continue
             if self.is_stopping:
                 return
-            if key in self._seen:
-                self._done_at[key] = version
-            if key not in self._seen or self._version_of(key) == version:
+            if key in self._objects:
+                self._finished[key] = version
+            if key not in self._objects or self._version_of(key) == version:
                 return
 
     def _version_of(self, key: ObjectKey) -> tuple[str, int]:
-        digest = self._seen.get(key, {})
-        return digest.get("uid", ""), digest.get("generation", 0)
+        digest = self._objects.get(key)
+        return ("", 0) if digest is None else (digest.uid, digest.generation)
 
-    async def _tend_once(self, key: ObjectKey) -> None:
-        """Run the tender; raises what it raises, unless that is being cancelled in the end."""
-        limit = self._limits[key] = asyncio.timeout(None)
+    async def _run_once(self, key: ObjectKey) -> None:
+        """Run the reconciler; raises what it raises, except its cancellation at the end."""
+        timeout = self._timeouts[key] = asyncio.timeout(None)
         try:
-            async with limit:
-                await self._tend[key.plural](self._operator, key, lambda: self.is_stopping)
+            async with timeout:
+                await self._run_reconciler[key.plural](
+                    self._operator, key, lambda: self.is_stopping
+                )
         except TimeoutError:
-            if not limit.expired():
+            if not timeout.expired():
                 raise
-            log.warning("the tender did not leave within %.0f s and is cancelled", LEAVE_S)
+            log.warning(
+                "the reconciler did not stop within %.0f s and is cancelled", STOP_TIMEOUT_S
+            )
         finally:
-            del self._limits[key]
-
-
-def _digest_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the little of an object that is kept for all objects."""
-    metadata = document["metadata"]
-    spec = document.get("spec", {})
-    plan = spec.get("plan") or {}
-    return {
-        "uid": metadata["uid"],
-        "generation": metadata.get("generation", 0),
-        "isGoing": "deletionTimestamp" in metadata,
-        "finalizers": tuple(metadata.get("finalizers", ())),
-        "marks": hash((*_items(metadata, "labels"), *_items(metadata, "annotations"))),
-        "brokerSet": (spec.get("brokerSetRef") or {}).get("name"),
-        "configMap": (plan.get("configMapRef") or {}).get("name"),
-    }
+            del self._timeouts[key]
 
 
 def _items(metadata: Mapping[str, Any], field: str) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ import pytest
 
 from ballast.brokersets.status.conditions import ConditionType as BrokerSetCondition
 from ballast.brokersets.steps.rolling_update import STUCK_REASONS
-from ballast.kube.runtime.planner_process import WORKER_FAILED
+from ballast.kube.runtime.planner_process import PLANNER_FAILED
 from ballast.reassign.decision.admission import BELOW_MIN_ISR, UNKNOWN_BROKER, UNKNOWN_TOPIC
 from ballast.reassign.generate.spark_application import (
     DRIVER_FAILED,
@@ -82,7 +82,7 @@ NOT_REASONS = {
     "Paused",  # as Completed
     "PartitionNotVisible",  # of one partition, in status.failures
 }
-JOBS = {DRIVER_FAILED, IMAGE_PULL, OUT_OF_MEMORY, SUBMISSION_FAILED, WORKER_FAILED}
+JOBS = {DRIVER_FAILED, IMAGE_PULL, OUT_OF_MEMORY, SUBMISSION_FAILED, PLANNER_FAILED}
 """Why no plan was made: `job_state` and `plan_apart`, whose modules have other words too."""
 ZOOKEEPER = {"Connected", "Connecting", "SessionLost"}
 """Reasons that are the members of an enumeration elsewhere: `ZooKeeperState`."""

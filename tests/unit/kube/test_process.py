@@ -15,18 +15,18 @@ from ballast.cli.clock import LoopClock
 from ballast.kube.api.errors import NoCredentials
 from ballast.kube.api.leader_election import NAME, LeaseTiming
 from ballast.kube.api.resources import BROKER_SETS, LEASES, PARTITION_REASSIGNMENTS, ObjectKey
-from ballast.kube.kopf_loop import Tending
+from ballast.kube.kopf_loop import LeaderWork
 from ballast.kube.process import EXIT_LEASE_LOST, Machinery, OperatorProcess
 from ballast.kube.runtime.context import OperatorContext
 from ballast.zk.client import ClientFactory, ZooKeeperClient
 from tests.fakes.zookeeper import FakeZooKeeper
 from tests.fakes.zookeeper_client import FakeClient
-from tests.unit.kube.kopf_house import (
+from tests.unit.kube.kopf_operator import (
     OPTIONS,
     SET,
     TENDED,
     WAIT_S,
-    House,
+    Environment,
     no_cluster,
     of_kmock,
     served,
@@ -60,17 +60,17 @@ class IdleSession(FakeClient):
 class Runner:
     """A process, and the sessions with ZooKeeper that it asked for."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, env: Environment) -> None:
+        self.env = env
         self.sessions: list[tuple[str, float]] = []
         self.machinery = Machinery(
-            login=house.login,
+            login=env.login,
             clock=LoopClock(lambda: 1_700_000_000_000),
             loop_factory=asyncio.new_event_loop,
             random=Random(1),
             admin_for=no_cluster,
             zookeeper_for=self._zookeeper_for,
-            tend={PARTITION_REASSIGNMENTS: house.tend, BROKER_SETS: house.tend},
+            reconcilers={PARTITION_REASSIGNMENTS: env.tend, BROKER_SETS: env.tend},
             exit_at_once=exit_at_once,
         )
         self.options = OPTIONS
@@ -82,19 +82,19 @@ class Runner:
         self.exits: list[int] = []
         self.is_ending = threading.Event()
         # The emulator knows patches only.
-        house.server[kmock.method.PUT] << self._replace
+        env.server[kmock.method.PUT] << self._replace
 
     def run(self) -> Coroutine[Any, Any, None]:
         return OperatorProcess(self.options, self.machinery).run(self.stopped)
 
     @property
     def lease(self) -> Any:
-        return self.house.server.objects[of_kmock(LEASES), "ops", NAME]["spec"]
+        return self.env.server.objects[of_kmock(LEASES), "ops", NAME]["spec"]
 
     def _replace(self, request: kmock.Request) -> Any:
         if self.is_refusing:
             raise kmock.KubernetesError(status=503)
-        self.house.server.objects[of_kmock(LEASES), "ops", NAME].patch(request.data)
+        self.env.server.objects[of_kmock(LEASES), "ops", NAME].patch(request.data)
         return request.data
 
     def _zookeeper_for(self, connect: str, session_timeout_s: float) -> ClientFactory:
@@ -111,16 +111,16 @@ class Runner:
         raise Exited
 
 
-def make_one(house: House) -> None:
+def make_one(env: Environment) -> None:
     for resource in (*TENDED.values(), LEASES):
-        house.declare(resource)
-    house.put(SET)
-    hold(house, "")
+        env.declare(resource)
+    env.put(SET)
+    hold(env, "")
 
 
-def hold(house: House, holder: str) -> None:
+def hold(env: Environment, holder: str) -> None:
     """Let a process hold the Lease for long."""
-    house.server.objects[of_kmock(LEASES), "ops", NAME] = {
+    env.server.objects[of_kmock(LEASES), "ops", NAME] = {
         "metadata": {"name": NAME, "namespace": "ops", "resourceVersion": "1"},
         "spec": {"holderIdentity": holder, "leaseDurationSeconds": 900, "renewTime": "t"},
     }
@@ -132,7 +132,7 @@ async def acted(
     """Run a process; once it tends, let something happen, and await its end."""
     async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(runner.run())
-        await runner.house.until(lambda: ("begun", "one") in runner.house.seen or running.done())
+        await runner.env.until(lambda: ("begun", "one") in runner.env.seen or running.done())
         if act is None:
             runner.stopped.set()
         else:
@@ -140,35 +140,35 @@ async def acted(
 
 
 async def test_told_to_end_it_ends_in_order() -> None:
-    async with served() as (house, _):
-        make_one(house)
-        runner = Runner(house)
+    async with served() as (env, _):
+        make_one(env)
+        runner = Runner(env)
 
         async def look(_: Runner) -> None:
             assert runner.lease["holderIdentity"] == "pod-1"
             runner.stopped.set()
 
         await acted(runner, look)
-        assert house.seen[-1] == ("left", "one")
+        assert env.seen[-1] == ("left", "one")
         assert runner.lease["holderIdentity"] == ""
 
 
 async def test_told_to_end_it_does_not_wait_for_a_cluster_that_does_not_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ballast.kube.reconcilers.LEAVE_S", 0.1)
-    async with served() as (house, _):
-        make_one(house)
-        runner = Runner(house)
+    monkeypatch.setattr("ballast.kube.reconcilers.STOP_TIMEOUT_S", 0.1)
+    async with served() as (env, _):
+        make_one(env)
+        runner = Runner(env)
 
         async def tend(
             _operator: OperatorContext, key: ObjectKey, _stopped: Callable[[], bool]
         ) -> None:
-            house.seen.append(("begun", key.name))
+            env.seen.append(("begun", key.name))
             await asyncio.Event().wait()
 
-        tenders = {PARTITION_REASSIGNMENTS: tend, BROKER_SETS: tend}
-        runner.machinery = replace(runner.machinery, tend=tenders)
+        manager = {PARTITION_REASSIGNMENTS: tend, BROKER_SETS: tend}
+        runner.machinery = replace(runner.machinery, reconcilers=manager)
         loop = asyncio.get_running_loop()
         told_at = loop.time()
 
@@ -184,18 +184,18 @@ async def test_told_to_end_it_does_not_wait_for_a_cluster_that_does_not_answer(
 
 
 async def test_every_replica_runs_candidates_but_only_the_holder_tends() -> None:
-    async with served() as (house, _):
-        make_one(house)
+    async with served() as (env, _):
+        make_one(env)
         zookeeper = {"connect": "zk:2181", "chroot": "/one", "sessionTimeoutSeconds": 6}
-        await house.change(SET, {"spec": {"zookeeper": zookeeper, "replicas": 3}})
-        hold(house, "pod-2")
-        runner = Runner(house)
+        await env.change(SET, {"spec": {"zookeeper": zookeeper, "replicas": 3}})
+        hold(env, "pod-2")
+        runner = Runner(env)
         async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
             tasks.create_task(runner.run())
-            await house.until(lambda: bool(runner.sessions))
+            await env.until(lambda: bool(runner.sessions))
             runner.stopped.set()
         assert runner.sessions == [("zk:2181/one", 6.0)]
-        assert house.seen == []
+        assert env.seen == []
         assert runner.lease["holderIdentity"] == "pod-2"
 
 
@@ -203,20 +203,20 @@ SHORT = LeaseTiming(duration_s=3.0, renew_deadline_s=2.0, retry_s=0.05)
 
 
 async def test_candidates_outlive_a_lost_lease_and_tending_is_taken_up_again() -> None:
-    async with served() as (house, _):
-        make_one(house)
+    async with served() as (env, _):
+        make_one(env)
         zookeeper = {"connect": "zk:2181", "sessionTimeoutSeconds": 6}
-        await house.change(SET, {"spec": {"zookeeper": zookeeper, "replicas": 3}})
-        runner = Runner(house)
+        await env.change(SET, {"spec": {"zookeeper": zookeeper, "replicas": 3}})
+        runner = Runner(env)
         runner.options = replace(OPTIONS, lease=SHORT)
         runner.makes_idle_sessions = True
 
         async def lose_and_find(_: Runner) -> None:
-            await house.until(lambda: len(runner.begun) == 1)
+            await env.until(lambda: len(runner.begun) == 1)
             runner.is_refusing = True
-            await house.until(lambda: ("left", "one") in house.seen)
+            await env.until(lambda: ("left", "one") in env.seen)
             runner.is_refusing = False
-            await house.until(lambda: house.seen.count(("begun", "one")) == 2)
+            await env.until(lambda: env.seen.count(("begun", "one")) == 2)
             assert runner.begun == ["running"], "the same session all the while"
             runner.stopped.set()
 
@@ -226,19 +226,19 @@ async def test_candidates_outlive_a_lost_lease_and_tending_is_taken_up_again() -
 
 
 async def test_tenders_that_do_not_leave_in_time_end_the_process() -> None:
-    async with served() as (house, _):
-        make_one(house)
-        runner = Runner(house)
+    async with served() as (env, _):
+        make_one(env)
+        runner = Runner(env)
         runner.options = replace(OPTIONS, lease=SHORT)
 
         async def block(
             _operator: OperatorContext, key: ObjectKey, _stopped: Callable[[], bool]
         ) -> None:
-            house.seen.append(("begun", key.name))
+            env.seen.append(("begun", key.name))
             runner.is_ending.wait(WAIT_S)
 
-        tenders = {PARTITION_REASSIGNMENTS: block, BROKER_SETS: block}
-        runner.machinery = replace(runner.machinery, tend=tenders, exit_at_once=runner.exit)
+        manager = {PARTITION_REASSIGNMENTS: block, BROKER_SETS: block}
+        runner.machinery = replace(runner.machinery, reconcilers=manager, exit_at_once=runner.exit)
 
         async def refuse_renewals(_: Runner) -> None:
             runner.is_refusing = True
@@ -251,25 +251,25 @@ async def test_tenders_that_do_not_leave_in_time_end_the_process() -> None:
 
 async def test_tenders_that_fail_are_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ballast.kube.process.PAUSES_S", (0.01,))
-    async with served() as (house, _):
-        make_one(house)
-        runner = Runner(house)
+    async with served() as (env, _):
+        make_one(env)
+        runner = Runner(env)
         failures = iter([OSError("no more threads")])
 
-        async def fail_once(tending: Tending, stopped: asyncio.Event) -> None:
+        async def fail_once(reconcilers: LeaderWork, stopped: asyncio.Event) -> None:
             for failure in failures:
                 raise failure
-            await run(tending, stopped)
+            await run(reconcilers, stopped)
 
-        run = Tending.run
-        monkeypatch.setattr(Tending, "run", fail_once)
+        run = LeaderWork.run
+        monkeypatch.setattr(LeaderWork, "run", fail_once)
         await acted(runner)
-        assert ("begun", "one") in house.seen
+        assert ("begun", "one") in env.seen
 
 
 async def test_no_credentials() -> None:
-    async with served() as (house, _):
-        runner = Runner(house)
+    async with served() as (env, _):
+        runner = Runner(env)
 
         def no_login() -> kopf.ConnectionInfo:
             raise NoCredentials("no service account and no KUBECONFIG")

@@ -176,7 +176,7 @@ async def _run(options: OperatorOptions) -> None:
         random=random.Random(),  # noqa: S311 - places replicas and makes topic ids, no secrets
         admin_for=_admin_for,
         zookeeper_for=_zookeeper_for,
-        tend={PARTITION_REASSIGNMENTS: reassignments.tend, BROKER_SETS: broker_sets.tend},
+        reconcilers={PARTITION_REASSIGNMENTS: reassignments.tend, BROKER_SETS: broker_sets.tend},
         exit_at_once=_exit_at_once,
     )
     try:

@@ -47,7 +47,7 @@ class LeaseTiming:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
+class LeaseObservation:
     """A Lease as somebody holds it, and since when it has looked like that."""
 
     holder: str
@@ -58,7 +58,9 @@ class Sighting:
     """On our own clock."""
 
     @classmethod
-    def of(cls, lease: Document, before: "Sighting | None", now: float) -> "Sighting":
+    def of(
+        cls, lease: Document, before: "LeaseObservation | None", now: float
+    ) -> "LeaseObservation":
         """Return what is seen of a Lease; its age counts from the first sight of a renewal."""
         spec = lease.get("spec", {})
         holder = spec.get("holderIdentity") or ""
@@ -107,7 +109,7 @@ class LeaseElector:
 
     async def acquire(self) -> None:
         """Return as soon as the Lease is ours."""
-        sighting: Sighting | None = None
+        sighting: LeaseObservation | None = None
         while True:
             try:
                 sighting = await self._try(sighting)
@@ -148,7 +150,7 @@ class LeaseElector:
         except KubernetesError as error:
             log.warning("cannot release the lease: %s", error)
 
-    async def _try(self, before: Sighting | None) -> Sighting | None:
+    async def _try(self, before: LeaseObservation | None) -> LeaseObservation | None:
         """Take the Lease if that is allowed; return what was seen."""
         begun_at = self._clock.now()
         try:
@@ -156,7 +158,7 @@ class LeaseElector:
         except NotFound:
             await self._create(begun_at)
             return None
-        sighting = Sighting.of(lease, before, begun_at)
+        sighting = LeaseObservation.of(lease, before, begun_at)
         if sighting.may_be_taken(self._identity, begun_at):
             try:
                 await self._write(lease, sighting.holder != self._identity, begun_at)

@@ -29,7 +29,7 @@ from ballast.kube.api.resources import (
     Resource,
 )
 from ballast.kube.broker_sets.drains import PlanInfeasible, create_reassignment
-from ballast.kube.broker_sets.observe import BrokerSetReader
+from ballast.kube.broker_sets.observe import BrokerSetObserver
 from ballast.kube.broker_sets.step_delays import StepDelays
 from ballast.kube.runtime.context import OperatorContext
 from ballast.model.conditions import timestamp
@@ -66,10 +66,10 @@ class Outcome:
     """Why a reassignment could not be planned."""
 
 
-class BrokerSetActions:
+class StepRunner:
     """One broker set's hands."""
 
-    def __init__(self, operator: OperatorContext, reader: BrokerSetReader) -> None:
+    def __init__(self, operator: OperatorContext, reader: BrokerSetObserver) -> None:
         self._operator = operator
         self._api = operator.api
         self._reader = reader

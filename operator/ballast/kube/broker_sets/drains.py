@@ -28,7 +28,7 @@ from ballast.kube.api.resources import (
     Document,
 )
 from ballast.kube.broker_sets.kubernetes_views import volume_views
-from ballast.kube.broker_sets.observe import BrokerSetReader
+from ballast.kube.broker_sets.observe import BrokerSetObserver
 from ballast.kube.broker_sets.replica_room import ReplicaRoom, read_room
 from ballast.kube.runtime.context import ClosableAdmin, OperatorContext
 from ballast.model.ids import TopicPartition
@@ -58,7 +58,7 @@ class PlanInfeasible(Exception):
 
 async def create_reassignment(
     operator: OperatorContext,
-    reader: BrokerSetReader,
+    reader: BrokerSetObserver,
     spec: BrokerSetSpec,
     step: CreateReassignment,
 ) -> None:

@@ -53,7 +53,7 @@ class BadBootstrapServers(Exception):
     """``bootstrapServers`` that no client can use."""
 
 
-class BrokerSetReader:
+class BrokerSetObserver:
     """One broker set's looks at the world. It holds connections to the brokers."""
 
     def __init__(self, operator: OperatorContext, key: ObjectKey) -> None:

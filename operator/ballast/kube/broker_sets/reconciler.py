@@ -27,10 +27,10 @@ from ballast.kube.api.errors import KubernetesError, NotFound
 from ballast.kube.api.events import EventRecorder
 from ballast.kube.api.resources import BROKER_SETS, Document, ObjectKey
 from ballast.kube.api.status_writer import StatusWriter
-from ballast.kube.broker_sets.apply_steps import BrokerSetActions, Outcome
+from ballast.kube.broker_sets.apply_steps import Outcome, StepRunner
 from ballast.kube.broker_sets.failed_steps import with_refusals
-from ballast.kube.broker_sets.observe import BadBootstrapServers, BrokerSetReader
-from ballast.kube.broker_sets.step_events import condition_notices, step_notices
+from ballast.kube.broker_sets.observe import BadBootstrapServers, BrokerSetObserver
+from ballast.kube.broker_sets.step_events import condition_events, step_events
 from ballast.kube.runtime.context import OperatorContext
 from ballast.kube.runtime.ensembles import PacedAsker
 from ballast.model.fields import FieldError
@@ -55,22 +55,22 @@ async def tend(operator: OperatorContext, key: ObjectKey, stopped: Callable[[], 
 
     Raises nothing but CancelledError.
     """
-    tender = BrokerSetTender(operator, key)
+    reconciler = BrokerSetReconciler(operator, key)
     try:
         is_woken = True
         while not stopped():
-            delay_s = await tender.look(is_woken=is_woken)
+            delay_s = await reconciler.look(is_woken=is_woken)
             if delay_s is None:
                 operator.metrics.forget(key)
                 return
-            await operator.clock.sleep(tender.pause_s)
-            is_woken = await operator.wakes.wait(key, delay_s)
+            await operator.clock.sleep(reconciler.pause_s)
+            is_woken = await operator.queue.wait(key, delay_s)
     finally:
-        await tender.close()
+        await reconciler.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resting:
+class IdleSnapshot:
     """A set for which nothing was to be done, as it was read."""
 
     document: Document
@@ -79,14 +79,14 @@ class Resting:
     observed: Observed
 
 
-class BrokerSetTender:
+class BrokerSetReconciler:
     """One broker set's loop, look by look."""
 
     def __init__(self, operator: OperatorContext, key: ObjectKey) -> None:
         self._operator = operator
         self._key = key
-        self._reader = BrokerSetReader(operator, key)
-        self._actions = BrokerSetActions(operator, self._reader)
+        self._reader = BrokerSetObserver(operator, key)
+        self._actions = StepRunner(operator, self._reader)
         self._events = EventRecorder(operator.api, operator.identity, operator.clock)
         self._asker = PacedAsker(operator.ask_ensemble, operator.clock)
         self._uid = ""
@@ -101,7 +101,7 @@ class BrokerSetTender:
         self._failures = 0
         self.pause_s = PAUSE_S
         """What has to pass before the next look, whatever wakes the set until then."""
-        self._resting: Resting | None = None
+        self._resting: IdleSnapshot | None = None
         """None: everything has to be read."""
 
     async def close(self) -> None:
@@ -138,7 +138,7 @@ class BrokerSetTender:
         return float(min(MAX_BACK_OFF_S, 0.25 * 2 ** min(self._failures, 10)))
 
     def _count(self, result: str, duration_s: float) -> None:
-        self._operator.metrics.reconciled(BROKER_SETS.kind, result, duration_s)
+        self._operator.metrics.count_reconciliation(BROKER_SETS.kind, result, duration_s)
 
     async def _look(self, *, is_woken: bool) -> float | None:
         resting, self._resting = self._resting, None
@@ -228,7 +228,7 @@ class BrokerSetTender:
         # next look wants the same step: which makes it read everything.
         if is_followed and is_quiet and not self._outcome.refusals:
             now_has = {**document, "status": status} if wait_s is None else document
-            self._resting = Resting(document=now_has, spec=wanted, observed=observed)
+            self._resting = IdleSnapshot(document=now_has, spec=wanted, observed=observed)
         delay_s = self._pace(decision)
         return delay_s if wait_s is None else min(delay_s, wait_s)
 
@@ -276,20 +276,18 @@ class BrokerSetTender:
 
     async def _report(self, document: Document, status: Mapping[str, Any]) -> float | None:
         """Write the status and Events; return None, or after how long to write again."""
-        for notice in step_notices(self._outcome):
-            await self._events.note(
-                document, notice.reason, notice.message, warning=notice.is_warning
-            )
+        for event in step_events(self._outcome):
+            await self._events.note(document, event.reason, event.message, warning=event.is_warning)
         return await self._write(document, status)
 
     async def _write(self, document: Document, status: Mapping[str, Any]) -> float | None:
         assert self._writer is not None, "a look begins with the object"
-        self._operator.metrics.saw(self._key, status)
+        self._operator.metrics.record_status(self._key, status)
         wait_s = await self._writer.write(status)
         if wait_s is None:
-            for notice in condition_notices(_status_of(document), status):
+            for event in condition_events(_status_of(document), status):
                 await self._events.note(
-                    document, notice.reason, notice.message, warning=notice.is_warning
+                    document, event.reason, event.message, warning=event.is_warning
                 )
         return wait_s
 

@@ -7,7 +7,7 @@ from ballast.brokersets.status.conditions import ConditionType
 from ballast.brokersets.steps import steps
 from ballast.brokersets.steps.steps import Step
 from ballast.kube.broker_sets.apply_steps import Outcome
-from ballast.kube.runtime.condition_events import Notice
+from ballast.kube.runtime.condition_events import ObjectEvent
 from ballast.model.conditions import Condition, ConditionStatus, conditions_from_documents
 
 _TOLD: Final[Mapping[ConditionType, tuple[str, str]]] = {
@@ -21,19 +21,19 @@ _BLOCKED: Final = (ConditionType.SCALE_DOWN_BLOCKED, ConditionType.UPDATE_BLOCKE
 """Told by their own reason, when they become True or are so for another reason."""
 
 
-def step_notices(outcome: Outcome) -> Iterator[Notice]:
+def step_events(outcome: Outcome) -> Iterator[ObjectEvent]:
     """Yield what is worth an Event in what was done and refused."""
     for step in outcome.done:
-        notice = _of_step(step)
-        if notice is not None:
-            yield notice
+        event = _of_step(step)
+        if event is not None:
+            yield event
     if outcome.refusals:
-        yield Notice(reason="StepRefused", message=outcome.refusals[0], is_warning=True)
+        yield ObjectEvent(reason="StepRefused", message=outcome.refusals[0], is_warning=True)
     if outcome.plan_problem is not None:
-        yield Notice(reason="PlanInfeasible", message=outcome.plan_problem, is_warning=True)
+        yield ObjectEvent(reason="PlanInfeasible", message=outcome.plan_problem, is_warning=True)
 
 
-def condition_notices(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Notice]:
+def condition_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[ObjectEvent]:
     """Yield what is worth an Event in the change from one status to the next."""
     old = conditions_from_documents(ConditionType, before.get("conditions"))
     new = conditions_from_documents(ConditionType, after.get("conditions"))
@@ -42,40 +42,42 @@ def condition_notices(before: Mapping[str, Any], after: Mapping[str, Any]) -> It
         if condition is None or not _has_turned(old.get(kind), condition):
             continue
         if condition.status is ConditionStatus.TRUE:
-            yield Notice(reason=good, message=condition.message)
+            yield ObjectEvent(reason=good, message=condition.message)
         elif condition.status is ConditionStatus.FALSE and kind in old:
             message = f"{condition.reason}: {condition.message}"
-            yield Notice(reason=bad, message=message, is_warning=True)
+            yield ObjectEvent(reason=bad, message=message, is_warning=True)
     for kind in _BLOCKED:
         condition = new.get(kind)
         if condition is not None and condition.status is ConditionStatus.TRUE:
             was = old.get(kind)
             if was is None or (was.status, was.reason) != (condition.status, condition.reason):
-                yield Notice(reason=str(kind), message=f"{condition.reason}: {condition.message}")
+                yield ObjectEvent(
+                    reason=str(kind), message=f"{condition.reason}: {condition.message}"
+                )
 
 
 def _has_turned(old: Condition | None, new: Condition) -> bool:
     return old is None or old.status is not new.status
 
 
-def _of_step(step: Step) -> Notice | None:
+def _of_step(step: Step) -> ObjectEvent | None:
     match step:
         case steps.CreateReassignment():
             ids = ", ".join(str(broker_id) for broker_id in step.broker_ids)
-            return Notice(
+            return ObjectEvent(
                 reason="ReassignmentCreated",
                 message=f"{step.name}: {step.purpose.value} of brokers {ids}",
             )
         case steps.WithdrawReassignment():
-            return Notice(reason="ReassignmentWithdrawn", message=step.name)
+            return ObjectEvent(reason="ReassignmentWithdrawn", message=step.name)
         case steps.DeletePod():
-            return Notice(
+            return ObjectEvent(
                 reason="StuckPodDeleted", message=f"{step.name}: {step.reason}", is_warning=True
             )
         case steps.AlterBrokerConfigs():
             names = ", ".join(sorted(step.changes))
-            return Notice(reason="ConfigChanged", message=f"without a restart: {names}")
+            return ObjectEvent(reason="ConfigChanged", message=f"without a restart: {names}")
         case steps.ResizeVolume():
-            return Notice(reason="VolumeResized", message=f"{step.name} to {step.size}")
+            return ObjectEvent(reason="VolumeResized", message=f"{step.name} to {step.size}")
         case _:
             return None

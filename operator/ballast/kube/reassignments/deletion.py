@@ -20,7 +20,7 @@ from ballast.kube.api.cluster_address import ClusterAddress, find_cluster
 from ballast.kube.api.errors import NotFound
 from ballast.kube.api.reassignment_object import ReassignmentObject
 from ballast.kube.reassignments.plan_source import PlanNotReadable
-from ballast.kube.reassignments.session import POLL_SECONDS, ReassignmentWork
+from ballast.kube.reassignments.session import POLL_S, ReassignmentSession
 from ballast.kube.reassignments.status import stalled, status_document, with_findings
 from ballast.model.conditions import ConditionStatus
 from ballast.reassign.decision.decide import wanted_intent
@@ -32,11 +32,11 @@ from ballast.reassign.spec.spec import Assignments, DeletionPolicy, Reassignment
 from ballast.reassign.state.conditions import FINAL_STATUS, ConditionType, LifecycleState
 from ballast.reassign.state.persisted_state import Memory
 
-ORPHAN_SECONDS: Final = 10.0
+ORPHAN_TIMEOUT_S: Final = 10.0
 """So long an orphan's throttle is tried to be taken back."""
-PATIENCE_SECONDS: Final = 60.0
+BLOCKED_AFTER_S: Final = 60.0
 """After so long a deletion that does not come on is reported as stalled."""
-RETRY_SECONDS: Final = 5.0
+BLOCKED_REQUEUE_S: Final = 5.0
 ESCAPE: Final = '{"spec":{"deletionPolicy":"Orphan"}}'
 
 
@@ -51,7 +51,7 @@ class _Cleaning:
 
 
 async def clean_up(  # noqa: PLR0911  (a list of cases)
-    work: ReassignmentWork, seen: ReassignmentObject
+    work: ReassignmentSession, seen: ReassignmentObject
 ) -> float | None:
     """Carry the policy on; return when to look again, None = the object is let go.
 
@@ -96,7 +96,7 @@ def _is_to_be_cleaned(seen: ReassignmentObject, settings: Settings, memory: Memo
 
 
 async def _assignments(
-    work: ReassignmentWork, seen: ReassignmentObject, cleaning: _Cleaning
+    work: ReassignmentSession, seen: ReassignmentObject, cleaning: _Cleaning
 ) -> Assignments:
     """Return the plan that is remembered: the ConfigMap it came from may be gone.
 
@@ -110,7 +110,7 @@ async def _assignments(
 
 
 async def _carry_on(
-    work: ReassignmentWork, seen: ReassignmentObject, cleaning: _Cleaning
+    work: ReassignmentSession, seen: ReassignmentObject, cleaning: _Cleaning
 ) -> float | None:
     try:
         assignments = await _assignments(work, seen, cleaning)
@@ -137,7 +137,7 @@ async def _carry_on(
         epoch=cleaning.cluster.epoch or seen.controller_epoch,
         state_objects=work.state_objects,
     )
-    if why and _waited_seconds(work, seen) > PATIENCE_SECONDS:
+    if why and _waited_s(work, seen) > BLOCKED_AFTER_S:
         return await _say_blocked(work, seen, why, document)
     wait_s = await work.report(seen, document)
     if visit.delay_seconds is None:
@@ -148,21 +148,21 @@ async def _carry_on(
 def _what_holds(visit: Visit) -> str:
     """Return in words why the cleaning does not come on, or nothing when it does."""
     progressing = visit.status.conditions[ConditionType.PROGRESSING]
-    acted = visit.delay_seconds is None or visit.delay_seconds < POLL_SECONDS
+    acted = visit.delay_seconds is None or visit.delay_seconds < POLL_S
     if acted or progressing.status is ConditionStatus.TRUE:
         return ""
     return progressing.message or progressing.reason
 
 
-def _gives_up(work: ReassignmentWork, seen: ReassignmentObject, cleaning: _Cleaning) -> bool:
+def _gives_up(work: ReassignmentSession, seen: ReassignmentObject, cleaning: _Cleaning) -> bool:
     """Whether nothing more is to be hoped for from a cluster that does not do what we ask."""
     if cleaning.settings.deletion_policy is DeletionPolicy.ORPHAN:
-        return _waited_seconds(work, seen) > ORPHAN_SECONDS
+        return _waited_s(work, seen) > ORPHAN_TIMEOUT_S
     return cleaning.cluster.is_deleted
 
 
 async def _say_blocked(
-    work: ReassignmentWork,
+    work: ReassignmentSession,
     seen: ReassignmentObject,
     why: str,
     status: Mapping[str, Any] | None = None,
@@ -175,10 +175,12 @@ async def _say_blocked(
     found = stalled("DeletionBlocked", message)
     document = with_findings(seen, found, work.operator.clock.wall_ms(), status=status)
     await work.report(seen, document)
-    return RETRY_SECONDS
+    return BLOCKED_REQUEUE_S
 
 
-async def _let_go(work: ReassignmentWork, seen: ReassignmentObject, why: str = "") -> float | None:
+async def _let_go(
+    work: ReassignmentSession, seen: ReassignmentObject, why: str = ""
+) -> float | None:
     """Take our finalizer off; ``why`` says what may be left in the cluster."""
     if not await work.release(seen):
         return 0.0
@@ -198,6 +200,6 @@ def _settings(seen: ReassignmentObject) -> Settings:
     return replace(settings, is_deleted=True)
 
 
-def _waited_seconds(work: ReassignmentWork, seen: ReassignmentObject) -> float:
+def _waited_s(work: ReassignmentSession, seen: ReassignmentObject) -> float:
     asked_ms = seen.deletion_time_ms
     return 0.0 if asked_ms is None else (work.operator.clock.wall_ms() - asked_ms) / 1000

@@ -33,7 +33,7 @@ PATH: Final = "spec.plan.configMapRef"
 EXECUTABLE_PARTITIONS: Final = 50_000
 """A larger plan is executed in pieces of this size: as a whole it would not fit in memory."""
 MAX_PARTITIONS: Final = 1_000_000
-PLAN_SECONDS: Final = 30.0
+PLAN_REREAD_S: Final = 30.0
 """Between two looks whether a plan has changed."""
 DEFAULT_KEYS: Final = (INDEX_KEY, "reassignment.json")
 """Where a plan is looked for in a ConfigMap with several entries."""
@@ -75,7 +75,7 @@ class PlanLoader:
         now = self._clock.now()
         if (seen.uid, source) != self._of:
             self._of, self._plan = (seen.uid, source), None
-        if self._plan is None or now - self._read_at >= PLAN_SECONDS:
+        if self._plan is None or now - self._read_at >= PLAN_REREAD_S:
             self._plan = await load_plan(self._api, seen.namespace, source, self._plan)
             self._read_at = now
         return self._plan

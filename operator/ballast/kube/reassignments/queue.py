@@ -1,9 +1,10 @@
-"""Whose turn it is among the reassignments of one broker set, agreed upon through their statuses.
+"""The queue of the reassignments of one broker set: one begins at a time, agreed on in statuses.
 
-Two tenders must never both begin, even two in two processes for a moment. So each *claims* its turn
-in its status (``queue.position`` 0) before it begins, and looks once more after that. Each claims
-before its second look, so that of two at least one sees the other: whoever ranks lower steps back,
-whoever ranks higher waits until that has happened or the other has begun.
+Two reassignments must never both begin, even when two operator processes run for a moment. So each
+*claims* its turn in its status (``queue.position`` 0) before it begins, and then reads the others
+once more. Both claim before their second read, so at least one of the two sees the other: the one
+of lower rank gives its claim up, the one of higher rank waits until that has happened or the other
+has begun.
 """
 
 from dataclasses import dataclass, replace

@@ -23,14 +23,14 @@ from ballast.kube.reassignments.plan_source import (
     PlanNotReadable,
     remembered_plan,
 )
-from ballast.kube.reassignments.planning.plan_attempt import GenerationCase
+from ballast.kube.reassignments.planning.plan_attempt import PlanRequest
 from ballast.kube.reassignments.planning.plan_generator import PlanGenerator
 from ballast.kube.reassignments.planning.planning_status import (
     given_up,
     pending_status,
     planning_of,
 )
-from ballast.kube.reassignments.session import ReassignmentWork
+from ballast.kube.reassignments.session import ReassignmentSession
 from ballast.kube.reassignments.status import (
     is_fenced,
     refused,
@@ -38,7 +38,7 @@ from ballast.kube.reassignments.status import (
     waiting,
     with_findings,
 )
-from ballast.kube.reassignments.step import AT_ONCE, CALM_SECONDS, Case, visit
+from ballast.kube.reassignments.step import IDLE_REQUEUE_S, REQUEUE_NOW, Case, visit
 from ballast.kube.runtime.context import OperatorContext
 from ballast.model.conditions import ConditionStatus, Finding
 from ballast.planner.errors import OptionsRejected
@@ -55,13 +55,13 @@ from ballast.reassign.state.persisted_state import Memory
 
 log = logging.getLogger(__name__)
 
-REST_SECONDS: Final = 600.0
+FINISHED_RESYNC_S: Final = 600.0
 """Between two looks at what has ended, and nothing woke us for."""
-MISSING_SECONDS: Final = 10.0
+NOT_FOUND_REQUEUE_S: Final = 10.0
 """Between two looks for a broker set or a plan that is not there."""
-FENCE_SECONDS: Final = 60.0
+FENCE_S: Final = 60.0
 """So long a later incarnation is believed to be alive after we began to see its epoch."""
-MAX_BACK_OFF_SECONDS: Final = 60.0
+MAX_BACK_OFF_S: Final = 60.0
 
 
 async def tend(operator: OperatorContext, key: ObjectKey, stopped: Callable[[], bool]) -> None:
@@ -70,25 +70,25 @@ async def tend(operator: OperatorContext, key: ObjectKey, stopped: Callable[[], 
     ``stopped`` is for the process: a deleted object is cleaned up first, see `kube.deletion`.
     Raises nothing but CancelledError.
     """
-    tender = Tender(operator, key)
+    reconciler = PartitionReassignmentReconciler(operator, key)
     try:
         while not stopped():
-            delay_s = await tender.look()
+            delay_s = await reconciler.look()
             if delay_s is None:
                 operator.metrics.forget(key)
                 return
             if delay_s > 0:
-                await operator.wakes.wait(key, delay_s)
+                await operator.queue.wait(key, delay_s)
     finally:
-        await tender.close()
+        await reconciler.close()
 
 
-class Tender:
+class PartitionReassignmentReconciler:
     """One reassignment's loop, look by look."""
 
     def __init__(self, operator: OperatorContext, key: ObjectKey) -> None:
         self._operator = operator
-        self._work = ReassignmentWork(operator, key)
+        self._work = ReassignmentSession(operator, key)
         self._failures = 0
         self._fenced_since: float | None = None
         self._plans = PlanLoader(operator.api, operator.clock)
@@ -120,10 +120,12 @@ class Tender:
         self._work.forget()
         self._failures += 1
         self._count("error", duration_s)
-        return float(min(MAX_BACK_OFF_SECONDS, 0.25 * 2 ** min(self._failures, 10)))
+        return float(min(MAX_BACK_OFF_S, 0.25 * 2 ** min(self._failures, 10)))
 
     def _count(self, result: str, duration_s: float) -> None:
-        self._operator.metrics.reconciled(PARTITION_REASSIGNMENTS.kind, result, duration_s)
+        self._operator.metrics.count_reconciliation(
+            PARTITION_REASSIGNMENTS.kind, result, duration_s
+        )
 
     async def _look(self) -> float | None:  # noqa: PLR0911  (a list of cases)
         try:
@@ -149,10 +151,10 @@ class Tender:
             return await self._tend(seen, manifest)
         except PlanNotReadable as error:
             found = waiting(seen, "PlanUnreadable", str(error), accepted=False)
-            return await self._say(seen, found, MISSING_SECONDS)
+            return await self._say(seen, found, NOT_FOUND_REQUEUE_S)
         except MemoryRejected as error:
             self._work.forget()
-            return await self._say(seen, stalled("StateUnreadable", str(error)), CALM_SECONDS)
+            return await self._say(seen, stalled("StateUnreadable", str(error)), IDLE_REQUEUE_S)
 
     async def _tend(self, seen: ReassignmentObject, manifest: Manifest) -> float:
         operator = self._operator
@@ -167,7 +169,7 @@ class Tender:
             if isinstance(error, NotFound):
                 message = f"spec.brokerSetRef.name: there is no BrokerSet {name}"
             found = waiting(seen, "BrokerSetNotFound", message, accepted=False)
-            return await self._say(seen, found, MISSING_SECONDS)
+            return await self._say(seen, found, NOT_FOUND_REQUEUE_S)
         if self._is_fenced(seen, cluster):
             return 1.0
         memory = await reconciler.recall()
@@ -176,7 +178,7 @@ class Tender:
             return plan
         if memory is not None and not is_plan_of(plan, memory):
             if manifest.settings.desired_state in (DesiredState.RUNNING, DesiredState.PAUSED):
-                return await self._say(seen, stalled("PlanChanged", _CHANGED), CALM_SECONDS)
+                return await self._say(seen, stalled("PlanChanged", _CHANGED), IDLE_REQUEUE_S)
             plan = remembered_plan(memory)
         if plan.summary is not None and not has_any_begun(memory):
             waits = large_plan_findings(manifest.settings, plan.summary)
@@ -209,7 +211,7 @@ class Tender:
         generate = manifest.plan
         if not isinstance(generate, PlanToGenerate):
             return await self._load(seen, manifest, memory)
-        case = GenerationCase(
+        case = PlanRequest(
             seen=seen,
             generate=generate,
             settings=manifest.settings,
@@ -219,7 +221,7 @@ class Tender:
         end = _ENDS.get(manifest.settings.desired_state)
         if end is not None and memory is None:
             await self._generator.give_up(case)
-            return await self._say(seen, given_up(end), AT_ONCE)
+            return await self._say(seen, given_up(end), REQUEUE_NOW)
         made = await self._generator.look(case)
         if isinstance(made, LoadedPlan):
             return made
@@ -240,7 +242,7 @@ class Tender:
         assert isinstance(source, PlanConfigMap), "others have been refused"
         if not seen.conditions:
             found = {ConditionType.PLANNED: _READING, ConditionType.SUCCEEDED: _PLANNING}
-            await self._say(seen, found, AT_ONCE)
+            await self._say(seen, found, REQUEUE_NOW)
         try:
             return await self._plans.load(seen, source)
         except PlanNotReadable:
@@ -259,7 +261,7 @@ class Tender:
         status = {**seen.status, **large_plan_status(plan, summary)}
         document = with_findings(seen, found, self._operator.clock.wall_ms(), status=status)
         wait_s = await self._work.report(seen, document)
-        return CALM_SECONDS if wait_s is None else min(CALM_SECONDS, wait_s)
+        return IDLE_REQUEUE_S if wait_s is None else min(IDLE_REQUEUE_S, wait_s)
 
     def _is_fenced(self, seen: ReassignmentObject, cluster: ClusterAddress) -> bool:
         """Whether a later incarnation of the operator has to be left alone.
@@ -280,31 +282,33 @@ class Tender:
                 cluster.epoch,
             )
         self._work.forget()
-        return now - self._fenced_since < FENCE_SECONDS
+        return now - self._fenced_since < FENCE_S
 
     async def _rest(self, seen: ReassignmentObject) -> float:
         """Look after one that has ended: nothing holds it, and it goes when its time is over."""
-        self._operator.metrics.saw(seen.key, seen.status)
+        self._operator.metrics.record_status(seen.key, seen.status)
         await self._work.close()
         await self._work.release(seen)
         ttl_s = seen.spec.get("ttlSecondsAfterFinished")
         ended_ms = seen.end_time_ms
         if not isinstance(ttl_s, int) or ended_ms is None:
-            return REST_SECONDS
+            return FINISHED_RESYNC_S
         left_s = ended_ms / 1000 + ttl_s - self._operator.clock.wall_ms() / 1000
         if left_s > 0:
-            return min(REST_SECONDS, left_s)
+            return min(FINISHED_RESYNC_S, left_s)
         await self._operator.api.delete(
             PARTITION_REASSIGNMENTS, seen.namespace, seen.name, uid=seen.uid
         )
-        return MISSING_SECONDS
+        return NOT_FOUND_REQUEUE_S
 
     async def _refuse(self, seen: ReassignmentObject, found: dict[ConditionType, Finding]) -> float:
         """Report a spec that cannot be carried out; one that has begun is not ended by an edit."""
         if "startTime" in seen.status:
             condition = found[ConditionType.ACCEPTED]
-            return await self._say(seen, stalled(condition.reason, condition.message), REST_SECONDS)
-        return await self._say(seen, found, AT_ONCE)
+            return await self._say(
+                seen, stalled(condition.reason, condition.message), FINISHED_RESYNC_S
+            )
+        return await self._say(seen, found, REQUEUE_NOW)
 
     async def _say(
         self, seen: ReassignmentObject, found: dict[ConditionType, Finding], delay_s: float

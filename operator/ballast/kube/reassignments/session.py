@@ -20,19 +20,19 @@ from ballast.kube.reassignments.plan_pieces import PieceLoader
 from ballast.kube.reassignments.queue import others_of
 from ballast.kube.reassignments.state_store import ConfigMapStore, StoredObject
 from ballast.kube.reassignments.status import StatusDocument, steady
-from ballast.kube.runtime.condition_events import notices
+from ballast.kube.runtime.condition_events import condition_events
 from ballast.kube.runtime.context import ClosableAdmin, OperatorContext
 from ballast.reassign.reconcile import Reconciler
 from ballast.reassign.state.conditions import FINAL_STATUS, ConditionType, conditions_from_documents
 
 log = logging.getLogger(__name__)
 
-POLL_SECONDS: Final = 0.5
+POLL_S: Final = 0.5
 """Between two looks at moves that are under way."""
 
 
-class ReassignmentWork:
-    """What one tender holds between two looks."""
+class ReassignmentSession:
+    """What one reconciler holds between two looks."""
 
     def __init__(self, operator: OperatorContext, key: ObjectKey) -> None:
         self.operator = operator
@@ -95,7 +95,7 @@ class ReassignmentWork:
                 admin=self._admin,
                 store=self._store,
                 clock=self.operator.clock,
-                poll_interval_seconds=POLL_SECONDS,
+                poll_interval_seconds=POLL_S,
                 conditions=seen.conditions,
             )
         return self._reconciler
@@ -124,17 +124,17 @@ class ReassignmentWork:
         )
         document = steady(document, before.status)
         wait_s = await self._writer_for(seen).write(document, urgent=urgent)
-        self.operator.metrics.saw(self.key, document)
+        self.operator.metrics.record_status(self.key, document)
         if wait_s is not None:
             return wait_s
         self._written = document
         now = conditions_from_documents(document["conditions"])
         state = now[ConditionType.SUCCEEDED].reason if ConditionType.SUCCEEDED in now else ""
         if state in FINAL_STATUS and before.state not in FINAL_STATUS:
-            self.operator.metrics.ended(state)
-        for notice in notices(seen.conditions, now):
+            self.operator.metrics.count_end(state)
+        for event in condition_events(seen.conditions, now):
             await self.events.note(
-                seen.document, notice.reason, notice.message, warning=notice.is_warning
+                seen.document, event.reason, event.message, warning=event.is_warning
             )
         return None
 
@@ -194,5 +194,5 @@ class ReassignmentWork:
         """
         for other in await others_of(self.operator.api, seen):
             if other.state not in FINAL_STATUS:
-                self.operator.wakes.wake(other.key)
-        self.operator.wakes.wake(ObjectKey(BROKER_SETS.plural, seen.namespace, seen.broker_set))
+                self.operator.queue.enqueue(other.key)
+        self.operator.queue.enqueue(ObjectKey(BROKER_SETS.plural, seen.namespace, seen.broker_set))

@@ -13,7 +13,7 @@ from ballast.kube.reassignments.plan_pieces import (
 )
 from ballast.kube.reassignments.plan_source import LoadedPlan
 from ballast.kube.reassignments.queue import Turn, Verdict, ask_for_turn
-from ballast.kube.reassignments.session import POLL_SECONDS, ReassignmentWork
+from ballast.kube.reassignments.session import POLL_S, ReassignmentSession
 from ballast.kube.reassignments.status import stalled, status_document, with_findings
 from ballast.model.conditions import ConditionStatus, Finding
 from ballast.reassign.decision.decide import wanted_intent
@@ -26,12 +26,12 @@ from ballast.reassign.state.conditions import ConditionType, LifecycleState
 from ballast.reassign.state.persisted_state import Memory
 from ballast.reassign.state.queueing import NOT_QUEUED, QueuePlace
 
-AT_ONCE: Final = 0.0
-CALM_SECONDS: Final = 15.0
+REQUEUE_NOW: Final = 0.0
+IDLE_REQUEUE_S: Final = 15.0
 """Between two looks at what waits for a person or for others."""
-FOREIGN_SECONDS: Final = 2.0
+MOVING_REQUEUE_S: Final = 2.0
 """Between two looks at what waits for moves in flight, ours or others'."""
-MAX_POLL_SECONDS: Final = 5.0
+MAX_POLL_S: Final = 5.0
 POLL_SHARE: Final = 4.0
 """A look at a large plan takes a while: so many times as long is then waited."""
 _CALM: Final = frozenset(
@@ -75,14 +75,14 @@ class Case:
         return self.is_active and self.memory is not None and not self.memory.lets_others_begin
 
 
-async def visit(work: ReassignmentWork, case: Case) -> float:
+async def visit(work: ReassignmentSession, case: Case) -> float:
     """Take a step and report; return after how many seconds to look again.
 
     Raises `KubernetesError` and `MemoryRejected`.
     """
     seen, clock = case.seen, work.operator.clock
     if case.memory is not None and not seen.has_finalizer and not await work.hold(seen):
-        return AT_ONCE
+        return REQUEUE_NOW
     began = clock.now()
     turn, visited = await _step(work, case)
     took_s = clock.now() - began
@@ -91,7 +91,7 @@ async def visit(work: ReassignmentWork, case: Case) -> float:
     if memory is not None and memory.piece == piece and _has_more(case, memory):
         # The next look takes the piece that follows; what is known of this one is of no use to it.
         work.forget()
-        return AT_ONCE
+        return REQUEUE_NOW
     claims = turn is not None and turn.verdict in (Verdict.CLAIM, Verdict.HOLD)
     is_queued = visited.status.state is LifecycleState.QUEUED
     document = status_document(
@@ -111,13 +111,13 @@ async def visit(work: ReassignmentWork, case: Case) -> float:
         document = with_findings(seen, found, clock.wall_ms(), status=document)
     wait_s = await work.report(seen, document)
     if against is not None:
-        return CALM_SECONDS
+        return IDLE_REQUEUE_S
     if visited.delay_seconds is None:
         await work.wake_others(seen)
-        return AT_ONCE
+        return REQUEUE_NOW
     delay_s = pace(visited, took_s)
     if is_queued and turn is not None and turn.verdict is not Verdict.WAIT:
-        delay_s = AT_ONCE if turn.verdict is Verdict.CLAIM else POLL_SECONDS
+        delay_s = REQUEUE_NOW if turn.verdict is Verdict.CLAIM else POLL_S
     return delay_s if wait_s is None else min(delay_s, wait_s)
 
 
@@ -125,7 +125,7 @@ def _has_more(case: Case, memory: Memory) -> bool:
     return has_more_pieces(memory, wanted_intent(case.manifest.settings))
 
 
-async def _step(work: ReassignmentWork, case: Case) -> tuple[Turn | None, Visit]:
+async def _step(work: ReassignmentSession, case: Case) -> tuple[Turn | None, Visit]:
     """Let the reconciler take a step, as far as its turn allows."""
     full: frozenset[int] = frozenset()
     if case.is_active:
@@ -155,15 +155,15 @@ def pace(visited: Visit, took_s: float) -> float:
 
     ``took_s`` is how long the visit took.
     """
-    delay_s = visited.delay_seconds or AT_ONCE
-    if delay_s < POLL_SECONDS:
+    delay_s = visited.delay_seconds or REQUEUE_NOW
+    if delay_s < POLL_S:
         return delay_s
-    delay_s = max(delay_s, min(MAX_POLL_SECONDS, POLL_SHARE * took_s))
+    delay_s = max(delay_s, min(MAX_POLL_S, POLL_SHARE * took_s))
     if visited.status.state not in _CALM:
         return delay_s
     progress = visited.status.progress
     is_moving = progress is not None and progress.in_progress > 0
     progressing = visited.status.conditions[ConditionType.PROGRESSING]
     if is_moving or progressing.reason == "ForeignReassignment":
-        return max(delay_s, FOREIGN_SECONDS)
-    return max(delay_s, CALM_SECONDS)
+        return max(delay_s, MOVING_REQUEUE_S)
+    return max(delay_s, IDLE_REQUEUE_S)

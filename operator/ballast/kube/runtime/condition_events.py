@@ -15,7 +15,7 @@ Conditions = Mapping[ConditionType, Condition]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
+class ObjectEvent:
     """One Event to be recorded."""
 
     reason: str
@@ -52,23 +52,23 @@ _WARNED: Final = frozenset(
 """Reasons of Progressing that somebody may have to do something about."""
 
 
-def notices(before: Conditions, after: Conditions) -> tuple[Notice, ...]:
+def condition_events(before: Conditions, after: Conditions) -> tuple[ObjectEvent, ...]:
     """Return what is worth an Event in the change from one status to the next."""
-    found: list[Notice] = []
+    found: list[ObjectEvent] = []
     accepted = after.get(ConditionType.ACCEPTED)
     if _became(before, accepted, ConditionStatus.TRUE):
-        found.append(Notice(reason="Accepted", message=_said(after, ConditionType.PLANNED)))
+        found.append(ObjectEvent(reason="Accepted", message=_said(after, ConditionType.PLANNED)))
     found.extend(_not_planned(before, after))
     found.extend(_entered(before, after))
     found.extend(_troubled(before, after))
     stalled = after.get(ConditionType.STALLED)
     ended = _state(after) is LifecycleState.INVALID
     if _became(before, stalled, ConditionStatus.TRUE) and stalled is not None and not ended:
-        found.append(Notice(reason="Stalled", message=stalled.message, is_warning=True))
+        found.append(ObjectEvent(reason="Stalled", message=stalled.message, is_warning=True))
     return tuple(found)
 
 
-def _entered(before: Conditions, after: Conditions) -> list[Notice]:
+def _entered(before: Conditions, after: Conditions) -> list[ObjectEvent]:
     old, new = _state(before), _state(after)
     if new is None or new is old or new not in _STATES:
         return []
@@ -82,24 +82,24 @@ def _entered(before: Conditions, after: Conditions) -> list[Notice]:
     message = _said(after, ConditionType.SUCCEEDED)
     if reason == "Started":
         message = _said(after, ConditionType.PLANNED)
-    return [Notice(reason=reason, message=message, is_warning=is_warning)]
+    return [ObjectEvent(reason=reason, message=message, is_warning=is_warning)]
 
 
-def _not_planned(before: Conditions, after: Conditions) -> list[Notice]:
+def _not_planned(before: Conditions, after: Conditions) -> list[ObjectEvent]:
     """Return what an attempt to make a plan has failed of; once for several of one kind."""
     old, new = before.get(ConditionType.PLANNED), after.get(ConditionType.PLANNED)
     if new is None or new.status is not ConditionStatus.FALSE:
         return []
     if old is not None and old.status is new.status and old.reason == new.reason:
         return []
-    return [Notice(reason=new.reason, message=new.message, is_warning=True)]
+    return [ObjectEvent(reason=new.reason, message=new.message, is_warning=True)]
 
 
-def _troubled(before: Conditions, after: Conditions) -> list[Notice]:
+def _troubled(before: Conditions, after: Conditions) -> list[ObjectEvent]:
     old, new = before.get(ConditionType.PROGRESSING), after.get(ConditionType.PROGRESSING)
     if new is None or new.reason not in _WARNED or (old is not None and old.reason == new.reason):
         return []
-    return [Notice(reason=new.reason, message=new.message, is_warning=True)]
+    return [ObjectEvent(reason=new.reason, message=new.message, is_warning=True)]
 
 
 def _became(before: Conditions, new: Condition | None, status: ConditionStatus) -> bool:

@@ -1,8 +1,8 @@
-"""What the operator shows to Prometheus about the objects it tends.
+"""The Prometheus metrics of the objects that the operator reconciles.
 
-Tenders tell what they last wrote as status; series are made of that at each scrape. Labels are
-bounded: no series is about one partition, and at most `MAX_OBJECTS` objects of a kind have series
-of their own.
+Reconcilers record the status that they last wrote; series are made from it at each scrape. Labels
+are bounded: no series is about one partition, and at most `MAX_OBJECTS` objects of a kind have
+series of their own.
 """
 
 import threading
@@ -35,30 +35,30 @@ _OBJECT = ("namespace", "name")
 _VERDICTS: Final = {"True": 1, "False": 0}
 UNKNOWN_ENGINE: Final = "Unknown"
 ENGINES: Final = ("InProcess", "Spark", UNKNOWN_ENGINE)
-"""Of ``plan.generate.engine``; unknown is that of a plan that failed before one was chosen."""
+"""Values of ``plan.generate.engine``, and of a plan that failed before an engine was chosen."""
 _SUMMARIES: Final = ((PARTITION_REASSIGNMENTS, "Succeeded"), (BROKER_SETS, "Ready"))
 """Each kind, and the condition whose reason is its state in one word."""
 
 
 class OperatorMetrics:
-    """The last state of each object, and what became of looking at them. Safe in any thread."""
+    """The last status of each object, and counts of reconciliations and plans. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._statuses: dict[ObjectKey, Status] = {}
         self._results: Counter[tuple[str, str]] = Counter()
         self._durations: dict[str, list[int]] = {}
-        """By kind: how many looks fell in each bucket; the last one has no upper bound."""
+        """By kind: reconciliations per bucket; the last bucket has no upper bound."""
         self._seconds: Counter[str] = Counter()
         self._ends: Counter[str] = Counter({state.value: 0 for state in FINAL_STATUS})
-        """Reassignments by how they ended, here. All are shown from the start: an increase from
-        nothing to 1 is none to Prometheus."""
+        """Reassignments that ended, by final state. All series exist from the start: Prometheus
+        does not count the first appearance of a series as an increase."""
         self._failed_plans: Counter[str] = Counter(dict.fromkeys(ENGINES, 0))
         self._plans: dict[tuple[str, str], tuple[list[int], float]] = {}
-        """By engine and result: how many plans fell in each bucket, and the sum of seconds."""
+        """By engine and result: plans per bucket, and the sum of seconds."""
 
-    def planned(self, engine: str, result: str, duration_s: float) -> None:
-        """Count an attempt to make a plan; ``result`` is ``ok`` or why it has failed."""
+    def count_plan(self, engine: str, result: str, duration_s: float) -> None:
+        """Count an attempt to make a plan; ``result`` is ``ok`` or the reason of the failure."""
         with self._lock:
             empty = [0] * (len(PLAN_BUCKETS_S) + 1)
             buckets, seconds = self._plans.setdefault((engine, result), (empty, 0.0))
@@ -66,28 +66,28 @@ class OperatorMetrics:
             self._plans[engine, result] = (buckets, seconds + duration_s)
             self._failed_plans[engine or UNKNOWN_ENGINE] += result != "ok"
 
-    def ended(self, state: str) -> None:
-        """Count a reassignment that has come to one of its final states."""
+    def count_end(self, state: str) -> None:
+        """Count a reassignment that has reached a final state."""
         with self._lock:
             self._ends[state] += 1
 
-    def saw(self, key: ObjectKey, status: Status) -> None:
-        """Show an object's status from now on; it must not be changed afterwards."""
+    def record_status(self, key: ObjectKey, status: Status) -> None:
+        """Show this status of an object; the caller must not change it afterwards."""
         with self._lock:
             self._statuses[key] = status
 
     def forget(self, key: ObjectKey) -> None:
-        """Show nothing of the object any more: it is gone."""
+        """Remove the series of an object that is gone."""
         with self._lock:
             self._statuses.pop(key, None)
 
     def forget_all(self) -> None:
-        """Show nothing of any object: another process tends them."""
+        """Remove the series of all objects: another replica is the leader."""
         with self._lock:
             self._statuses.clear()
 
-    def reconciled(self, kind: str, result: str, duration_s: float) -> None:
-        """Count one look at an object; ``result`` is one of few words: ``ok``, ``error``."""
+    def count_reconciliation(self, kind: str, result: str, duration_s: float) -> None:
+        """Count one reconciliation of an object; ``result`` is ``ok`` or ``error``."""
         with self._lock:
             self._results[kind, result] += 1
             buckets = self._durations.setdefault(kind, [0] * (len(BUCKETS_S) + 1))
@@ -118,12 +118,12 @@ class OperatorMetrics:
 
 
 def registry_of(*collectors: Collector) -> CollectorRegistry:
-    """Return a registry of these, of this process, and of what it was made from."""
+    """Return a registry of the collectors, of this process and of its build."""
     registry = CollectorRegistry()
     for collector in collectors:
         registry.register(collector)
     ProcessCollector(registry=registry)
-    build = Info("ballast_build", "What this process was made from.", registry=registry)
+    build = Info("ballast_build", "The build of this process.", registry=registry)
     build.info({"version": version("ballast")})
     return registry
 
@@ -137,7 +137,7 @@ def _of_kind(
 
 def _reconciliations(results: Mapping[tuple[str, str], int]) -> Metric:
     family = CounterMetricFamily(
-        "ballast_reconciliations", "Looks at objects.", labels=["kind", "result"]
+        "ballast_reconciliations", "Reconciliations of objects.", labels=["kind", "result"]
     )
     for labels in sorted(results):
         family.add_metric(labels, results[labels])
@@ -148,7 +148,7 @@ def _reconciliation_durations(
     durations: Mapping[str, list[int]], seconds: Mapping[str, float]
 ) -> Metric:
     family = HistogramMetricFamily(
-        "ballast_reconciliation_duration_seconds", "Length of looks at objects.", labels=["kind"]
+        "ballast_reconciliation_duration_seconds", "Duration of reconciliations.", labels=["kind"]
     )
     bounds = [*map(str, BUCKETS_S), "+Inf"]
     for kind, buckets in sorted(durations.items()):

@@ -1,7 +1,7 @@
-"""Making a plan apart: in a process of its own, which gives all its memory back when it ends.
+"""Computes a plan in a process of its own, which frees all its memory when it ends.
 
-The operator's process only waits: neither its loop nor its tenders are held up while a plan for a
-million partitions is computed. Request and answer are one MessagePack value each.
+The operator only waits for it: its event loop is not blocked while a plan for a million partitions
+is computed. Request and result are one MessagePack value each.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from ballast.reassign.plan.chunks import write_lines
 from ballast.reassign.plan.planned_lines import planned_lines
 
 OUT_OF_MEMORY: Final = "OutOfMemory"
-WORKER_FAILED: Final = "PlannerFailed"
+PLANNER_FAILED: Final = "PlannerFailed"
 CGROUP: Final = Path("/sys/fs/cgroup")
 _MEMORY_FILES: Final = (
     ("memory.max", "memory.current"),
@@ -50,7 +50,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The snapshot: gzip of whole lines each."""
 
 
-class MadeChunk(msgspec.Struct, frozen=True, kw_only=True):
+class WrittenChunk(msgspec.Struct, frozen=True, kw_only=True):
     """One chunk of a plan."""
 
     data: bytes
@@ -63,7 +63,7 @@ class MadeChunk(msgspec.Struct, frozen=True, kw_only=True):
         return f"sha256:{hashlib.sha256(self.data).hexdigest()}"
 
 
-class MadePlan(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class WrittenPlan(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """A plan."""
 
     digest: str
@@ -71,19 +71,19 @@ class MadePlan(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     replica_moves: int
     leader_changes: int
     log_dir_moves: int
-    chunks: tuple[MadeChunk, ...]
+    chunks: tuple[WrittenChunk, ...]
     summary: Mapping[str, Any]
     """What is told of it: ``status.plan.summary``."""
 
 
-class NoPlan(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class InfeasiblePlan(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """There is no such plan."""
 
     infeasible: Mapping[str, Any]
     """``rule``, ``partitions``, ``remedy``, ``message``."""
 
 
-class WorkerFailed(Exception):
+class PlannerFailed(Exception):
     """The process has ended without an answer."""
 
     def __init__(self, reason: str, message: str) -> None:
@@ -92,25 +92,25 @@ class WorkerFailed(Exception):
         """Of the condition Planned."""
 
 
-Answer = MadePlan | NoPlan
-PlanApart = Callable[[Request], Awaitable[Answer]]
-"""Makes a plan without holding anybody up; raises `WorkerFailed`."""
+Answer = WrittenPlan | InfeasiblePlan
+MakePlan = Callable[[Request], Awaitable[Answer]]
+"""Makes a plan without holding anybody up; raises `PlannerFailed`."""
 
 
-class PlanWorkers:
-    """Implements `PlanApart`: one plan at a time, each in a process of its own."""
+class PlannerProcesses:
+    """Implements `MakePlan`: one plan at a time, each in a process of its own."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Semaphore(1)
 
     async def __call__(self, request: Request) -> Answer:
-        """Make a plan once those before it are made. Raises `WorkerFailed`."""
+        """Make a plan once those before it are made. Raises `PlannerFailed`."""
         async with self._turn:
-            return await plan_apart(request)
+            return await run_planner_process(request)
 
 
-async def plan_apart(request: Request) -> Answer:
-    """Make a plan in a process of its own. Raises `WorkerFailed`."""
+async def run_planner_process(request: Request) -> Answer:
+    """Make a plan in a process of its own. Raises `PlannerFailed`."""
     # The package's own interpreter and module, with nothing of a user's in the arguments.
     process = subprocess.Popen(  # noqa: ASYNC220  (starting takes milliseconds)
         [sys.executable, "-m", "ballast.kube.runtime.planner_process"],
@@ -125,12 +125,12 @@ async def plan_apart(request: Request) -> Answer:
         if process.poll() is None:
             process.kill()
     if process.returncode == _KILLED:
-        raise WorkerFailed(OUT_OF_MEMORY, "the process that made the plan was killed")
+        raise PlannerFailed(OUT_OF_MEMORY, "the process that made the plan was killed")
     if process.returncode:
         said = errors[-_SHOWN_BYTES:].decode(errors="replace").strip().splitlines()[-1:]
-        reason = OUT_OF_MEMORY if "MemoryError" in "".join(said) else WORKER_FAILED
-        raise WorkerFailed(reason, "".join(said) or f"it ended with {process.returncode}")
-    decoded: Answer = msgspec.msgpack.decode(answer, type=MadePlan | NoPlan)
+        reason = OUT_OF_MEMORY if "MemoryError" in "".join(said) else PLANNER_FAILED
+        raise PlannerFailed(reason, "".join(said) or f"it ended with {process.returncode}")
+    decoded: Answer = msgspec.msgpack.decode(answer, type=WrittenPlan | InfeasiblePlan)
     return decoded
 
 
@@ -142,15 +142,15 @@ def make_plan(request: Request) -> Answer:
         target = Target.of(columns, options.strategy, plan_targets(columns, options))
         made = write_lines(planned_lines(columns, target))
     except PlannerError as error:
-        return NoPlan(infeasible=infeasible_document(error))
-    return MadePlan(
+        return InfeasiblePlan(infeasible=infeasible_document(error))
+    return WrittenPlan(
         digest=made.summary.digest,
         partitions=made.summary.partitions,
         replica_moves=made.summary.replica_moves,
         leader_changes=made.summary.leader_changes,
         log_dir_moves=made.summary.log_dir_moves,
         chunks=tuple(
-            MadeChunk(data=chunk.data, text_bytes=chunk.text_bytes, partitions=chunk.partitions)
+            WrittenChunk(data=chunk.data, text_bytes=chunk.text_bytes, partitions=chunk.partitions)
             for chunk in made.chunks
         ),
         summary=explanation_document(

@@ -15,7 +15,7 @@ MOVE = {
 }
 
 
-class House:
+class Environment:
     def __init__(self) -> None:
         self.api = FakeKubernetes()
         self.clock = YieldingClock()
@@ -30,9 +30,9 @@ class House:
 
 
 async def test_an_event_says_what_and_about_what() -> None:
-    house = House()
-    await house.recorder.note(MOVE, "Stalled", "x" * 2_000, warning=True)
-    (event,) = house.api.all(EVENTS)
+    env = Environment()
+    await env.recorder.note(MOVE, "Stalled", "x" * 2_000, warning=True)
+    (event,) = env.api.all(EVENTS)
     assert event["regarding"] == {
         "apiVersion": "ballast.dev/v1alpha1",
         "kind": "PartitionReassignment",
@@ -47,65 +47,65 @@ async def test_an_event_says_what_and_about_what() -> None:
 
 
 async def test_repeats_are_counted() -> None:
-    house = House()
+    env = Environment()
     for _ in range(5):
-        await house.recorder.note(MOVE, "Queued", "behind another")
-    assert house.events == [("Queued", "behind another", 1)]
-    house.clock.seconds += INTERVAL_S
-    await house.recorder.note(MOVE, "Queued", "behind another")
-    assert house.events == [("Queued", "behind another", 6)]
+        await env.recorder.note(MOVE, "Queued", "behind another")
+    assert env.events == [("Queued", "behind another", 1)]
+    env.clock.seconds += INTERVAL_S
+    await env.recorder.note(MOVE, "Queued", "behind another")
+    assert env.events == [("Queued", "behind another", 6)]
 
 
 async def test_other_words_make_another_event() -> None:
-    house = House()
-    await house.recorder.note(MOVE, "Queued", "behind one")
-    await house.recorder.note(MOVE, "Started", "now")
-    house.clock.seconds += INTERVAL_S
-    await house.recorder.note(MOVE, "Queued", "behind two")
-    assert house.events == [("Queued", "behind one", 1), ("Started", "now", 1),
+    env = Environment()
+    await env.recorder.note(MOVE, "Queued", "behind one")
+    await env.recorder.note(MOVE, "Started", "now")
+    env.clock.seconds += INTERVAL_S
+    await env.recorder.note(MOVE, "Queued", "behind two")
+    assert env.events == [("Queued", "behind one", 1), ("Started", "now", 1),
                             ("Queued", "behind two", 1)]  # fmt: skip
 
 
 async def test_other_words_are_not_lost_in_those_before() -> None:
-    house = House()
-    await house.recorder.note(MOVE, "ConfigChanged", "min.insync.replicas")
-    await house.recorder.note(MOVE, "ConfigChanged", "message.max.bytes")
-    assert [note for _, note, _ in house.events] == ["min.insync.replicas", "message.max.bytes"]
+    env = Environment()
+    await env.recorder.note(MOVE, "ConfigChanged", "min.insync.replicas")
+    await env.recorder.note(MOVE, "ConfigChanged", "message.max.bytes")
+    assert [note for _, note, _ in env.events] == ["min.insync.replicas", "message.max.bytes"]
 
 
 async def test_words_that_change_all_the_time_are_few() -> None:
-    house = House()
+    env = Environment()
     for number in range(100):
-        await house.recorder.note(MOVE, "Queued", f"behind {number}")
-    assert len(house.events) == BURST
-    house.clock.seconds += INTERVAL_S
+        await env.recorder.note(MOVE, "Queued", f"behind {number}")
+    assert len(env.events) == BURST
+    env.clock.seconds += INTERVAL_S
     for number in range(100):
-        await house.recorder.note(MOVE, "Queued", f"before {number}")
-    assert len(house.events) == 2 * BURST
+        await env.recorder.note(MOVE, "Queued", f"before {number}")
+    assert len(env.events) == 2 * BURST
 
 
 async def test_an_event_that_has_ended_is_made_anew() -> None:
-    house = House()
-    await house.recorder.note(MOVE, "Queued", "x")
-    await house.api.delete(EVENTS, "a", house.api.all(EVENTS)[0]["metadata"]["name"])
-    house.clock.seconds += INTERVAL_S
-    await house.recorder.note(MOVE, "Queued", "x")
-    assert house.events == [("Queued", "x", 1)]
+    env = Environment()
+    await env.recorder.note(MOVE, "Queued", "x")
+    await env.api.delete(EVENTS, "a", env.api.all(EVENTS)[0]["metadata"]["name"])
+    env.clock.seconds += INTERVAL_S
+    await env.recorder.note(MOVE, "Queued", "x")
+    assert env.events == [("Queued", "x", 1)]
 
 
 async def test_an_event_that_cannot_be_written_is_lost() -> None:
-    house = House()
-    house.api.fail_next("create", Forbidden("namespace is terminating", status=403))
-    await house.recorder.note(MOVE, "Queued", "x")
-    assert house.events == []
+    env = Environment()
+    env.api.fail_next("create", Forbidden("namespace is terminating", status=403))
+    await env.recorder.note(MOVE, "Queued", "x")
+    assert env.events == []
 
 
 async def test_objects_without_a_namespace() -> None:
-    house = House()
+    env = Environment()
     node: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": "n", "uid": "u"},
     }
-    await house.recorder.note(node, "Seen", "x")
-    assert house.api.all(EVENTS)[0]["metadata"]["namespace"] == "default"
+    await env.recorder.note(node, "Seen", "x")
+    assert env.api.all(EVENTS)[0]["metadata"]["namespace"] == "default"

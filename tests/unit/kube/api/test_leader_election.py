@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ballast.kube.api.errors import ApiUnavailable, LeaseLost
-from ballast.kube.api.leader_election import NAME, LeaseElector, LeaseTiming, Sighting
+from ballast.kube.api.leader_election import NAME, LeaseElector, LeaseObservation, LeaseTiming
 from ballast.kube.api.resources import LEASES
 from tests.fakes.clocks import YieldingClock
 from tests.fakes.kubernetes import FakeKubernetes
@@ -14,7 +14,7 @@ from tests.fakes.kubernetes import FakeKubernetes
 TIMING = LeaseTiming()
 
 
-class House:
+class Environment:
     def __init__(self) -> None:
         self.api = FakeKubernetes()
         self.clock = YieldingClock()
@@ -49,26 +49,26 @@ def lease(holder: str, renewed: str, duration_s: int = 15) -> dict[str, Any]:
     ],
 )
 def test_when_it_may_be_taken(holder: str, age_s: float, may: bool) -> None:
-    first = Sighting.of(lease(holder, "t1"), None, 100.0)
-    again = Sighting.of(lease(holder, "t1"), first, 100.0 + age_s)
+    first = LeaseObservation.of(lease(holder, "t1"), None, 100.0)
+    again = LeaseObservation.of(lease(holder, "t1"), first, 100.0 + age_s)
     assert again.may_be_taken("me", 100.0 + age_s) is may
 
 
 def test_each_renewal_starts_the_age_again() -> None:
-    first = Sighting.of(lease("other", "t1"), None, 100.0)
-    renewed = Sighting.of(lease("other", "t2"), first, 114.0)
+    first = LeaseObservation.of(lease("other", "t1"), None, 100.0)
+    renewed = LeaseObservation.of(lease("other", "t2"), first, 114.0)
     assert not renewed.may_be_taken("me", 120.0)
 
 
 def test_a_lease_without_a_spec_is_free() -> None:
-    assert Sighting.of({}, None, 0.0).may_be_taken("me", 0.0)
+    assert LeaseObservation.of({}, None, 0.0).may_be_taken("me", 0.0)
 
 
 async def test_the_first_makes_the_lease() -> None:
-    house = House()
-    await house.one.acquire()
-    assert house.one.is_held
-    assert house.spec == {
+    env = Environment()
+    await env.one.acquire()
+    assert env.one.is_held
+    assert env.spec == {
         "holderIdentity": "one",
         "leaseDurationSeconds": 15,
         "acquireTime": "2023-11-14T22:15:00.000000Z",
@@ -78,103 +78,103 @@ async def test_the_first_makes_the_lease() -> None:
 
 
 async def test_a_lease_left_behind_is_taken_after_its_duration() -> None:
-    house = House()
-    await house.one.acquire()
-    begun_at = house.clock.now()
-    await house.two.acquire()
-    assert house.clock.now() - begun_at >= TIMING.duration_s
-    assert (house.two.is_held, house.one.is_held) == (True, False)
-    assert (house.spec["holderIdentity"], house.spec["leaseTransitions"]) == ("two", 1)
+    env = Environment()
+    await env.one.acquire()
+    begun_at = env.clock.now()
+    await env.two.acquire()
+    assert env.clock.now() - begun_at >= TIMING.duration_s
+    assert (env.two.is_held, env.one.is_held) == (True, False)
+    assert (env.spec["holderIdentity"], env.spec["leaseTransitions"]) == ("two", 1)
 
 
 async def test_a_lease_that_was_released_is_taken_at_once() -> None:
-    house = House()
-    await house.one.acquire()
-    await house.one.release()
-    assert not house.one.is_held
-    begun_at = house.clock.now()
-    await house.two.acquire()
-    assert house.clock.now() == begun_at
+    env = Environment()
+    await env.one.acquire()
+    await env.one.release()
+    assert not env.one.is_held
+    begun_at = env.clock.now()
+    await env.two.acquire()
+    assert env.clock.now() == begun_at
 
 
 async def test_it_is_not_taken_while_it_is_renewed() -> None:
-    house = House()
-    await house.one.acquire()
+    env = Environment()
+    await env.one.acquire()
     async with asyncio.TaskGroup() as tasks:
-        keeping = tasks.create_task(house.one.keep())
-        taking = tasks.create_task(house.two.acquire())
-        while house.clock.now() < 300:
+        keeping = tasks.create_task(env.one.keep())
+        taking = tasks.create_task(env.two.acquire())
+        while env.clock.now() < 300:
             await asyncio.sleep(0)
         assert not taking.done()
-        assert house.one.is_held
+        assert env.one.is_held
         keeping.cancel()
         await taking
-    assert house.two.is_held
+    assert env.two.is_held
 
 
 async def test_whoever_cannot_renew_loses_it_before_others_may_take_it() -> None:
-    house = House()
-    await house.one.acquire()
-    house.api.fail_next("replace", times=100)
+    env = Environment()
+    await env.one.acquire()
+    env.api.fail_next("replace", times=100)
     with pytest.raises(LeaseLost):
-        await house.one.keep()
-    assert house.clock.now() - 100 < TIMING.duration_s
-    assert not house.one.is_held
+        await env.one.keep()
+    assert env.clock.now() - 100 < TIMING.duration_s
+    assert not env.one.is_held
 
 
 async def test_some_failures_do_no_harm() -> None:
-    house = House()
-    await house.one.acquire()
-    house.api.fail_next("replace", times=3)
+    env = Environment()
+    await env.one.acquire()
+    env.api.fail_next("replace", times=3)
     async with asyncio.TaskGroup() as tasks:
-        keeping = tasks.create_task(house.one.keep())
-        while house.clock.now() < 130:
+        keeping = tasks.create_task(env.one.keep())
+        while env.clock.now() < 130:
             await asyncio.sleep(0)
         keeping.cancel()
-    assert house.one.is_held
+    assert env.one.is_held
 
 
 async def test_a_renewal_whose_answer_was_lost_is_found_out() -> None:
-    house = House()
-    await house.one.acquire()
-    await house.api.replace(LEASES, "ops", NAME, {**_stored(house), "spec": house.spec | {"x": 1}})
+    env = Environment()
+    await env.one.acquire()
+    await env.api.replace(LEASES, "ops", NAME, {**_stored(env), "spec": env.spec | {"x": 1}})
     async with asyncio.TaskGroup() as tasks:
-        keeping = tasks.create_task(house.one.keep())
-        while house.clock.now() < 130:
+        keeping = tasks.create_task(env.one.keep())
+        while env.clock.now() < 130:
             await asyncio.sleep(0)
         keeping.cancel()
-    assert house.one.is_held
+    assert env.one.is_held
 
 
 async def test_a_lease_that_somebody_took_is_lost_at_once() -> None:
-    house = House()
-    await house.one.acquire()
-    taken = {**_stored(house), "spec": house.spec | {"holderIdentity": "two"}}
-    await house.api.replace(LEASES, "ops", NAME, taken)
+    env = Environment()
+    await env.one.acquire()
+    taken = {**_stored(env), "spec": env.spec | {"holderIdentity": "two"}}
+    await env.api.replace(LEASES, "ops", NAME, taken)
     with pytest.raises(LeaseLost):
-        await house.one.keep()
-    assert house.clock.now() == 100 + TIMING.retry_s
+        await env.one.keep()
+    assert env.clock.now() == 100 + TIMING.retry_s
 
 
 async def test_the_api_server_may_be_away_at_first() -> None:
-    house = House()
-    house.api.fail_next("get", ApiUnavailable("starting"), times=4)
-    await house.one.acquire()
-    assert house.clock.now() == 100 + 4 * TIMING.retry_s
+    env = Environment()
+    env.api.fail_next("get", ApiUnavailable("starting"), times=4)
+    await env.one.acquire()
+    assert env.clock.now() == 100 + 4 * TIMING.retry_s
 
 
 async def test_what_is_not_held_needs_no_release() -> None:
-    house = House()
-    await house.one.release()
-    assert house.api.requests == []
+    env = Environment()
+    await env.one.release()
+    assert env.api.requests == []
 
 
 async def test_a_release_may_fail() -> None:
-    house = House()
-    await house.one.acquire()
-    house.api.fail_next("replace")
-    await house.one.release()
-    assert not house.one.is_held
+    env = Environment()
+    await env.one.acquire()
+    env.api.fail_next("replace")
+    await env.one.release()
+    assert not env.one.is_held
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_times_that_do_not_fit(duration_s: float, renew_deadline_s: float, retry
         LeaseTiming(duration_s=duration_s, renew_deadline_s=renew_deadline_s, retry_s=retry_s)
 
 
-def _stored(house: House) -> dict[str, Any]:
-    found = house.api.find(LEASES, "ops", NAME)
+def _stored(env: Environment) -> dict[str, Any]:
+    found = env.api.find(LEASES, "ops", NAME)
     assert found is not None
     return found

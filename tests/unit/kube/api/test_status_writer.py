@@ -17,7 +17,7 @@ def status(count: int, reason: str = "Running", state: str = "True") -> dict[str
     return {"count": count, "conditions": [{"type": "Ready", "status": state, "reason": reason}]}
 
 
-class House:
+class Environment:
     def __init__(self, written: dict[str, Any] | None = None) -> None:
         self.api = FakeKubernetes()
         self.api.put(BROKER_SETS, {"metadata": {"namespace": "a", "name": "one"}})
@@ -36,14 +36,14 @@ class House:
 
 
 async def test_the_first_is_written_at_once_and_the_next_later() -> None:
-    house = House()
-    assert await house.writer.write(status(1)) is None
-    house.clock.seconds += 1
-    assert await house.writer.write(status(2)) == pytest.approx(INTERVAL_S - 1)
-    assert house.shown == 1
-    house.clock.seconds += INTERVAL_S - 1
-    assert await house.writer.write(status(3)) is None
-    assert (house.shown, house.writes) == (3, 2)
+    env = Environment()
+    assert await env.writer.write(status(1)) is None
+    env.clock.seconds += 1
+    assert await env.writer.write(status(2)) == pytest.approx(INTERVAL_S - 1)
+    assert env.shown == 1
+    env.clock.seconds += INTERVAL_S - 1
+    assert await env.writer.write(status(3)) is None
+    assert (env.shown, env.writes) == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -56,29 +56,29 @@ async def test_the_first_is_written_at_once_and_the_next_later() -> None:
     ],
 )
 async def test_transitions_are_written_at_once(after: dict[str, Any], urgent: bool) -> None:
-    house = House()
-    await house.writer.write(status(1))
-    assert await house.writer.write(after, urgent=urgent) is None
-    assert house.shown == 2
+    env = Environment()
+    await env.writer.write(status(1))
+    assert await env.writer.write(after, urgent=urgent) is None
+    assert env.shown == 2
 
 
 async def test_what_is_there_is_not_written() -> None:
-    house = House(written=status(1))
-    assert await house.writer.write(status(1), urgent=True) is None
-    assert house.writes == 0
+    env = Environment(written=status(1))
+    assert await env.writer.write(status(1), urgent=True) is None
+    assert env.writes == 0
 
 
 async def test_what_failed_is_tried_again() -> None:
-    house = House()
-    house.api.fail_next("apply_status")
+    env = Environment()
+    env.api.fail_next("apply_status")
     with pytest.raises(ApiUnavailable):
-        await house.writer.write(status(1))
-    assert await house.writer.write(status(1)) is None
-    assert house.shown == 1
+        await env.writer.write(status(1))
+    assert await env.writer.write(status(1)) is None
+    assert env.shown == 1
 
 
 async def test_an_object_that_is_gone() -> None:
-    house = House()
-    await house.api.delete(BROKER_SETS, "a", "one")
+    env = Environment()
+    await env.api.delete(BROKER_SETS, "a", "one")
     with pytest.raises(NotFound):
-        await house.writer.write(status(1))
+        await env.writer.write(status(1))

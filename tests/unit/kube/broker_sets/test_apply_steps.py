@@ -14,49 +14,49 @@ from ballast.kube.api.resources import (
     PODS,
     SERVICES,
 )
-from ballast.kube.broker_sets.apply_steps import BrokerSetActions, Outcome, describe
-from ballast.kube.broker_sets.observe import BrokerSetReader
-from tests.unit.kube.broker_set_house import KEY, NAMESPACE, House
+from ballast.kube.broker_sets.apply_steps import Outcome, StepRunner, describe
+from ballast.kube.broker_sets.observe import BrokerSetObserver
+from tests.unit.kube.broker_set_cluster import KEY, NAMESPACE, Environment
 
 SERVICE = {"kind": "Service", "metadata": {"name": "s"}, "spec": {"type": "ClusterIP"}}
 GATE = steps.PatchGate(pod="p", uid="u", value=True, reason="InSync", message="all")
 
 
-def put(house: House, resource: Any, name: str, **fields: Any) -> None:
-    house.api.put(resource, {"metadata": {"name": name, "namespace": NAMESPACE}, **fields})
+def put(env: Environment, resource: Any, name: str, **fields: Any) -> None:
+    env.api.put(resource, {"metadata": {"name": name, "namespace": NAMESPACE}, **fields})
 
 
-async def carried_out(house: House, *wanted: Step) -> Outcome:
+async def carried_out(env: Environment, *wanted: Step) -> Outcome:
     """Take some steps as an operator does that has seen the world."""
-    context = house.context()
-    reader = BrokerSetReader(context, KEY)
-    spec = read_broker_set(house.set_document)
+    context = env.context()
+    reader = BrokerSetObserver(context, KEY)
+    spec = read_broker_set(env.set_document)
     await reader.look(spec)
-    return await BrokerSetActions(context, reader).carry_out(spec, wanted)
+    return await StepRunner(context, reader).carry_out(spec, wanted)
 
 
 async def test_objects_are_applied_and_deleted() -> None:
-    house = House()
+    env = Environment()
     apply = steps.Apply(document=SERVICE)
-    outcome = await carried_out(house, apply)
+    outcome = await carried_out(env, apply)
     assert outcome.done == [apply]
-    (service,) = house.api.all(SERVICES)
+    (service,) = env.api.all(SERVICES)
     assert service["spec"] == {"type": "ClusterIP"}
     delete = steps.Delete(kind="Service", name="s")
-    assert (await carried_out(house, delete, delete)).refusals == []
-    assert house.api.all(SERVICES) == []
+    assert (await carried_out(env, delete, delete)).refusals == []
+    assert env.api.all(SERVICES) == []
 
 
 async def test_a_gate_is_set_on_the_very_pod_that_was_judged() -> None:
-    house = House()
+    env = Environment()
     kept = {"type": "Ready", "status": "False"}
-    put(house, PODS, "p", status={"conditions": [kept]})
-    uid = house.api.all(PODS)[0]["metadata"]["uid"]
-    assert (await carried_out(house, GATE)).refusals == []
-    assert house.api.all(PODS)[0]["status"]["conditions"] == [kept]
+    put(env, PODS, "p", status={"conditions": [kept]})
+    uid = env.api.all(PODS)[0]["metadata"]["uid"]
+    assert (await carried_out(env, GATE)).refusals == []
+    assert env.api.all(PODS)[0]["status"]["conditions"] == [kept]
     gate = steps.PatchGate(pod="p", uid=uid, value=True, reason="InSync", message="all")
-    await carried_out(house, gate)
-    assert house.api.all(PODS)[0]["status"]["conditions"] == [
+    await carried_out(env, gate)
+    assert env.api.all(PODS)[0]["status"]["conditions"] == [
         kept,
         {
             "type": "ballast.dev/in-sync",
@@ -69,91 +69,91 @@ async def test_a_gate_is_set_on_the_very_pod_that_was_judged() -> None:
 
 
 async def test_a_pod_is_deleted_once() -> None:
-    house = House()
-    put(house, PODS, "p")
-    uid = house.api.all(PODS)[0]["metadata"]["uid"]
+    env = Environment()
+    put(env, PODS, "p")
+    uid = env.api.all(PODS)[0]["metadata"]["uid"]
     other = steps.DeletePod(name="p", uid="another", reason="x")
-    assert (await carried_out(house, other)).refusals == []
-    assert len(house.api.all(PODS)) == 1
+    assert (await carried_out(env, other)).refusals == []
+    assert len(env.api.all(PODS)) == 1
     delete = steps.DeletePod(name="p", uid=uid, reason="x")
-    assert (await carried_out(house, delete, delete)).refusals == []
-    assert house.api.all(PODS) == []
+    assert (await carried_out(env, delete, delete)).refusals == []
+    assert env.api.all(PODS) == []
 
 
 async def test_a_volume_grows() -> None:
-    house = House()
+    env = Environment()
     spec = {"storageClassName": "s", "resources": {"requests": {"storage": "1Gi"}}}
-    put(house, PERSISTENT_VOLUME_CLAIMS, "v", spec=spec)
-    await carried_out(house, steps.ResizeVolume(name="v", size="2Gi"))
-    (claim,) = house.api.all(PERSISTENT_VOLUME_CLAIMS)
+    put(env, PERSISTENT_VOLUME_CLAIMS, "v", spec=spec)
+    await carried_out(env, steps.ResizeVolume(name="v", size="2Gi"))
+    (claim,) = env.api.all(PERSISTENT_VOLUME_CLAIMS)
     assert claim["spec"] == {**spec, "resources": {"requests": {"storage": "2Gi"}}}
 
 
 async def test_a_reassignment_is_withdrawn_in_one_write_and_deleted() -> None:
-    house = House()
-    put(house, PARTITION_REASSIGNMENTS, "d", spec={"plan": {}})
+    env = Environment()
+    put(env, PARTITION_REASSIGNMENTS, "d", spec={"plan": {}})
     withdraw = steps.WithdrawReassignment(name="d")
-    await carried_out(house, withdraw)
-    (found,) = house.reassignments()
+    await carried_out(env, withdraw)
+    (found,) = env.reassignments()
     assert found["spec"] == {"plan": {}, "desiredState": "Cancelled"}
     assert found["metadata"]["annotations"] == {"ballast.dev/withdrawn": "true"}
     delete = steps.DeleteReassignment(name="d")
-    assert (await carried_out(house, delete, delete, withdraw)).refusals == []
-    assert house.reassignments() == []
+    assert (await carried_out(env, delete, delete, withdraw)).refusals == []
+    assert env.reassignments() == []
 
 
 async def test_configs_of_all_brokers() -> None:
-    house = House()
+    env = Environment()
     alter = steps.AlterBrokerConfigs(changes={"log.segment.bytes": "5"})
-    outcome = await carried_out(house, alter)
+    outcome = await carried_out(env, alter)
     assert outcome.refusals == ["broker configs log.segment.bytes: no broker is known"]
-    await house.settle(3)
-    assert (await carried_out(house, alter)).done == [alter]
-    assert house.cluster.default_configs == {"log.segment.bytes": "5"}
+    await env.settle(3)
+    assert (await carried_out(env, alter)).done == [alter]
+    assert env.cluster.default_configs == {"log.segment.bytes": "5"}
 
 
 async def test_a_refusal_does_not_keep_the_rest() -> None:
-    house = House()
-    house.api.fail_next("apply", Forbidden("services is forbidden", status=403))
+    env = Environment()
+    env.api.fail_next("apply", Forbidden("services is forbidden", status=403))
     apply = steps.Apply(document=SERVICE)
     other = steps.Delete(kind="Service", name="other")
-    outcome = await carried_out(house, apply, other, apply)
+    outcome = await carried_out(env, apply, other, apply)
     assert outcome.refusals == ["Service s: services is forbidden"]
     assert outcome.done == [other], "what was refused waits"
 
 
 async def test_a_refused_budget_keeps_the_next_one_as_it_is() -> None:
     """A pod goes from one to the other: between them it would be covered by none."""
-    house = House()
-    house.api.fail_next("apply", Forbidden("no budgets", status=403))
+    env = Environment()
+    env.api.fail_next("apply", Forbidden("no budgets", status=403))
     held, first = (
         steps.Apply(document={"kind": "PodDisruptionBudget", "metadata": {"name": name}})
         for name in ("prod-broker-held", "prod-broker")
     )
-    outcome = await carried_out(house, held, first)
+    outcome = await carried_out(env, held, first)
     assert outcome.done == []
-    assert house.api.all(POD_DISRUPTION_BUDGETS) == []
+    assert env.api.all(POD_DISRUPTION_BUDGETS) == []
 
 
 async def test_no_gate_opens_when_the_hold_of_an_update_was_refused() -> None:
-    house = House()
-    put(house, PODS, "p")
-    uid = house.api.all(PODS)[0]["metadata"]["uid"]
-    house.api.fail_next("apply", Forbidden("statefulsets is forbidden", status=403))
+    env = Environment()
+    put(env, PODS, "p")
+    uid = env.api.all(PODS)[0]["metadata"]["uid"]
+    env.api.fail_next("apply", Forbidden("statefulsets is forbidden", status=403))
     document = {"kind": "StatefulSet", "metadata": {"name": "prod-broker"}}
     gate = steps.PatchGate(pod="p", uid=uid, value=True, reason="InSync", message="")
-    outcome = await carried_out(house, steps.Apply(document=document), gate)
+    outcome = await carried_out(env, steps.Apply(document=document), gate)
     assert outcome.done == []
     shut = steps.PatchGate(pod="p", uid=uid, value=False, reason="NotRegistered", message="")
-    house.api.fail_next("apply", Forbidden("statefulsets is forbidden", status=403))
-    assert (await carried_out(house, steps.Apply(document=document), shut)).done == [shut]
+    env.api.fail_next("apply", Forbidden("statefulsets is forbidden", status=403))
+    assert (await carried_out(env, steps.Apply(document=document), shut)).done == [shut]
 
 
 async def test_an_api_that_does_not_answer_ends_the_round() -> None:
-    house = House()
-    house.api.fail_next("apply")
+    env = Environment()
+    env.api.fail_next("apply")
     with pytest.raises(ApiUnavailable):
-        await carried_out(house, steps.Apply(document=SERVICE))
+        await carried_out(env, steps.Apply(document=SERVICE))
 
 
 def test_steps_have_names() -> None:

@@ -8,7 +8,7 @@ from ballast.brokersets.steps.steps import CreateReassignment
 from ballast.kube.api.reassignment_object import ReassignmentObject
 from ballast.kube.api.resources import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS
 from ballast.kube.broker_sets.drains import PlanInfeasible, create_reassignment, snapshot_of
-from ballast.kube.broker_sets.observe import BrokerSetReader
+from ballast.kube.broker_sets.observe import BrokerSetObserver
 from ballast.kube.reassignments.plan_source import load_plan
 from ballast.kube.runtime.context import OperatorContext
 from ballast.model.ids import TopicPartition
@@ -16,7 +16,7 @@ from ballast.reassign.generate.generate_manifest import PlanToGenerate
 from ballast.reassign.spec.manifest import parse_manifest
 from ballast.reassign.spec.plan_manifest import PlanConfigMap
 from ballast.reassign.spec.spec import ApprovalPolicy
-from tests.unit.kube.broker_set_house import KEY, LABELS, NAMESPACE, House
+from tests.unit.kube.broker_set_cluster import KEY, LABELS, NAMESPACE, Environment
 
 DRAIN = CreateReassignment(
     name="prod-drain-3",
@@ -27,20 +27,20 @@ DRAIN = CreateReassignment(
 P = [TopicPartition("orders", number) for number in range(4)]
 
 
-async def house_of_four(partitions: int = 4) -> House:
-    house = House(replicas=4)
-    await house.settle(4)
+async def house_of_four(partitions: int = 4) -> Environment:
+    env = Environment(replicas=4)
+    await env.settle(4)
     for number in range(partitions):
-        house.cluster.add("orders", number, *((number + i) % 4 for i in range(3)))
-    return house
+        env.cluster.add("orders", number, *((number + i) % 4 for i in range(3)))
+    return env
 
 
 async def create(
-    house: House, step: CreateReassignment = DRAIN, context: OperatorContext | None = None
+    env: Environment, step: CreateReassignment = DRAIN, context: OperatorContext | None = None
 ) -> None:
-    context = context or house.context()
-    reader = BrokerSetReader(context, KEY)
-    spec = read_broker_set(house.set_document)
+    context = context or env.context()
+    reader = BrokerSetObserver(context, KEY)
+    spec = read_broker_set(env.set_document)
     await reader.look(spec)
     await create_reassignment(context, reader, spec, step)
 
@@ -53,59 +53,59 @@ def targets(document: dict[str, Any]) -> dict[TopicPartition, tuple[int, ...]]:
 
 
 async def test_a_plan_stands_in_its_object() -> None:
-    house = await house_of_four()
-    await create(house)
-    (made,) = house.reassignments()
+    env = await house_of_four()
+    await create(env)
+    (made,) = env.reassignments()
     assert targets(made) == {P[1]: (1, 2, 0), P[2]: (2, 1, 0), P[3]: (2, 0, 1)}
     assert made["metadata"]["annotations"] == {"ballast.dev/broker-ids": "3"}
     manifest = parse_manifest(ReassignmentObject(document=made).manifest_document())
     assert manifest.broker_set == "prod"
-    await create(house)
-    assert len(house.reassignments()) == 1
+    await create(env)
+    assert len(env.reassignments()) == 1
 
 
-def give_volumes(house: House, size: str) -> None:
+def give_volumes(env: Environment, size: str) -> None:
     for ordinal in range(4):
         name = f"data-prod-broker-{ordinal}"
         claim = {
             "metadata": {"name": name, "namespace": NAMESPACE, "labels": LABELS},
             "spec": {"resources": {"requests": {"storage": size}}},
         }
-        house.api.put(PERSISTENT_VOLUME_CLAIMS, claim)
+        env.api.put(PERSISTENT_VOLUME_CLAIMS, claim)
 
 
 async def test_bytes_are_levelled_and_not_numbers_of_replicas() -> None:
     """One broker must get two replicas: not the one that gets the largest."""
-    house = await house_of_four(0)
+    env = await house_of_four(0)
     for number, size in enumerate((1000, 400, 400, 400)):
-        house.cluster.add("orders", number, 3, size=size)
-    await create(house)
-    made = targets(house.reassignments()[0])
+        env.cluster.add("orders", number, 3, size=size)
+    await create(env)
+    made = targets(env.reassignments()[0])
     (large,) = made[P[0]]
     assert all(made[tp] != (large,) for tp in P[1:])
 
 
 async def test_no_volume_is_filled_by_a_drain() -> None:
-    house = await house_of_four()
-    give_volumes(house, "4Ki")
+    env = await house_of_four()
+    give_volumes(env, "4Ki")
     with pytest.raises(PlanInfeasible, match=r"NotEnoughDisk: broker 0 would hold 3.9Ki of 4.0Ki"):
-        await create(house)
-    assert house.reassignments() == []
-    give_volumes(house, "5Ki")
-    await create(house)
-    assert len(house.reassignments()) == 1
+        await create(env)
+    assert env.reassignments() == []
+    give_volumes(env, "5Ki")
+    await create(env)
+    assert len(env.reassignments()) == 1
 
 
 async def test_a_share_for_new_brokers_is_to_be_planned_and_approved() -> None:
-    house = await house_of_four()
+    env = await house_of_four()
     share = CreateReassignment(
         name="prod-rebalance-3",
         purpose=Purpose.REBALANCE,
         broker_ids=(3,),
         excluded=frozenset(),
     )
-    await create(house, share)
-    (made,) = house.reassignments()
+    await create(env, share)
+    (made,) = env.reassignments()
     assert made["spec"]["plan"] == {"generate": {"strategy": "AddBrokers", "brokerIds": [3]}}
     manifest = parse_manifest(ReassignmentObject(document=made).manifest_document())
     assert isinstance(manifest.plan, PlanToGenerate)
@@ -113,55 +113,55 @@ async def test_a_share_for_new_brokers_is_to_be_planned_and_approved() -> None:
 
 
 async def test_what_moves_already_is_left_for_later() -> None:
-    house = await house_of_four()
-    house.cluster.copy_rate = 0.0
-    house.cluster.stop(0)
-    house.cluster.reassign(P[1], (1, 2, 0))
-    house.cluster.start(0)
-    await create(house)
-    assert targets(house.reassignments()[0]).keys() == {P[2], P[3]}
+    env = await house_of_four()
+    env.cluster.copy_rate = 0.0
+    env.cluster.stop(0)
+    env.cluster.reassign(P[1], (1, 2, 0))
+    env.cluster.start(0)
+    await create(env)
+    assert targets(env.reassignments()[0]).keys() == {P[2], P[3]}
 
 
 async def test_there_is_nothing_to_plan_while_all_of_it_moves() -> None:
-    house = await house_of_four(2)
-    house.cluster.copy_rate = 0.0
-    house.cluster.reassign(P[1], (1, 3, 0))
+    env = await house_of_four(2)
+    env.cluster.copy_rate = 0.0
+    env.cluster.reassign(P[1], (1, 3, 0))
     with pytest.raises(PlanInfeasible, match="is being reassigned"):
-        await create(house)
+        await create(env)
 
 
 async def test_brokers_that_are_down_get_nothing() -> None:
-    house = await house_of_four()
-    house.cluster.stop(0)
+    env = await house_of_four()
+    env.cluster.stop(0)
     with pytest.raises(PlanInfeasible, match="orders-"):
-        await create(house)
-    assert house.reassignments() == []
+        await create(env)
+    assert env.reassignments() == []
 
 
 async def test_a_topic_that_is_not_shown_whole_is_left_out() -> None:
-    house = await house_of_four()
-    del house.cluster.partitions[P[0]]
-    snapshot = snapshot_of(await house.admin.describe_cluster(), frozenset({3}), {})
+    env = await house_of_four()
+    del env.cluster.partitions[P[0]]
+    snapshot = snapshot_of(await env.admin.describe_cluster(), frozenset({3}), {})
     assert snapshot.topics == ()
     assert snapshot.brokers.ids[snapshot.brokers.cordoned].tolist() == [3]
 
 
 async def test_without_brokers_there_is_no_plan() -> None:
-    house = House()
+    env = Environment()
     with pytest.raises(PlanInfeasible, match="no broker answers"):
-        await create(house)
+        await create(env)
 
 
 async def test_a_large_plan_is_stored_before_its_object() -> None:
-    house = await house_of_four(700)
-    await create(house)
-    (made,) = house.reassignments()
+    env = await house_of_four(700)
+    await create(env)
+    (made,) = env.reassignments()
     reference = made["spec"]["plan"]["configMapRef"]
     source = PlanConfigMap(name=reference["name"], key=reference["key"])
-    plan = await load_plan(house.api, NAMESPACE, source)
-    held = {tp for tp, replicas in house.cluster.replicas().items() if 3 in replicas}
+    plan = await load_plan(env.api, NAMESPACE, source)
+    held = {tp for tp, replicas in env.cluster.replicas().items() if 3 in replicas}
     assert plan.assignments.targets.keys() == held
-    stored = [found for found in house.api.all(CONFIG_MAPS) if "plan" in found["metadata"]["name"]]
+    stored = [found for found in env.api.all(CONFIG_MAPS) if "plan" in found["metadata"]["name"]]
     assert len(stored) == 2
     owners = {found["metadata"]["ownerReferences"][0]["uid"] for found in stored}
     assert owners == {made["metadata"]["uid"]}

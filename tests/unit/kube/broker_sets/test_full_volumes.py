@@ -7,7 +7,7 @@ import pytest
 from ballast.kube.api.resources import PERSISTENT_VOLUME_CLAIMS
 from ballast.kube.broker_sets.full_volumes import LOOK_S, FullVolumes
 from ballast.reassign.state.conditions import LifecycleState
-from tests.unit.kube.reassignment_house import NAMESPACE, House, has_ended
+from tests.unit.kube.reassignment_cluster import NAMESPACE, Environment, has_ended
 from tests.unit.reassign.house import T3, TARGETS
 
 SPEC: dict[str, Any] = {
@@ -18,15 +18,15 @@ SPEC: dict[str, Any] = {
 }
 
 
-def house() -> House:
-    made = House()
+def env() -> Environment:
+    made = Environment()
     made.put_broker_set(**SPEC)
     for ordinal in range(4):
         grow(made, ordinal, "100000")
     return made
 
 
-def grow(made: House, ordinal: int, size: str) -> None:
+def grow(made: Environment, ordinal: int, size: str) -> None:
     """Let a broker's volume have a size."""
     made.api.put(
         PERSISTENT_VOLUME_CLAIMS,
@@ -42,24 +42,24 @@ def grow(made: House, ordinal: int, size: str) -> None:
 
 
 async def test_no_more_replicas_go_to_a_full_volume_until_it_has_grown() -> None:
-    made = house()
+    made = env()
     grow(made, 3, "4400")
     made.put()
-    tender = made.tender()
-    await made.until(lambda h: "TargetVolumeFull" in h.reason("Progressing"), tender)
+    reconciler = made.reconciler()
+    await made.until(lambda h: "TargetVolumeFull" in h.reason("Progressing"), reconciler)
     assert made.state() is LifecycleState.EXECUTING
     assert "such as 4" in made.message("Progressing")
-    await made.looks(tender, 20)
+    await made.looks(reconciler, 20)
     gained = [tp for tp in TARGETS if 4 in made.cluster.replicas()[tp] and tp != T3]
     assert not gained, "broker 4 holds 4000 bytes of 4400, all of them of t-3"
     grow(made, 3, "100000")
-    await made.until(has_ended, tender)
+    await made.until(has_ended, reconciler)
     assert made.state() is LifecycleState.COMPLETED
     assert all(made.cluster.replicas()[tp] == TARGETS[tp] for tp in TARGETS)
 
 
 async def test_volumes_are_looked_at_now_and_then() -> None:
-    made = house()
+    made = env()
     volumes = FullVolumes(made.api, made.clock)
     assert await volumes.look(NAMESPACE, "prod", made.admin) == frozenset()
     grow(made, 0, "10")
@@ -72,7 +72,7 @@ async def test_volumes_are_looked_at_now_and_then() -> None:
     "spec", [{"bootstrapServers": "kafka:9092"}, {"replicas": -1}], ids=["external", "invalid"]
 )
 async def test_of_volumes_that_are_not_known_none_is_full(spec: dict[str, Any]) -> None:
-    made = house()
+    made = env()
     grow(made, 0, "10")
     made.put_broker_set(**spec)
     volumes = FullVolumes(made.api, made.clock)

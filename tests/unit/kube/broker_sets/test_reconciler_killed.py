@@ -7,7 +7,7 @@ import pytest
 from ballast.kube.api.resources import PARTITION_REASSIGNMENTS, Resource
 from tests.fakes.fuse import Killed
 from tests.fakes.kubernetes import FakeKubernetes
-from tests.unit.kube.broker_set_house import House
+from tests.unit.kube.broker_set_cluster import Environment
 from tests.unit.kube.broker_sets.test_reconciler import CONNECTED, finish
 
 READS = ("get", "list", "watch")
@@ -47,53 +47,53 @@ class MortalKubernetes(FakeKubernetes):
         raise Killed("the operator")
 
 
-async def go_on(house: House, rounds: int) -> None:
+async def go_on(env: Environment, rounds: int) -> None:
     """Let the world go on; an operator that dies is followed by another."""
     for _ in range(rounds):
         try:
-            await house.tender.look()
+            await env.reconciler.look()
         except Killed:
-            house.tender = house.operator()
-        house.live()
-        await house.clock.sleep(1.0)
+            env.reconciler = env.operator()
+        env.live()
+        await env.clock.sleep(1.0)
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before each write", "after each write"])
 async def test_the_life_of_a_set(after: bool) -> None:
     api = MortalKubernetes(after=after)
-    house = House(api, replicas=4, config={"min.insync.replicas": "2"})
-    house.candidate = CONNECTED
-    await go_on(house, 30)
-    assert house.gates() == dict.fromkeys(range(4), "+InSync")
-    assert house.cluster.default_configs == {"min.insync.replicas": "2"}
+    env = Environment(api, replicas=4, config={"min.insync.replicas": "2"})
+    env.candidate = CONNECTED
+    await go_on(env, 30)
+    assert env.gates() == dict.fromkeys(range(4), "+InSync")
+    assert env.cluster.default_configs == {"min.insync.replicas": "2"}
     for number in range(4):
-        house.cluster.add("orders", number, *((number + i) % 4 for i in range(3)))
-    house.edit(replicas=3)
-    await go_on(house, 8)
-    assert len(house.reassignments()) == 1
-    house.edit(replicas=4)
-    await go_on(house, 6)
-    (drain,) = house.reassignments()
+        env.cluster.add("orders", number, *((number + i) % 4 for i in range(3)))
+    env.edit(replicas=3)
+    await go_on(env, 8)
+    assert len(env.reassignments()) == 1
+    env.edit(replicas=4)
+    await go_on(env, 6)
+    (drain,) = env.reassignments()
     assert drain["spec"]["desiredState"] == "Cancelled"
-    finish(house, "Cancelled", "False")
-    await go_on(house, 6)
-    assert house.api.all(PARTITION_REASSIGNMENTS) == []
-    house.edit(replicas=3)
-    await go_on(house, 8)
-    (drain,) = house.reassignments()
-    await moved(house, drain)
-    finish(house, "Completed", "True")
-    await go_on(house, 10)
-    assert house.pods().keys() == {0, 1, 2}
-    assert house.condition("Ready") == ("True", "Ready")
-    assert house.status["summary"] == "3/3"
+    finish(env, "Cancelled", "False")
+    await go_on(env, 6)
+    assert env.api.all(PARTITION_REASSIGNMENTS) == []
+    env.edit(replicas=3)
+    await go_on(env, 8)
+    (drain,) = env.reassignments()
+    await moved(env, drain)
+    finish(env, "Completed", "True")
+    await go_on(env, 10)
+    assert env.pods().keys() == {0, 1, 2}
+    assert env.condition("Ready") == ("True", "Ready")
+    assert env.status["summary"] == "3/3"
     assert api.deaths >= 15
 
 
-async def moved(house: House, drain: dict[str, Any]) -> None:
+async def moved(env: Environment, drain: dict[str, Any]) -> None:
     """Carry a drain out."""
     for entry in drain["spec"]["plan"]["assignments"]:
-        for tp in list(house.cluster.partitions):
+        for tp in list(env.cluster.partitions):
             if (tp.topic, tp.partition) == (entry["topic"], entry["partition"]):
-                house.cluster.reassign(tp, tuple(entry["replicas"]))
-    await house.clock.sleep(5.0)
+                env.cluster.reassign(tp, tuple(entry["replicas"]))
+    await env.clock.sleep(5.0)

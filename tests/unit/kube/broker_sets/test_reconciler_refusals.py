@@ -12,7 +12,7 @@ from ballast.kube.api.resources import (
 )
 from ballast.model.ids import TopicPartition
 from tests.fakes.kubernetes import FakeKubernetes
-from tests.unit.kube.broker_set_house import NAMESPACE, House
+from tests.unit.kube.broker_set_cluster import NAMESPACE, Environment
 from tests.unit.kube.broker_sets.test_reconciler import CONNECTED, IN_SYNC, running
 
 
@@ -55,10 +55,10 @@ class WithoutPolicies(FakeKubernetes):
 
 async def test_a_volume_that_cannot_grow_holds_up_no_budget() -> None:
     api = FixedVolumes()
-    house = House(api, config={"min.insync.replicas": "2"})
-    house.candidate = CONNECTED
-    await house.settle(5)
-    house.cluster.add("orders", 0, 0, 1, 2)
+    env = Environment(api, config={"min.insync.replicas": "2"})
+    env.candidate = CONNECTED
+    await env.settle(5)
+    env.cluster.add("orders", 0, 0, 1, 2)
     claim = {
         "metadata": {
             "name": "data-prod-broker-0",
@@ -68,42 +68,42 @@ async def test_a_volume_that_cannot_grow_holds_up_no_budget() -> None:
         "spec": {"resources": {"requests": {"storage": "1Gi"}}},
     }
     api.put(PERSISTENT_VOLUME_CLAIMS, claim)
-    house.edit(storage={"size": "2Gi"})
+    env.edit(storage={"size": "2Gi"})
     for _ in range(20):
-        await house.settle(1, seconds=5.0)
-    assert house.condition("Progressing") == ("False", "StepRefused")
-    assert house.budget() == 1
+        await env.settle(1, seconds=5.0)
+    assert env.condition("Progressing") == ("False", "StepRefused")
+    assert env.budget() == 1
     tried = api.grown
-    partition = house.cluster.partitions[TopicPartition("orders", 0)]
+    partition = env.cluster.partitions[TopicPartition("orders", 0)]
     partition.isr.remove(2)
-    delay_s = await house.tender.look()
+    delay_s = await env.reconciler.look()
     assert delay_s is not None
     assert delay_s <= 2.0
-    assert house.budget() == 0
+    assert env.budget() == 0
     assert api.grown - tried <= 1
     assert tried <= 7, "in a hundred seconds"
 
 
 async def test_a_kind_that_may_not_be_listed_stops_nothing_else() -> None:
-    house = House(WithoutPolicies())
-    house.candidate = CONNECTED
-    await house.settle(8)
-    assert house.gates() == IN_SYNC
-    assert house.condition("Ready") == ("True", "Ready")
-    assert house.condition("Progressing") == ("False", "StepRefused")
+    env = Environment(WithoutPolicies())
+    env.candidate = CONNECTED
+    await env.settle(8)
+    assert env.gates() == IN_SYNC
+    assert env.condition("Ready") == ("True", "Ready")
+    assert env.condition("Progressing") == ("False", "StepRefused")
 
 
 async def test_a_set_at_rest_of_which_something_is_refused_is_looked_at_as_seldom() -> None:
-    house = House(WithoutPolicies())
-    house.candidate = CONNECTED
-    await house.settle(30)
-    delays = [await house.tender.look() for _ in range(3)]
+    env = Environment(WithoutPolicies())
+    env.candidate = CONNECTED
+    await env.settle(30)
+    delays = [await env.reconciler.look() for _ in range(3)]
     assert delays == [10.0] * 3
 
 
 async def test_partitions_that_lack_a_replica_are_looked_at_often() -> None:
-    house = await running()
-    assert await house.tender.look() == 10.0
-    house.make_behind(2)
-    await house.tender.look()
-    assert await house.tender.look() == 2.0
+    env = await running()
+    assert await env.reconciler.look() == 10.0
+    env.make_behind(2)
+    await env.reconciler.look()
+    assert await env.reconciler.look() == 2.0

@@ -6,7 +6,7 @@ from ballast.brokersets.observation.observed import Purpose
 from ballast.brokersets.steps import steps
 from ballast.brokersets.steps.steps import Step
 from ballast.kube.broker_sets.apply_steps import Outcome
-from ballast.kube.broker_sets.step_events import condition_notices, step_notices
+from ballast.kube.broker_sets.step_events import condition_events, step_events
 
 
 def status(**conditions: tuple[str, str]) -> dict[str, Any]:
@@ -59,8 +59,8 @@ def test_turns_of_conditions_are_told(
     after: dict[str, tuple[str, str]],
     told: list[tuple[str, bool]],
 ) -> None:
-    notices = condition_notices(status(**before), status(**after))
-    assert [(notice.reason, notice.is_warning) for notice in notices] == told
+    recorded = condition_events(status(**before), status(**after))
+    assert [(event.reason, event.is_warning) for event in recorded] == told
 
 
 @pytest.mark.parametrize(
@@ -89,20 +89,20 @@ def test_turns_of_conditions_are_told(
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
 )
 def test_steps_that_people_should_know_of(step: Step, reason: str, message: str) -> None:
-    (notice,) = step_notices(Outcome(done=[step]))
-    assert (notice.reason, notice.message) == (reason, message)
+    (event,) = step_events(Outcome(done=[step]))
+    assert (event.reason, event.message) == (reason, message)
 
 
 def test_steps_that_are_routine_are_not_told() -> None:
     gate = steps.PatchGate(pod="p", uid="u", value=True, reason="InSync", message="")
     apply = steps.Apply(document={"kind": "Service", "metadata": {"name": "s"}})
-    assert list(step_notices(Outcome(done=[gate, apply]))) == []
+    assert list(step_events(Outcome(done=[gate, apply]))) == []
 
 
 def test_what_was_refused_is_told() -> None:
-    notices = list(step_notices(Outcome(refusals=["a", "b"], plan_problem="c")))
-    assert [(notice.reason, notice.message) for notice in notices] == [
+    condition_events = list(step_events(Outcome(refusals=["a", "b"], plan_problem="c")))
+    assert [(event.reason, event.message) for event in condition_events] == [
         ("StepRefused", "a"),
         ("PlanInfeasible", "c"),
     ]
-    assert all(notice.is_warning for notice in notices)
+    assert all(event.is_warning for event in condition_events)

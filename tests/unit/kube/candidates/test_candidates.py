@@ -54,7 +54,7 @@ class IdleCandidate(Candidate):
             raise
 
 
-class House:
+class Environment:
     def __init__(self) -> None:
         self.api = FakeKubernetes()
         self.clock = YieldingClock()
@@ -91,156 +91,156 @@ class House:
 
 
 async def test_they_come_and_go_with_their_broker_sets() -> None:
-    house = House()
-    house.put("one")
-    async with house.running():
-        assert house.states == ["running"]
-        house.put("two", zookeeper={"connect": "zk:2181", "chroot": "/two"})
-        await house.settle()
-        assert [seat.key.name for seat in house.candidates.seats] == ["one", "two"]
-        assert house.made[1].spec.zookeeper_connect == "zk:2181/two"
-        await house.api.delete(BROKER_SETS, "a", "one")
-        await house.settle()
-        assert house.states == ["ended", "running"]
-        assert [seat.key.name for seat in house.candidates.seats] == ["two"]
-    assert house.states == ["ended", "ended"]
+    env = Environment()
+    env.put("one")
+    async with env.running():
+        assert env.states == ["running"]
+        env.put("two", zookeeper={"connect": "zk:2181", "chroot": "/two"})
+        await env.settle()
+        assert [seat.key.name for seat in env.candidates.seats] == ["one", "two"]
+        assert env.made[1].spec.zookeeper_connect == "zk:2181/two"
+        await env.api.delete(BROKER_SETS, "a", "one")
+        await env.settle()
+        assert env.states == ["ended", "running"]
+        assert [seat.key.name for seat in env.candidates.seats] == ["two"]
+    assert env.states == ["ended", "ended"]
 
 
 async def test_who_is_cordoned_is_asked_without_a_new_candidate() -> None:
-    house = House()
-    house.put(replicas=3)
-    async with house.running():
-        assert [house.made[0].is_cordoned(number) for number in (2, 3)] == [False, True]
-        house.put(replicas=4, decommission={"brokerIds": [0]})
-        await house.settle()
-        assert [house.made[0].is_cordoned(number) for number in (0, 3, 4)] == [True, False, True]
-        assert house.states == ["running"]
+    env = Environment()
+    env.put(replicas=3)
+    async with env.running():
+        assert [env.made[0].is_cordoned(number) for number in (2, 3)] == [False, True]
+        env.put(replicas=4, decommission={"brokerIds": [0]})
+        await env.settle()
+        assert [env.made[0].is_cordoned(number) for number in (0, 3, 4)] == [True, False, True]
+        assert env.states == ["running"]
 
 
 async def test_another_takes_its_place_when_what_it_is_made_of_changes() -> None:
-    house = House()
-    house.put()
-    async with house.running():
-        house.put(config={"unclean.leader.election.enable": "true"})
-        await house.settle()
-        assert house.states == ["ended", "running"]
-        assert house.made[1].spec.unclean_leader_election_enable
+    env = Environment()
+    env.put()
+    async with env.running():
+        env.put(config={"unclean.leader.election.enable": "true"})
+        await env.settle()
+        assert env.states == ["ended", "running"]
+        assert env.made[1].spec.unclean_leader_election_enable
 
 
 async def test_settings_are_handed_over_to_the_one_that_runs() -> None:
-    house = House()
-    house.put()
-    async with house.running():
-        house.put(replicas=4, config={"num.partitions": "6"})
-        await house.settle()
-        assert house.states == ["running"]
-        options = house.made[0].options.controller
+    env = Environment()
+    env.put()
+    async with env.running():
+        env.put(replicas=4, config={"num.partitions": "6"})
+        await env.settle()
+        assert env.states == ["running"]
+        options = env.made[0].options.controller
         assert options.num_partitions == 6
         assert [options.is_cordoned(number) for number in (3, 4)] == [False, True]
 
 
 async def test_another_ensemble_is_not_gone_to_before_the_cluster_was_found_there() -> None:
-    house = House()
+    env = Environment()
     known = {"zooKeeper": {"connect": "zk:2181", "clusterId": "abc"}}
-    house.put(status=known)
-    async with house.running():
-        house.put(status=known, zookeeper={"connect": "typo:2181"})
-        await house.settle()
-        assert house.states == ["running"]
+    env.put(status=known)
+    async with env.running():
+        env.put(status=known, zookeeper={"connect": "typo:2181"})
+        await env.settle()
+        assert env.states == ["running"]
         found = {"zooKeeper": {"connect": "typo:2181", "clusterId": "abc"}}
-        house.put(status=found, zookeeper={"connect": "typo:2181"})
-        await house.settle()
-        assert house.states == ["ended", "running"]
-        assert house.made[1].spec.zookeeper_connect == "typo:2181"
+        env.put(status=found, zookeeper={"connect": "typo:2181"})
+        await env.settle()
+        assert env.states == ["ended", "running"]
+        assert env.made[1].spec.zookeeper_connect == "typo:2181"
 
 
 async def test_they_stand_by_once_each_leads_or_knows_who_does() -> None:
-    house = House()
-    assert not house.candidates.is_standing_by, "nothing is known of any BrokerSet"
-    house.put()
-    async with house.running():
-        assert not house.candidates.is_standing_by
-        house.made[0].lost_to = Lost(controller=None, controller_epoch=3)
-        assert house.candidates.is_standing_by
+    env = Environment()
+    assert not env.candidates.is_standing_by, "nothing is known of any BrokerSet"
+    env.put()
+    async with env.running():
+        assert not env.candidates.is_standing_by
+        env.made[0].lost_to = Lost(controller=None, controller_epoch=3)
+        assert env.candidates.is_standing_by
 
 
 async def test_one_that_fails_is_started_again_later_and_later() -> None:
-    house = House()
-    house.put()
-    async with house.running():
+    env = Environment()
+    env.put()
+    async with env.running():
         for _ in range(6):
-            house.made[-1].failing.set()
-            await house.settle()
-        assert house.clock.slept == [*PAUSES_S, PAUSES_S[-1]]
-        house.clock.seconds += 100
-        house.made[-1].failing.set()
-        await house.settle()
-        assert house.clock.slept[-1] == PAUSES_S[0]
-        assert house.states == ["failed"] * 7 + ["running"]
+            env.made[-1].failing.set()
+            await env.settle()
+        assert env.clock.slept == [*PAUSES_S, PAUSES_S[-1]]
+        env.clock.seconds += 100
+        env.made[-1].failing.set()
+        await env.settle()
+        assert env.clock.slept[-1] == PAUSES_S[0]
+        assert env.states == ["failed"] * 7 + ["running"]
 
 
 @pytest.mark.parametrize("turns", range(6))
 async def test_one_that_fails_as_all_are_stopped_is_not_started_again(turns: int) -> None:
-    house = House()
-    house.put()
-    async with house.running():
-        house.made[0].failing.set()
+    env = Environment()
+    env.put()
+    async with env.running():
+        env.made[0].failing.set()
         for _ in range(turns):
             await asyncio.sleep(0)
-    assert len(house.made) == 1
+    assert len(env.made) == 1
 
 
 async def test_one_that_fails_as_it_is_exchanged_is_followed_by_another() -> None:
-    house = House()
-    house.put()
-    async with house.running():
-        house.made[0].fails_to_leave = True
-        house.put(zookeeper={"connect": "other:2181"})
-        await house.settle()
-        assert house.states == ["ended", "running"]
+    env = Environment()
+    env.put()
+    async with env.running():
+        env.made[0].fails_to_leave = True
+        env.put(zookeeper={"connect": "other:2181"})
+        await env.settle()
+        assert env.states == ["ended", "running"]
 
 
 async def test_none_where_none_can_be() -> None:
-    house = House()
-    house.put("bad", zookeeper={"connect": "nowhere"})
-    house.api.put(
+    env = Environment()
+    env.put("bad", zookeeper={"connect": "nowhere"})
+    env.api.put(
         BROKER_SETS,
         {
             "metadata": {"namespace": "a", "name": "elsewhere"},
             "spec": {"bootstrapServers": "kafka:9092"},
         },
     )
-    async with house.running():
-        assert house.states == []
-        assert house.candidates.candidate_of(ObjectKey("brokersets", "a", "bad")) is None
-        house.put("bad")
-        await house.settle()
-        assert house.states == ["running"]
+    async with env.running():
+        assert env.states == []
+        assert env.candidates.candidate_of(ObjectKey("brokersets", "a", "bad")) is None
+        env.put("bad")
+        await env.settle()
+        assert env.states == ["running"]
 
 
 async def test_what_went_unseen_is_noticed_when_a_watch_begins_again() -> None:
-    house = House()
-    house.put()
-    async with house.running():
-        assert house.candidates.candidate_of(ONE) is house.made[0]
-        document = house.api.find(BROKER_SETS, "a", "one")
+    env = Environment()
+    env.put()
+    async with env.running():
+        assert env.candidates.candidate_of(ONE) is env.made[0]
+        document = env.api.find(BROKER_SETS, "a", "one")
         assert document is not None
         # The watch was broken while the object was deleted and made again.
-        house.api._objects[BROKER_SETS].clear()
-        house.api.relist()
-        await house.settle()
-        assert house.states == ["ended"]
-        house.put()
-        await house.settle()
-        assert house.states == ["ended", "running"]
+        env.api._objects[BROKER_SETS].clear()
+        env.api.relist()
+        await env.settle()
+        assert env.states == ["ended"]
+        env.put()
+        await env.settle()
+        assert env.states == ["ended", "running"]
 
 
 async def test_one_of_the_same_name_is_another() -> None:
-    house = House()
-    house.put()
-    async with house.running():
-        house.api._objects[BROKER_SETS].clear()
-        house.put()
-        await house.settle()
-        assert house.states == ["ended", "running"]
-        assert house.candidates.seats[0].epoch is None
+    env = Environment()
+    env.put()
+    async with env.running():
+        env.api._objects[BROKER_SETS].clear()
+        env.put()
+        await env.settle()
+        assert env.states == ["ended", "running"]
+        assert env.candidates.seats[0].epoch is None

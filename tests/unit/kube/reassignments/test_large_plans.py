@@ -10,7 +10,7 @@ from ballast.kube.reassignments.large_plans import large_plan_findings
 from ballast.reassign.plan.summary import PlanSummary
 from ballast.reassign.spec.spec import Approval, ApprovalPolicy, DesiredState, Settings
 from ballast.reassign.state.conditions import ConditionType
-from tests.unit.kube.reassignment_house import NAMESPACE, House
+from tests.unit.kube.reassignment_cluster import NAMESPACE, Environment
 from tests.unit.kube.reassignments.test_plan_source import chunked, large_plan
 
 DIGEST = "sha256:" + "1" * 64
@@ -77,21 +77,21 @@ def test_it_may_run_once_it_is_approved(approval: Approval) -> None:
 async def test_it_is_shown_until_it_is_approved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan_source, "EXECUTABLE_PARTITIONS", 1500)
     plan = large_plan(3000)
-    house = House()
+    env = Environment()
     for document in chunked(plan)[1]:
         document["metadata"]["namespace"] = NAMESPACE
-        house.api.put(CONFIG_MAPS, document)
+        env.api.put(CONFIG_MAPS, document)
     reference: dict[str, Any] = {"plan": {"configMapRef": {"name": "plan"}}}
-    house.put(**reference, approval={"policy": "Manual"})
-    tender = house.tender()
-    await house.looks(tender, 3)
-    status = house.seen().status
+    env.put(**reference, approval={"policy": "Manual"})
+    reconciler = env.reconciler()
+    await env.looks(reconciler, 3)
+    status = env.seen().status
     assert status["plan"]["digest"] == plan.digest
     assert status["plan"]["partitions"] == 3000
-    assert house.reason("Approved") == "False AwaitingApproval"
-    writes = len(house.fuse.effects)
-    await house.looks(tender, 10)
-    assert len(house.fuse.effects) == writes
-    house.delete()
-    assert await house.looks(tender, 1) is None
-    assert house.find() is None
+    assert env.reason("Approved") == "False AwaitingApproval"
+    writes = len(env.fuse.effects)
+    await env.looks(reconciler, 10)
+    assert len(env.fuse.effects) == writes
+    env.delete()
+    assert await env.looks(reconciler, 1) is None
+    assert env.find() is None

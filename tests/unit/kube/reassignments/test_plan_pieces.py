@@ -13,13 +13,13 @@ from ballast.reassign.plan.plan import Plan
 from ballast.reassign.state.conditions import LifecycleState
 from ballast.reassign.throttle.throttle_values import FOLLOWER_RATE
 from tests.fakes.fuse import Fuse
-from tests.unit.kube.reassignment_house import NAMESPACE, House, has_ended, is_gone
+from tests.unit.kube.reassignment_cluster import NAMESPACE, Environment, has_ended, is_gone
 from tests.unit.kube.reassignments.test_plan_source import chunked
 from tests.unit.reassign.house import ORIGINS, TARGETS, assert_nothing_pending
 
 PLAN = Plan.of(TARGETS, ORIGINS)
 MANUAL = {"policy": "Manual"}
-Script = Callable[[House], None]
+Script = Callable[[Environment], None]
 
 
 @pytest.fixture(autouse=True)
@@ -27,57 +27,57 @@ def _pieces_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan_source, "EXECUTABLE_PARTITIONS", 1)
 
 
-def house_with(fuse: Fuse | None = None, **spec: Any) -> House:
-    house = House(fuse=fuse)
+def house_with(fuse: Fuse | None = None, **spec: Any) -> Environment:
+    env = Environment(fuse=fuse)
     for document in chunked(PLAN)[1]:
         document["metadata"]["namespace"] = NAMESPACE
-        house.api.put(CONFIG_MAPS, document)
+        env.api.put(CONFIG_MAPS, document)
     execution = {"throttle": {"rate": "2000"}, "maxConcurrentMovesPerBroker": 1}
     reference: dict[str, Any] = {"plan": {"configMapRef": {"name": "plan"}}}
-    house.put(**reference, execution=execution, **spec)
-    return house
+    env.put(**reference, execution=execution, **spec)
+    return env
 
 
-def moved(house: House) -> int:
-    replicas = house.cluster.replicas()
+def moved(env: Environment) -> int:
+    replicas = env.cluster.replicas()
     return sum(replicas.get(tp) == TARGETS[tp] for tp in TARGETS)
 
 
-def plain(house: House) -> None:
+def plain(env: Environment) -> None:
     """Leave it alone."""
 
 
-def approved_late(house: House) -> None:
-    if house.state() is LifecycleState.AWAITING_APPROVAL:
-        assert moved(house) == 0
-        house.intervenes()
-        digest = house.seen().status["plan"]["digest"]
-        house.put(approval={**MANUAL, "planDigest": digest})
+def approved_late(env: Environment) -> None:
+    if env.state() is LifecycleState.AWAITING_APPROVAL:
+        assert moved(env) == 0
+        env.intervenes()
+        digest = env.seen().status["plan"]["digest"]
+        env.put(approval={**MANUAL, "planDigest": digest})
 
 
-def cancelled(house: House) -> None:
-    if moved(house) >= 2:
-        house.intervenes()
-        house.put(desiredState="Cancelled")
+def cancelled(env: Environment) -> None:
+    if moved(env) >= 2:
+        env.intervenes()
+        env.put(desiredState="Cancelled")
 
 
-def rolled_back(house: House) -> None:
-    if moved(house) >= 2:
-        house.intervenes()
-        house.put(desiredState="RolledBack")
+def rolled_back(env: Environment) -> None:
+    if moved(env) >= 2:
+        env.intervenes()
+        env.put(desiredState="RolledBack")
 
 
-def rolled_back_after_the_end(house: House) -> None:
-    if house.state() is LifecycleState.COMPLETED:
-        house.intervenes()
-        house.put(desiredState="RolledBack")
+def rolled_back_after_the_end(env: Environment) -> None:
+    if env.state() is LifecycleState.COMPLETED:
+        env.intervenes()
+        env.put(desiredState="RolledBack")
 
 
-def deleted(house: House) -> None:
-    found = house.find()
-    if found is not None and not found.is_deleted and moved(house) >= 2:
-        house.intervenes()
-        house.delete()
+def deleted(env: Environment) -> None:
+    found = env.find()
+    if found is not None and not found.is_deleted and moved(env) >= 2:
+        env.intervenes()
+        env.delete()
 
 
 SCENARIOS: dict[str, tuple[Script, dict[str, Any], LifecycleState | None]] = {
@@ -101,103 +101,103 @@ def test_killed_at_any_write_it_comes_to_the_same_end(name: str) -> None:
     check(name, reference, "not killed")
 
 
-def lived(name: str, fuse: Fuse | None) -> House:
+def lived(name: str, fuse: Fuse | None) -> Environment:
     script, spec, outcome = SCENARIOS[name]
-    house = house_with(fuse, **spec)
-    house.events = script
-    over: Callable[[House], bool] = is_gone if outcome is None else has_ended
+    env = house_with(fuse, **spec)
+    env.events = script
+    over: Callable[[Environment], bool] = is_gone if outcome is None else has_ended
     if name == "rolled back after the end":
         over = is_rolled_back
-    house.live(over)
-    return house
+    env.live(over)
+    return env
 
 
-def is_rolled_back(house: House) -> bool:
-    return house.state() is LifecycleState.ROLLED_BACK and has_ended(house)
+def is_rolled_back(env: Environment) -> bool:
+    return env.state() is LifecycleState.ROLLED_BACK and has_ended(env)
 
 
-def check(name: str, house: House, text: str) -> None:
+def check(name: str, env: Environment, text: str) -> None:
     _, spec, outcome = SCENARIOS[name]
-    replicas = house.cluster.replicas()
+    replicas = env.cluster.replicas()
     if outcome is LifecycleState.COMPLETED:
-        assert moved(house) == len(TARGETS), text
+        assert moved(env) == len(TARGETS), text
     elif outcome is LifecycleState.ROLLED_BACK or spec.get("deletionPolicy") == "RollBack":
         assert {tp: replicas[tp] for tp in ORIGINS} == ORIGINS, text
     else:
         assert all({*replicas[tp]} in ({*ORIGINS[tp]}, {*TARGETS[tp]}) for tp in TARGETS), text
-        assert 2 <= moved(house) < len(TARGETS), text
-    assert_nothing_pending(house.cluster)
-    assert not any(FOLLOWER_RATE in values for values in house.cluster.broker_configs.values())
+        assert 2 <= moved(env) < len(TARGETS), text
+    assert_nothing_pending(env.cluster)
+    assert not any(FOLLOWER_RATE in values for values in env.cluster.broker_configs.values())
     if outcome is not None:
-        status = house.seen().status
-        assert house.state() is outcome, text
+        status = env.seen().status
+        assert env.state() is outcome, text
         assert status["plan"]["digest"] == PLAN.digest, text
         assert status["plan"]["partitions"] == len(PLAN.moves), text
         assert sum(status["progress"]["partitions"].values()) <= len(PLAN.moves), text
 
 
 async def test_the_whole_is_shown_while_a_piece_runs() -> None:
-    house = house_with()
-    tender, shown = house.tender(), set()
-    while not has_ended(house):
-        await house.looks(tender, 1)
-        status = house.seen().status
+    env = house_with()
+    reconciler, shown = env.reconciler(), set()
+    while not has_ended(env):
+        await env.looks(reconciler, 1)
+        status = env.seen().status
         if "startTime" in status:
             assert status["plan"]["digest"] == PLAN.digest
             assert sum(status["progress"]["partitions"].values()) == len(PLAN.moves)
-            shown.add(house.message("Progressing").partition(":")[0])
+            shown.add(env.message("Progressing").partition(":")[0])
     assert {f"piece {number} of 4" for number in (1, 2, 3, 4)} <= shown
     assert status["progress"]["summary"] == "4/4 (100%)"
 
 
 async def test_others_may_begin_between_two_pieces() -> None:
-    house = house_with()
-    tender, places = house.tender(), []
-    while not has_ended(house):
-        await house.looks(tender, 1)
-        state, queue = house.state(), house.seen().status.get("queue", {})
-        if moved(house) and state is LifecycleState.QUEUED:
+    env = house_with()
+    reconciler, places = env.reconciler(), []
+    while not has_ended(env):
+        await env.looks(reconciler, 1)
+        state, queue = env.state(), env.seen().status.get("queue", {})
+        if moved(env) and state is LifecycleState.QUEUED:
             places.append(queue.get("position"))
     assert 0 in places
 
 
 async def test_a_later_piece_that_contradicts_the_cluster_waits_for_a_person() -> None:
-    house = house_with()
-    tender = house.tender()
+    env = house_with()
+    reconciler = env.reconciler()
     last = max(TARGETS)
 
-    def remove_the_last(h: House) -> None:
+    def remove_the_last(h: Environment) -> None:
         if moved(h) >= 2:
             h.cluster.partitions.pop(last, None)
 
-    house.events = remove_the_last
-    await house.until(lambda h: "True" in h.reason("Stalled"), tender)
-    assert "piece 4 of 4" in house.message("Stalled")
-    assert house.state() is LifecycleState.PENDING
-    assert house.seen().status["queue"] == {"blockedBy": [], "yielding": True}
-    house.put(desiredState="Cancelled")
-    await house.until(has_ended, tender)
-    assert house.state() is LifecycleState.CANCELLED
+    env.events = remove_the_last
+    await env.until(lambda h: "True" in h.reason("Stalled"), reconciler)
+    assert "piece 4 of 4" in env.message("Stalled")
+    assert env.state() is LifecycleState.PENDING
+    assert env.seen().status["queue"] == {"blockedBy": [], "yielding": True}
+    env.put(desiredState="Cancelled")
+    await env.until(has_ended, reconciler)
+    assert env.state() is LifecycleState.CANCELLED
 
 
 async def test_a_plan_that_was_exchanged_is_not_run() -> None:
-    house = house_with()
+    env = house_with()
     documents = chunked(Plan.of(dict.fromkeys(TARGETS, (2, 3, 4)), ORIGINS))[1]
 
-    def exchange(h: House) -> None:
+    def exchange(h: Environment) -> None:
         if moved(h) == 1:
             for document in documents:
                 document["metadata"]["namespace"] = NAMESPACE
                 h.api.put(CONFIG_MAPS, document)
 
-    house.events = exchange
-    await house.until(lambda h: "PlanChanged" in h.reason("Progressing") or has_ended(h))
-    assert house.reason("Progressing") == "False PlanChanged"
-    assert not any(replicas == (2, 3, 4) for replicas in house.cluster.replicas().values())
+    env.events = exchange
+    await env.until(lambda h: "PlanChanged" in h.reason("Progressing") or has_ended(h))
+    assert env.reason("Progressing") == "False PlanChanged"
+    assert not any(replicas == (2, 3, 4) for replicas in env.cluster.replicas().values())
 
 
 async def test_a_piece_of_another_plan_is_not_read() -> None:
-    house = house_with()
+    env = house_with()
     piece = Piece(source="plan", plan_digest="sha256:0", partitions=4, size=1, number=0)
     with pytest.raises(PlanNotReadable, match="holds another plan"):
-        await load_piece(house.api, NAMESPACE, piece)
+        await load_piece(env.api, NAMESPACE, piece)

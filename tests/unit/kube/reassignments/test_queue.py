@@ -10,7 +10,7 @@ import pytest
 from ballast.kube.reassignments.queue import Turn, Verdict, turn
 from ballast.reassign.state.conditions import LifecycleState
 from ballast.reassign.state.queueing import Purpose, QueueEntry
-from tests.unit.kube.reassignment_house import House
+from tests.unit.kube.reassignment_cluster import Environment
 from tests.unit.reassign.house import TARGETS
 
 QUEUED, EXECUTING, PAUSED = (
@@ -74,7 +74,7 @@ def test_verdicts(
 
 
 class Contender:
-    """One tender as far as the queue is concerned: a look, then what follows from it."""
+    """One reconciler as far as the queue is concerned: a look, then what follows from it."""
 
     def __init__(self, shared: dict[str, QueueEntry], mine: QueueEntry) -> None:
         self.shared = shared
@@ -105,7 +105,7 @@ class Contender:
 
 @pytest.mark.parametrize("seed", range(0, 300, 100))
 def test_two_never_run_at_once_and_one_always_does(seed: int) -> None:
-    """Looks and writes of three tenders are interleaved in every which way."""
+    """Looks and writes of three reconcilers are interleaved in every which way."""
     for one in range(seed, seed + 100):
         contend(random.Random(one))
 
@@ -125,100 +125,100 @@ def contend(chance: random.Random) -> None:
 
 
 async def test_they_run_one_after_the_other_in_order() -> None:
-    house = House()
+    env = Environment()
     names = ("first", "second", "third")
     for number, name in enumerate(names):
-        house.api.now = f"2026-01-01T00:00:0{number}Z"
-        house.put(name, plan=half(number % 2))
-    tenders = {name: house.tender(name) for name in names}
+        env.api.now = f"2026-01-01T00:00:0{number}Z"
+        env.put(name, plan=half(number % 2))
+    manager = {name: env.reconciler(name) for name in names}
     running: list[str] = []
     for _ in range(60):
         for name in names:
-            await tenders[name].look()
-        running += [n for n in names if house.state(n) in (EXECUTING, LifecycleState.VERIFYING)]
-        await house.clock.sleep(0.5)
-        if all(house.seen(name).is_settled for name in names):
+            await manager[name].look()
+        running += [n for n in names if env.state(n) in (EXECUTING, LifecycleState.VERIFYING)]
+        await env.clock.sleep(0.5)
+        if all(env.seen(name).is_settled for name in names):
             break
     assert [name for name, _ in itertools.groupby(running)] == ["first", "second", "third"]
-    assert all(house.reason("Succeeded", name) == "True Completed" for name in names)
+    assert all(env.reason("Succeeded", name) == "True Completed" for name in names)
 
 
 async def test_who_waits_says_for_whom_and_is_woken() -> None:
-    house = House()
-    house.put("running", execution={"throttle": {"rate": "1Ki"}})
-    running = house.tender("running")
-    await house.until(lambda house: "submit" in house.fuse.effects, running)
-    house.api.now = "2026-01-01T00:00:05Z"
-    house.put("waiting")
-    waiting = house.tender("waiting")
-    await house.looks(waiting, 5)
-    assert house.reason("Succeeded", "waiting") == "Unknown Queued"
-    assert house.reason("Progressing", "waiting") == "False Queued"
-    assert house.seen("waiting").status["queue"] == {"position": 1, "blockedBy": ["running"]}
-    assert house.notes().count("Queued") == 1
-    await house.until(lambda house: house.seen("running").is_settled, running)
-    woken = {str(key) for key in house.wakes.woken}
-    assert {"partitionreassignments/ns/waiting", "brokersets/ns/prod"} <= woken
-    await house.until(lambda house: house.seen("waiting").is_settled, waiting)
-    assert "queue" not in house.seen("waiting").status
+    env = Environment()
+    env.put("running", execution={"throttle": {"rate": "1Ki"}})
+    running = env.reconciler("running")
+    await env.until(lambda env: "submit" in env.fuse.effects, running)
+    env.api.now = "2026-01-01T00:00:05Z"
+    env.put("waiting")
+    waiting = env.reconciler("waiting")
+    await env.looks(waiting, 5)
+    assert env.reason("Succeeded", "waiting") == "Unknown Queued"
+    assert env.reason("Progressing", "waiting") == "False Queued"
+    assert env.seen("waiting").status["queue"] == {"position": 1, "blockedBy": ["running"]}
+    assert env.notes().count("Queued") == 1
+    await env.until(lambda env: env.seen("running").is_settled, running)
+    enqueued = {str(key) for key in env.queue.enqueued}
+    assert {"partitionreassignments/ns/waiting", "brokersets/ns/prod"} <= enqueued
+    await env.until(lambda env: env.seen("waiting").is_settled, waiting)
+    assert "queue" not in env.seen("waiting").status
 
 
 async def test_a_paused_one_holds_its_place_once_it_has_begun_and_not_before() -> None:
-    house = House()
-    house.put("paused", desiredState="Paused")
-    paused = house.tender("paused")
-    await house.looks(paused, 4)
-    house.put("other", plan=half(0))
-    other = house.tender("other")
-    await house.until(lambda house: house.seen("other").is_settled, other)
-    house.put("paused", desiredState="Running", execution={"throttle": {"rate": "1Ki"}})
-    await house.until(lambda house: "startTime" in house.seen("paused").status, paused)
-    house.put("paused", desiredState="Paused")
-    await house.looks(paused, 3)
-    assert house.state("paused") is PAUSED
-    house.put("late", plan=half(1))
-    await house.looks(house.tender("late"), 6)
-    assert house.seen("late").status["queue"]["blockedBy"] == ["paused"]
+    env = Environment()
+    env.put("paused", desiredState="Paused")
+    paused = env.reconciler("paused")
+    await env.looks(paused, 4)
+    env.put("other", plan=half(0))
+    other = env.reconciler("other")
+    await env.until(lambda env: env.seen("other").is_settled, other)
+    env.put("paused", desiredState="Running", execution={"throttle": {"rate": "1Ki"}})
+    await env.until(lambda env: "startTime" in env.seen("paused").status, paused)
+    env.put("paused", desiredState="Paused")
+    await env.looks(paused, 3)
+    assert env.state("paused") is PAUSED
+    env.put("late", plan=half(1))
+    await env.looks(env.reconciler("late"), 6)
+    assert env.seen("late").status["queue"]["blockedBy"] == ["paused"]
 
 
 async def test_a_drain_goes_before_a_plan_that_waits() -> None:
-    house = House()
-    house.put("running", execution={"throttle": {"rate": "1Ki"}})
-    await house.until(lambda house: "submit" in house.fuse.effects, house.tender("running"))
-    house.put("plan", plan=half(0))
-    await house.looks(house.tender("plan"), 4)
-    house.api.now = "2026-01-01T00:01:00Z"
-    house.put("drain", plan=half(1), labels={"ballast.dev/purpose": "drain"})
-    await house.looks(house.tender("drain"), 4)
-    await house.looks(house.tender("plan"), 2)
-    assert house.seen("drain").status["queue"]["blockedBy"] == ["running"]
-    assert house.seen("plan").status["queue"]["blockedBy"] == ["running", "drain"]
+    env = Environment()
+    env.put("running", execution={"throttle": {"rate": "1Ki"}})
+    await env.until(lambda env: "submit" in env.fuse.effects, env.reconciler("running"))
+    env.put("plan", plan=half(0))
+    await env.looks(env.reconciler("plan"), 4)
+    env.api.now = "2026-01-01T00:01:00Z"
+    env.put("drain", plan=half(1), labels={"ballast.dev/purpose": "drain"})
+    await env.looks(env.reconciler("drain"), 4)
+    await env.looks(env.reconciler("plan"), 2)
+    assert env.seen("drain").status["queue"]["blockedBy"] == ["running"]
+    assert env.seen("plan").status["queue"]["blockedBy"] == ["running", "drain"]
 
 
 async def test_undoing_what_has_ended_waits_for_its_turn() -> None:
-    house = House()
-    house.put("first")
-    first = house.tender("first")
-    await house.until(lambda house: house.seen("first").is_settled, first)
-    house.put("second", plan=half(0), execution={"throttle": {"rate": "1Ki"}})
-    second = house.tender("second")
-    await house.until(lambda house: "startTime" in house.seen("second").status, second)
-    house.put("first", desiredState="RolledBack")
-    await house.looks(first, 3)
-    assert house.state("first") is QUEUED
-    await house.until(lambda house: house.seen("second").is_settled, second)
-    await house.until(lambda house: house.seen("first").is_settled, first)
-    assert house.reason("Succeeded", "first") == "False RolledBack"
+    env = Environment()
+    env.put("first")
+    first = env.reconciler("first")
+    await env.until(lambda env: env.seen("first").is_settled, first)
+    env.put("second", plan=half(0), execution={"throttle": {"rate": "1Ki"}})
+    second = env.reconciler("second")
+    await env.until(lambda env: "startTime" in env.seen("second").status, second)
+    env.put("first", desiredState="RolledBack")
+    await env.looks(first, 3)
+    assert env.state("first") is QUEUED
+    await env.until(lambda env: env.seen("second").is_settled, second)
+    await env.until(lambda env: env.seen("first").is_settled, first)
+    assert env.reason("Succeeded", "first") == "False RolledBack"
 
 
 async def test_broker_sets_do_not_wait_for_one_another() -> None:
-    house = House()
-    house.put("here", execution={"throttle": {"rate": "1Ki"}})
-    await house.until(lambda house: "submit" in house.fuse.effects, house.tender("here"))
-    house.put("there", brokerSetRef={"name": "elsewhere"})
-    tender = house.tender("there")
-    await house.looks(tender, 3)
-    assert house.state("there") is LifecycleState.PENDING
+    env = Environment()
+    env.put("here", execution={"throttle": {"rate": "1Ki"}})
+    await env.until(lambda env: "submit" in env.fuse.effects, env.reconciler("here"))
+    env.put("there", brokerSetRef={"name": "elsewhere"})
+    reconciler = env.reconciler("there")
+    await env.looks(reconciler, 3)
+    assert env.state("there") is LifecycleState.PENDING
 
 
 def half(number: int) -> dict[str, Any]:

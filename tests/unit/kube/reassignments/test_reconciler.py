@@ -13,9 +13,9 @@ from ballast.kube.api.resources import (
     PARTITION_REASSIGNMENTS,
     ObjectKey,
 )
-from ballast.kube.reassignments.reconciler import REST_SECONDS, tend
+from ballast.kube.reassignments.reconciler import FINISHED_RESYNC_S, tend
 from ballast.reassign.state.conditions import LifecycleState
-from tests.unit.kube.reassignment_house import NAMESPACE, House, has_ended
+from tests.unit.kube.reassignment_cluster import NAMESPACE, Environment, has_ended
 from tests.unit.reassign.house import T0, TARGETS
 
 KEY = ObjectKey("partitionreassignments", NAMESPACE, "move")
@@ -23,126 +23,126 @@ BOOTSTRAP = "prod-brokers.ns.svc.cluster.local:9092,prod-bootstrap.ns.svc.cluste
 
 
 async def test_a_plain_move_ends_in_the_plan() -> None:
-    house = House()
-    house.put()
-    await house.until(has_ended)
-    assert {tp: house.cluster.replicas()[tp] for tp in TARGETS} == TARGETS
-    assert house.reason("Succeeded") == "True Completed"
-    assert house.states[-2:] == ["Verifying", "Completed"]
-    assert house.notes() == ["Accepted", "Started", "Completed"]
-    assert house.bootstraps == [BOOTSTRAP]
-    status = house.seen().status
+    env = Environment()
+    env.put()
+    await env.until(has_ended)
+    assert {tp: env.cluster.replicas()[tp] for tp in TARGETS} == TARGETS
+    assert env.reason("Succeeded") == "True Completed"
+    assert env.states[-2:] == ["Verifying", "Completed"]
+    assert env.notes() == ["Accepted", "Started", "Completed"]
+    assert env.bootstraps == [BOOTSTRAP]
+    status = env.seen().status
     assert status["controllerEpoch"] == 7
     assert status["progress"]["summary"] == "4/4 (100%)"
     assert status["rollback"]["objects"][0]["name"] == "move-state"
     assert len(json.dumps(status)) < 8192
-    assert house.admin.closed >= 1, "what has ended keeps no connections"
+    assert env.admin.closed >= 1, "what has ended keeps no connections"
 
 
 async def test_a_move_of_one_partition_is_over_within_five_seconds() -> None:
-    house = House()
-    house.put(plan={"assignments": [{"topic": "t", "partition": 0, "replicas": [1, 2, 4]}]})
-    began = house.clock.seconds
-    await house.until(lambda house: house.state() is LifecycleState.COMPLETED)
-    assert house.clock.seconds - began < 2.0
+    env = Environment()
+    env.put(plan={"assignments": [{"topic": "t", "partition": 0, "replicas": [1, 2, 4]}]})
+    began = env.clock.seconds
+    await env.until(lambda env: env.state() is LifecycleState.COMPLETED)
+    assert env.clock.seconds - began < 2.0
 
 
 async def test_an_external_cluster_is_reached_where_its_broker_set_says() -> None:
-    house = House()
-    house.put_broker_set(epoch=None, bootstrapServers="kafka-1:9092,kafka-2:9092")
-    house.put()
-    await house.until(has_ended)
-    assert house.bootstraps == ["kafka-1:9092,kafka-2:9092"]
-    assert "controllerEpoch" not in house.seen().status
+    env = Environment()
+    env.put_broker_set(epoch=None, bootstrapServers="kafka-1:9092,kafka-2:9092")
+    env.put()
+    await env.until(has_ended)
+    assert env.bootstraps == ["kafka-1:9092,kafka-2:9092"]
+    assert "controllerEpoch" not in env.seen().status
 
 
 async def test_the_finalizer_is_on_before_the_first_change_and_off_after_the_last() -> None:
-    house = House()
-    house.put()
+    env = Environment()
+    env.put()
     held: list[bool] = []
-    house.events = lambda house: held.append(house.seen().has_finalizer)
-    await house.until(has_ended)
-    first_change = house.fuse.effects.index("submit")
-    assert "patch partitionreassignments" in house.fuse.effects[:first_change]
+    env.events = lambda env: held.append(env.seen().has_finalizer)
+    await env.until(has_ended)
+    first_change = env.fuse.effects.index("submit")
+    assert "patch partitionreassignments" in env.fuse.effects[:first_change]
     assert held[0] is False
-    assert not house.seen().has_finalizer
+    assert not env.seen().has_finalizer
 
 
 async def test_nothing_is_written_while_nothing_changes() -> None:
-    house = House()
-    house.put(approval={"policy": "Manual"})
-    tender = house.tender()
-    await house.looks(tender, 6)
-    assert house.state() is LifecycleState.AWAITING_APPROVAL
-    effects = len(house.fuse.effects)
-    assert await house.looks(tender, 20) == 15.0
-    assert len(house.fuse.effects) == effects
-    assert house.notes() == ["Accepted", "AwaitingApproval"]
+    env = Environment()
+    env.put(approval={"policy": "Manual"})
+    reconciler = env.reconciler()
+    await env.looks(reconciler, 6)
+    assert env.state() is LifecycleState.AWAITING_APPROVAL
+    effects = len(env.fuse.effects)
+    assert await env.looks(reconciler, 20) == 15.0
+    assert len(env.fuse.effects) == effects
+    assert env.notes() == ["Accepted", "AwaitingApproval"]
 
 
 async def test_an_ended_one_rests_without_asking_the_cluster() -> None:
-    house = House()
-    house.put()
-    await house.until(has_ended)
-    house.admin.is_available = False
-    tender = house.tender()
-    assert await house.looks(tender, 3) == REST_SECONDS
-    house.put(execution={"throttle": {"rate": "5Mi"}})
-    house.admin.is_available = True
-    await house.looks(tender, 2)
-    assert house.seen().is_settled, "an edit after the end is taken note of"
-    assert house.reason("Succeeded") == "True Completed"
+    env = Environment()
+    env.put()
+    await env.until(has_ended)
+    env.admin.is_available = False
+    reconciler = env.reconciler()
+    assert await env.looks(reconciler, 3) == FINISHED_RESYNC_S
+    env.put(execution={"throttle": {"rate": "5Mi"}})
+    env.admin.is_available = True
+    await env.looks(reconciler, 2)
+    assert env.seen().is_settled, "an edit after the end is taken note of"
+    assert env.reason("Succeeded") == "True Completed"
 
 
 async def test_it_goes_when_its_time_is_over() -> None:
-    house = House()
-    house.put(ttlSecondsAfterFinished=300)
-    await house.until(has_ended)
-    tender = house.tender()
-    delay = await tender.look()
+    env = Environment()
+    env.put(ttlSecondsAfterFinished=300)
+    await env.until(has_ended)
+    reconciler = env.reconciler()
+    delay = await reconciler.look()
     assert delay is not None
     assert 270 < delay <= 300
-    await house.clock.sleep(delay + 1)
-    await tender.look()
-    assert house.find() is None
-    assert await tender.look() is None
-    assert house.api.all(CONFIG_MAPS) == []
+    await env.clock.sleep(delay + 1)
+    await reconciler.look()
+    assert env.find() is None
+    assert await reconciler.look() is None
+    assert env.api.all(CONFIG_MAPS) == []
 
 
 async def test_approval_by_digest() -> None:
-    house = House()
-    house.put(approval={"policy": "Manual"})
-    tender = house.tender()
-    await house.looks(tender, 4)
-    digest = house.seen().status["plan"]["digest"]
-    assert digest in house.message("Approved")
-    house.put(approval={"policy": "Manual", "planDigest": "sha256:" + "0" * 64})
-    await house.looks(tender, 2)
-    assert house.reason("Approved") == "False DigestMismatch"
-    house.put(approval={"policy": "Manual", "planDigest": digest})
-    await house.until(has_ended, tender)
-    assert house.reason("Approved") == "True DigestApproved"
+    env = Environment()
+    env.put(approval={"policy": "Manual"})
+    reconciler = env.reconciler()
+    await env.looks(reconciler, 4)
+    digest = env.seen().status["plan"]["digest"]
+    assert digest in env.message("Approved")
+    env.put(approval={"policy": "Manual", "planDigest": "sha256:" + "0" * 64})
+    await env.looks(reconciler, 2)
+    assert env.reason("Approved") == "False DigestMismatch"
+    env.put(approval={"policy": "Manual", "planDigest": digest})
+    await env.until(has_ended, reconciler)
+    assert env.reason("Approved") == "True DigestApproved"
 
 
 async def test_an_approved_plan_is_stale_once_the_cluster_has_changed() -> None:
-    house = House()
-    house.put(approval={"policy": "Manual"})
-    tender = house.tender()
-    await house.looks(tender, 4)
-    digest = house.seen().status["plan"]["digest"]
-    house.cluster.reassign(T0, (1, 4, 3))
-    house.cluster.live(10)
-    house.put(approval={"policy": "Manual", "planDigest": digest})
-    await house.looks(tender, 3)
-    assert house.reason("Approved") == "False PlanStale"
+    env = Environment()
+    env.put(approval={"policy": "Manual"})
+    reconciler = env.reconciler()
+    await env.looks(reconciler, 4)
+    digest = env.seen().status["plan"]["digest"]
+    env.cluster.reassign(T0, (1, 4, 3))
+    env.cluster.live(10)
+    env.put(approval={"policy": "Manual", "planDigest": digest})
+    await env.looks(reconciler, 3)
+    assert env.reason("Approved") == "False PlanStale"
 
 
 async def test_limits_of_automatic_approval() -> None:
-    house = House()
-    house.put(approval={"limits": {"maxReplicaMoves": 1}})
-    await house.looks(house.tender(), 4)
-    assert house.reason("Approved") == "False LimitExceeded"
-    assert house.state() is LifecycleState.AWAITING_APPROVAL
+    env = Environment()
+    env.put(approval={"limits": {"maxReplicaMoves": 1}})
+    await env.looks(env.reconciler(), 4)
+    assert env.reason("Approved") == "False LimitExceeded"
+    assert env.state() is LifecycleState.AWAITING_APPROVAL
 
 
 @pytest.mark.parametrize(
@@ -183,128 +183,128 @@ async def test_limits_of_automatic_approval() -> None:
 async def test_what_cannot_be_done_is_refused_and_nothing_is_touched(
     spec: dict[str, Any], reason: str, message: str
 ) -> None:
-    house = House()
-    house.put(**spec)
-    await house.until(has_ended)
-    assert house.reason("Accepted") == f"False {reason}"
-    assert house.message("Accepted").startswith(message)
-    assert house.reason("Succeeded") == "False Invalid"
-    assert house.notes() == ["Rejected"]
-    assert house.api.all(CONFIG_MAPS) == []
-    assert not {"submit", "topic configs"} & set(house.fuse.effects)
+    env = Environment()
+    env.put(**spec)
+    await env.until(has_ended)
+    assert env.reason("Accepted") == f"False {reason}"
+    assert env.message("Accepted").startswith(message)
+    assert env.reason("Succeeded") == "False Invalid"
+    assert env.notes() == ["Rejected"]
+    assert env.api.all(CONFIG_MAPS) == []
+    assert not {"submit", "topic configs"} & set(env.fuse.effects)
 
 
 async def test_a_refused_one_is_looked_at_again_when_it_is_edited() -> None:
-    house = House()
-    house.put(execution={"batchSize": 0})
-    await house.until(has_ended)
-    assert house.state() is LifecycleState.INVALID
-    house.put(execution={})
-    await house.until(lambda house: house.state() is LifecycleState.COMPLETED)
-    assert house.reason("Accepted") == "True Valid"
-    assert house.reason("Stalled") == "False Progressing"
+    env = Environment()
+    env.put(execution={"batchSize": 0})
+    await env.until(has_ended)
+    assert env.state() is LifecycleState.INVALID
+    env.put(execution={})
+    await env.until(lambda env: env.state() is LifecycleState.COMPLETED)
+    assert env.reason("Accepted") == "True Valid"
+    assert env.reason("Stalled") == "False Progressing"
 
 
 async def test_an_edit_that_cannot_be_read_does_not_end_what_has_begun() -> None:
-    house = House()
-    house.put(execution={"throttle": {"rate": "1Ki"}})
-    tender = house.tender()
-    await house.until(lambda house: "submit" in house.fuse.effects, tender)
-    house.put(execution={"batchSize": 0})
-    await house.looks(tender, 2)
-    assert house.reason("Stalled") == "True PlanUnreadable"
-    assert house.reason("Succeeded") == "Unknown Executing"
-    house.put(execution={})
-    await house.until(has_ended, tender)
-    assert house.reason("Succeeded") == "True Completed"
+    env = Environment()
+    env.put(execution={"throttle": {"rate": "1Ki"}})
+    reconciler = env.reconciler()
+    await env.until(lambda env: "submit" in env.fuse.effects, reconciler)
+    env.put(execution={"batchSize": 0})
+    await env.looks(reconciler, 2)
+    assert env.reason("Stalled") == "True PlanUnreadable"
+    assert env.reason("Succeeded") == "Unknown Executing"
+    env.put(execution={})
+    await env.until(has_ended, reconciler)
+    assert env.reason("Succeeded") == "True Completed"
 
 
 async def test_a_broker_set_is_waited_for() -> None:
-    house = House()
-    house.put(brokerSetRef={"name": "later"})
-    tender = house.tender()
-    await house.looks(tender, 3)
-    assert house.reason("Accepted") == "False BrokerSetNotFound"
-    assert house.reason("Succeeded") == "Unknown Pending"
-    house.api.put(
+    env = Environment()
+    env.put(brokerSetRef={"name": "later"})
+    reconciler = env.reconciler()
+    await env.looks(reconciler, 3)
+    assert env.reason("Accepted") == "False BrokerSetNotFound"
+    assert env.reason("Succeeded") == "Unknown Pending"
+    env.api.put(
         BROKER_SETS,
         {"metadata": {"name": "later", "namespace": NAMESPACE}, "spec": {"replicas": 4}},
     )
-    await house.until(has_ended, tender)
-    assert house.reason("Accepted") == "True Valid"
+    await env.until(has_ended, reconciler)
+    assert env.reason("Accepted") == "True Valid"
 
 
 async def test_an_address_that_is_none_is_reported() -> None:
-    house = House()
-    house.put_broker_set(bootstrapServers="nowhere")
-    house.put()
-    await house.looks(house.tender(), 2)
-    assert house.message("Accepted") == "BrokerSet prod: nowhere is not host:port"
+    env = Environment()
+    env.put_broker_set(bootstrapServers="nowhere")
+    env.put()
+    await env.looks(env.reconciler(), 2)
+    assert env.message("Accepted") == "BrokerSet prod: nowhere is not host:port"
 
 
 async def test_a_broker_set_that_goes_while_it_runs_ends_nothing() -> None:
-    house = House()
-    house.put(execution={"throttle": {"rate": "1Ki"}})
-    tender = house.tender()
-    await house.until(lambda house: "submit" in house.fuse.effects, tender)
-    await house.api.delete(BROKER_SETS, NAMESPACE, "prod")
-    await house.looks(tender, 2)
-    assert house.reason("Progressing") == "False BrokerSetNotFound"
-    assert house.reason("Accepted") == "True Valid"
-    assert house.reason("Succeeded") == "Unknown Executing"
-    house.put_broker_set()
-    await house.until(has_ended, tender)
-    assert house.reason("Succeeded") == "True Completed"
+    env = Environment()
+    env.put(execution={"throttle": {"rate": "1Ki"}})
+    reconciler = env.reconciler()
+    await env.until(lambda env: "submit" in env.fuse.effects, reconciler)
+    await env.api.delete(BROKER_SETS, NAMESPACE, "prod")
+    await env.looks(reconciler, 2)
+    assert env.reason("Progressing") == "False BrokerSetNotFound"
+    assert env.reason("Accepted") == "True Valid"
+    assert env.reason("Succeeded") == "Unknown Executing"
+    env.put_broker_set()
+    await env.until(has_ended, reconciler)
+    assert env.reason("Succeeded") == "True Completed"
 
 
 async def test_a_state_that_cannot_be_read_stalls_it() -> None:
-    house = House()
-    house.put(execution={"throttle": {"rate": "1Ki"}})
-    await house.until(lambda house: "submit" in house.fuse.effects)
-    index = house.api.find(CONFIG_MAPS, NAMESPACE, "move-state")
+    env = Environment()
+    env.put(execution={"throttle": {"rate": "1Ki"}})
+    await env.until(lambda env: "submit" in env.fuse.effects)
+    index = env.api.find(CONFIG_MAPS, NAMESPACE, "move-state")
     assert index is not None
-    house.api.put(CONFIG_MAPS, {**index, "data": {"format": "x"}})
-    await house.looks(house.tender(), 3)
-    assert house.reason("Stalled") == "True StateUnreadable"
-    assert house.reason("Succeeded") == "Unknown Executing"
+    env.api.put(CONFIG_MAPS, {**index, "data": {"format": "x"}})
+    await env.looks(env.reconciler(), 3)
+    assert env.reason("Stalled") == "True StateUnreadable"
+    assert env.reason("Succeeded") == "Unknown Executing"
 
 
 async def test_others_that_use_the_command_line_are_left_alone() -> None:
-    house = House()
-    house.cluster.copy_rate = 50.0
-    other = next(tp for tp in house.cluster.partitions if tp.topic == "other")
-    house.cluster.reassign(other, (1, 3))
-    house.put()
-    await house.until(has_ended)
-    assert house.cluster.replicas()[other] == (1, 3)
-    assert house.reason("Succeeded") == "True Completed"
-    assert "ForeignReassignment" in house.notes()
+    env = Environment()
+    env.cluster.copy_rate = 50.0
+    other = next(tp for tp in env.cluster.partitions if tp.topic == "other")
+    env.cluster.reassign(other, (1, 3))
+    env.put()
+    await env.until(has_ended)
+    assert env.cluster.replicas()[other] == (1, 3)
+    assert env.reason("Succeeded") == "True Completed"
+    assert "ForeignReassignment" in env.notes()
 
 
 async def test_a_later_incarnation_is_left_alone() -> None:
-    house = House()
-    house.put(approval={"policy": "Manual"})
-    await house.looks(house.tender(), 5)
-    assert house.seen().controller_epoch == 7
-    house.put_broker_set(epoch=6)
-    digest = house.seen().status["plan"]["digest"]
-    house.put(approval={"policy": "Manual", "planDigest": digest})
-    late = house.tender()
-    effects = len(house.fuse.effects)
-    assert await house.looks(late, 20) == 1.0
-    assert len(house.fuse.effects) == effects
-    await house.until(has_ended, late)
-    assert house.seen().controller_epoch == 6, "what nobody has written for a minute is taken over"
+    env = Environment()
+    env.put(approval={"policy": "Manual"})
+    await env.looks(env.reconciler(), 5)
+    assert env.seen().controller_epoch == 7
+    env.put_broker_set(epoch=6)
+    digest = env.seen().status["plan"]["digest"]
+    env.put(approval={"policy": "Manual", "planDigest": digest})
+    late = env.reconciler()
+    effects = len(env.fuse.effects)
+    assert await env.looks(late, 20) == 1.0
+    assert len(env.fuse.effects) == effects
+    await env.until(has_ended, late)
+    assert env.seen().controller_epoch == 6, "what nobody has written for a minute is taken over"
 
 
 async def test_an_unknown_epoch_does_not_lower_the_known_one() -> None:
-    house = House()
-    house.put(approval={"policy": "Manual"})
-    await house.looks(house.tender(), 5)
-    house.put_broker_set(epoch=None)
-    house.put(approval={"policy": "Automatic"})
-    await house.until(has_ended)
-    assert house.seen().controller_epoch == 7
+    env = Environment()
+    env.put(approval={"policy": "Manual"})
+    await env.looks(env.reconciler(), 5)
+    env.put_broker_set(epoch=None)
+    env.put(approval={"policy": "Automatic"})
+    await env.until(has_ended)
+    assert env.seen().controller_epoch == 7
 
 
 @pytest.mark.parametrize("verb", ["get", "list", "create", "apply_status", "replace", "patch"])
@@ -314,41 +314,41 @@ async def test_an_unknown_epoch_does_not_lower_the_known_one() -> None:
     ids=["unavailable", "conflict", "fault"],
 )
 async def test_an_error_of_the_api_is_tried_again(verb: str, error: Any) -> None:
-    house = House()
-    house.put(execution={"throttle": {"rate": "2000"}})
-    before = house.cluster.configs()
-    house.api.fail_next(verb, error, times=2)
-    await house.until(has_ended)
-    assert house.reason("Succeeded") == "True Completed"
-    assert house.cluster.configs() == before
+    env = Environment()
+    env.put(execution={"throttle": {"rate": "2000"}})
+    before = env.cluster.configs()
+    env.api.fail_next(verb, error, times=2)
+    await env.until(has_ended)
+    assert env.reason("Succeeded") == "True Completed"
+    assert env.cluster.configs() == before
 
 
 async def test_an_outage_of_the_cluster_is_reported_and_waited_out() -> None:
-    house = House()
-    house.put()
-    tender = house.tender()
-    await house.looks(tender, 1)
-    house.admin.is_available = False
-    await house.looks(tender, 3)
-    assert house.reason("Progressing") == "False ControllerUnavailable"
-    house.admin.is_available = True
-    await house.until(has_ended, tender)
-    assert house.notes().count("ControllerUnavailable") == 1
+    env = Environment()
+    env.put()
+    reconciler = env.reconciler()
+    await env.looks(reconciler, 1)
+    env.admin.is_available = False
+    await env.looks(reconciler, 3)
+    assert env.reason("Progressing") == "False ControllerUnavailable"
+    env.admin.is_available = True
+    await env.until(has_ended, reconciler)
+    assert env.notes().count("ControllerUnavailable") == 1
 
 
 async def test_tending_ends_when_the_object_is_gone_or_the_process_stops() -> None:
-    house = House()
-    house.put(ttlSecondsAfterFinished=1)
+    env = Environment()
+    env.put(ttlSecondsAfterFinished=1)
     async with asyncio.timeout(20):
-        await tend(house.context(), KEY, lambda: False)
-    assert house.api.find(PARTITION_REASSIGNMENTS, NAMESPACE, "move") is None
-    house.put()
+        await tend(env.context(), KEY, lambda: False)
+    assert env.api.find(PARTITION_REASSIGNMENTS, NAMESPACE, "move") is None
+    env.put()
     looks: list[int] = []
 
     def stopped() -> bool:
         looks.append(1)
         return len(looks) > 3
 
-    await tend(house.context(), KEY, stopped)
-    assert house.state() is not LifecycleState.COMPLETED
-    assert house.admin.closed >= 1
+    await tend(env.context(), KEY, stopped)
+    assert env.state() is not LifecycleState.COMPLETED
+    assert env.admin.closed >= 1

@@ -9,54 +9,54 @@ from ballast.kube.api.resources import CONFIG_MAPS
 from ballast.reassign.state.conditions import LifecycleState
 from ballast.reassign.throttle.throttle_values import FOLLOWER_RATE, LEADER_REPLICAS
 from tests.fakes.fuse import Fuse
-from tests.unit.kube.reassignment_house import House, assignments, has_ended, is_gone
+from tests.unit.kube.reassignment_cluster import Environment, assignments, has_ended, is_gone
 from tests.unit.reassign.house import T0, T1, TARGETS, assert_nothing_pending
 
-Script = Callable[[House], None]
+Script = Callable[[Environment], None]
 THROTTLED = {"throttle": {"rate": "2000"}, "maxConcurrentMovesPerBroker": 1}
 
 
-def completed(house: House) -> int:
-    replicas = house.cluster.replicas()
+def completed(env: Environment) -> int:
+    replicas = env.cluster.replicas()
     return sum(replicas[tp] == TARGETS[tp] for tp in (T0, T1))
 
 
-def plain(house: House) -> None:
+def plain(env: Environment) -> None:
     """Leave it alone."""
 
 
-def approved_late(house: House) -> None:
-    status = house.seen().status
-    if house.state() is LifecycleState.AWAITING_APPROVAL:
-        house.intervenes()
+def approved_late(env: Environment) -> None:
+    status = env.seen().status
+    if env.state() is LifecycleState.AWAITING_APPROVAL:
+        env.intervenes()
         digest = status["plan"]["digest"]
-        house.put(approval={"policy": "Manual", "planDigest": digest})
+        env.put(approval={"policy": "Manual", "planDigest": digest})
 
 
-def paused(house: House) -> None:
-    wanted = "Paused" if completed(house) == 1 and house.clock.seconds < 150 else "Running"
-    if house.seen().spec.get("desiredState", "Running") != wanted:
-        house.intervenes()
-        house.put(desiredState=wanted)
+def paused(env: Environment) -> None:
+    wanted = "Paused" if completed(env) == 1 and env.clock.seconds < 150 else "Running"
+    if env.seen().spec.get("desiredState", "Running") != wanted:
+        env.intervenes()
+        env.put(desiredState=wanted)
 
 
-def cancelled(house: House) -> None:
-    if completed(house) >= 1:
-        house.intervenes()
-        house.put(desiredState="Cancelled")
+def cancelled(env: Environment) -> None:
+    if completed(env) >= 1:
+        env.intervenes()
+        env.put(desiredState="Cancelled")
 
 
-def rolled_back(house: House) -> None:
-    if completed(house) >= 1:
-        house.intervenes()
-        house.put(desiredState="RolledBack")
+def rolled_back(env: Environment) -> None:
+    if completed(env) >= 1:
+        env.intervenes()
+        env.put(desiredState="RolledBack")
 
 
-def delete_at_one(house: House) -> None:
-    found = house.find()
-    if found is not None and not found.is_deleted and completed(house) >= 1:
-        house.intervenes()
-        house.delete()
+def delete_at_one(env: Environment) -> None:
+    found = env.find()
+    if found is not None and not found.is_deleted and completed(env) >= 1:
+        env.intervenes()
+        env.delete()
 
 
 SCENARIOS: dict[str, tuple[Script, dict[str, Any], LifecycleState | None]] = {
@@ -78,36 +78,36 @@ def test_killed_at_any_write_it_comes_to_the_same_end(name: str) -> None:
     # Up to where the user intervenes, a life is like any other.
     first = 1 if reference.turned_at is None else reference.turned_at
     for at in range(max(1, first), len(reference.fuse.effects) + 1):
-        house = lived(name, at)
-        where = f"killed at {at}: {house.fuse.effects[at - 1]}"
+        env = lived(name, at)
+        where = f"killed at {at}: {env.fuse.effects[at - 1]}"
         if name != "deleted, Orphan":
-            assert_nothing_pending(house.cluster)
+            assert_nothing_pending(env.cluster)
         if outcome is None:
-            assert house.api.all(CONFIG_MAPS) == [], where
+            assert env.api.all(CONFIG_MAPS) == [], where
         else:
-            assert house.state() is outcome, where
+            assert env.state() is outcome, where
         if name in ("plain", "approved", "paused", "rolled back", "deleted, RollBack"):
-            assert house.cluster.replicas() == reference.cluster.replicas(), where
+            assert env.cluster.replicas() == reference.cluster.replicas(), where
 
 
 def test_killed_after_any_write_it_comes_to_the_same_end() -> None:
     reference = lived("plain", None)
     for at in range(1, len(reference.fuse.effects) + 1):
-        house = lived("plain", at, after=True)
-        assert house.state() is LifecycleState.COMPLETED, at
-        assert house.cluster.replicas() == reference.cluster.replicas(), at
-        assert house.notes().count("Completed") <= 1
+        env = lived("plain", at, after=True)
+        assert env.state() is LifecycleState.COMPLETED, at
+        assert env.cluster.replicas() == reference.cluster.replicas(), at
+        assert env.notes().count("Completed") <= 1
 
 
-def lived(name: str, at: int | None, *, after: bool = False) -> House:
+def lived(name: str, at: int | None, *, after: bool = False) -> Environment:
     """Return the house after the scenario; throttles are as they were."""
     script, options, outcome = SCENARIOS[name]
-    house = House(fuse=Fuse(at=at, after=after))
-    house.cluster.topic_configs["t"] = {LEADER_REPLICAS: "0:1,7:7"}
-    house.cluster.broker_configs[4] = {FOLLOWER_RATE: "123456"}
-    before = house.cluster.configs()
-    house.put(execution=THROTTLED, plan={"assignments": assignments()[:2]}, **options)
-    house.events = script
-    house.live(is_gone if outcome is None else has_ended)
-    assert house.cluster.configs() == before, f"throttle left behind: {name}, killed at {at}"
-    return house
+    env = Environment(fuse=Fuse(at=at, after=after))
+    env.cluster.topic_configs["t"] = {LEADER_REPLICAS: "0:1,7:7"}
+    env.cluster.broker_configs[4] = {FOLLOWER_RATE: "123456"}
+    before = env.cluster.configs()
+    env.put(execution=THROTTLED, plan={"assignments": assignments()[:2]}, **options)
+    env.events = script
+    env.live(is_gone if outcome is None else has_ended)
+    assert env.cluster.configs() == before, f"throttle left behind: {name}, killed at {at}"
+    return env

@@ -19,7 +19,7 @@ from ballast.kube.reassignments.state_store import INLINE_BYTES, PART_BYTES, Con
 from ballast.reassign.errors import MemoryRejected
 from tests.fakes.fuse import Fuse, Killed
 from tests.fakes.kubernetes import FakeKubernetes
-from tests.unit.kube.reassignment_house import NAMESPACE, FusedKubernetes
+from tests.unit.kube.reassignment_cluster import NAMESPACE, FusedKubernetes
 
 SMALL = {"n": 1}
 MEBIBYTE = 1024 * 1024

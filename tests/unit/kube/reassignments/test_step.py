@@ -7,7 +7,7 @@ from ballast.reassign.plan.progress import Progress
 from ballast.reassign.reconcile import Visit
 from ballast.reassign.state.conditions import ConditionType
 from ballast.reassign.state.status import Status
-from tests.unit.kube.reassignment_house import House
+from tests.unit.kube.reassignment_cluster import Environment
 
 
 def visited(state: str, delay_s: float, *, in_progress: int = 0, reason: str = "Moving") -> Visit:
@@ -58,14 +58,14 @@ def test_looks_come_as_fast_as_it_is_worth(visit: Visit, took_s: float, delay_s:
 
 
 async def test_nothing_is_changed_before_the_object_is_held() -> None:
-    house = House()
-    house.put()
-    tender = house.tender()
-    await house.looks(tender, 1)
-    assert not house.seen().has_finalizer
-    house.api.fail_next("patch", Invalid("edited meanwhile", status=422))
-    effects = list(house.fuse.effects)
-    assert await house.looks(tender, 1) == 0.0
-    assert house.fuse.effects == [*effects, "patch partitionreassignments"]
-    await house.looks(tender, 1)
-    assert house.seen().has_finalizer
+    env = Environment()
+    env.put()
+    reconciler = env.reconciler()
+    await env.looks(reconciler, 1)
+    assert not env.seen().has_finalizer
+    env.api.fail_next("patch", Invalid("edited meanwhile", status=422))
+    effects = list(env.fuse.effects)
+    assert await env.looks(reconciler, 1) == 0.0
+    assert env.fuse.effects == [*effects, "patch partitionreassignments"]
+    await env.looks(reconciler, 1)
+    assert env.seen().has_finalizer

@@ -1,6 +1,6 @@
 import pytest
 
-from ballast.kube.runtime.condition_events import Notice, notices
+from ballast.kube.runtime.condition_events import ObjectEvent, condition_events
 from ballast.model.conditions import Condition, ConditionStatus
 from ballast.reassign.state.conditions import ConditionType
 
@@ -40,13 +40,17 @@ def conditions(
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        ({}, conditions("Planning"), [Notice(reason="Accepted", message="sha256:1")]),
+        ({}, conditions("Planning"), [ObjectEvent(reason="Accepted", message="sha256:1")]),
         (
             conditions("Queued"),
             conditions("Executing"),
-            [Notice(reason="Started", message="sha256:1")],
+            [ObjectEvent(reason="Started", message="sha256:1")],
         ),
-        (conditions("Paused"), conditions("Executing"), [Notice(reason="Resumed", message="")]),
+        (
+            conditions("Paused"),
+            conditions("Executing"),
+            [ObjectEvent(reason="Resumed", message="")],
+        ),
         (conditions("Verifying"), conditions("Executing"), []),
         (conditions("Executing"), conditions("Verifying"), []),
         (conditions("Executing"), conditions("Executing"), []),
@@ -54,40 +58,40 @@ def conditions(
         (
             conditions("Planning"),
             conditions("Queued", message="behind a"),
-            [Notice(reason="Queued", message="behind a")],
+            [ObjectEvent(reason="Queued", message="behind a")],
         ),
         (
             conditions("Verifying"),
             conditions("Completed", message="4 partitions"),
-            [Notice(reason="Completed", message="4 partitions")],
+            [ObjectEvent(reason="Completed", message="4 partitions")],
         ),
         (
             conditions("Verifying"),
             conditions("Failed", message="1 failed"),
-            [Notice(reason="Failed", message="1 failed", is_warning=True)],
+            [ObjectEvent(reason="Failed", message="1 failed", is_warning=True)],
         ),
         (
             conditions(),
             conditions(progressing="UnderMinISR"),
-            [Notice(reason="UnderMinISR", message="why", is_warning=True)],
+            [ObjectEvent(reason="UnderMinISR", message="why", is_warning=True)],
         ),
         (conditions(progressing="UnderMinISR"), conditions(progressing="UnderMinISR"), []),
         (
             conditions(),
             conditions(stalled=TRUE),
-            [Notice(reason="Stalled", message="what to do", is_warning=True)],
+            [ObjectEvent(reason="Stalled", message="what to do", is_warning=True)],
         ),
         (conditions(stalled=TRUE), conditions(stalled=TRUE), []),
         (
             conditions("Pending", accepted=UNKNOWN),
             conditions("Invalid", accepted=FALSE, stalled=TRUE, message="spec.plan: no"),
-            [Notice(reason="Rejected", message="spec.plan: no", is_warning=True)],
+            [ObjectEvent(reason="Rejected", message="spec.plan: no", is_warning=True)],
         ),
         (conditions(), {}, []),
         (
             conditions("Planning", planned=(UNKNOWN, "Generating", "")),
             conditions("Planning", planned=(FALSE, "ImagePull", "no such image")),
-            [Notice(reason="ImagePull", message="no such image", is_warning=True)],
+            [ObjectEvent(reason="ImagePull", message="no such image", is_warning=True)],
         ),
         (
             conditions("Planning", planned=(FALSE, "ImagePull", "again at 1")),
@@ -96,5 +100,7 @@ def conditions(
         ),
     ],
 )
-def test_each_turn_is_told_once(before: Conditions, after: Conditions, told: list[Notice]) -> None:
-    assert list(notices(before, after)) == told
+def test_each_turn_is_told_once(
+    before: Conditions, after: Conditions, told: list[ObjectEvent]
+) -> None:
+    assert list(condition_events(before, after)) == told

@@ -30,7 +30,7 @@ QUESTION = Question(
 )
 
 
-class House:
+class Environment:
     def __init__(self, *, held_by: Owner | None = None, topic: bool = False) -> None:
         self.zookeeper = FakeZooKeeper(random.Random(1))
         self.zookeeper.put("/brokers")
@@ -53,43 +53,43 @@ class House:
 
 
 async def test_a_new_set_claims_a_path_that_is_free() -> None:
-    house = House()
-    assert await house.ask(QUESTION) == EnsembleAnswer(cluster_id="abc")
-    assert await house.owner() == OURS
+    env = Environment()
+    assert await env.ask(QUESTION) == EnsembleAnswer(cluster_id="abc")
+    assert await env.owner() == OURS
 
 
 async def test_a_path_of_another_set_is_left_alone() -> None:
-    house = House(held_by=OTHER)
-    answer = await house.ask(QUESTION)
+    env = Environment(held_by=OTHER)
+    answer = await env.ask(QUESTION)
     assert answer.other_owner == "kafka/other"
-    assert await house.owner() == OTHER
+    assert await env.owner() == OTHER
 
 
 async def test_a_set_that_was_made_again_takes_over_with_its_volumes() -> None:
-    house = House(held_by=BEFORE, topic=True)
-    answer = await house.ask(replace(QUESTION, is_new=False))
+    env = Environment(held_by=BEFORE, topic=True)
+    answer = await env.ask(replace(QUESTION, is_new=False))
     assert answer == EnsembleAnswer(cluster_id="abc", has_topics=True)
-    assert await house.owner() == OURS
+    assert await env.owner() == OURS
 
 
 async def test_a_set_that_was_made_again_without_volumes_takes_no_topics_over() -> None:
     for held_by in (BEFORE, None):
-        house = House(held_by=held_by, topic=True)
-        assert (await house.ask(QUESTION)).has_topics
-        assert await house.owner() == held_by
+        env = Environment(held_by=held_by, topic=True)
+        assert (await env.ask(QUESTION)).has_topics
+        assert await env.owner() == held_by
 
 
 async def test_a_set_that_has_a_cluster_writes_nothing_into_another_ensemble() -> None:
-    house = House()
-    await house.ask(replace(QUESTION, is_new=False, is_bound=True))
-    assert await house.owner() is None
+    env = Environment()
+    await env.ask(replace(QUESTION, is_new=False, is_bound=True))
+    assert await env.owner() is None
 
 
 async def test_what_cannot_be_read_is_said() -> None:
-    house = House()
-    house.zookeeper.put(owner.PARENT)
-    house.zookeeper.put(owner.PATH, b"nonsense")
-    answer = await house.ask(QUESTION)
+    env = Environment()
+    env.zookeeper.put(owner.PARENT)
+    env.zookeeper.put(owner.PATH, b"nonsense")
+    answer = await env.ask(QUESTION)
     assert answer.error is not None
     assert answer.error.startswith("zk:2181/prod cannot be read")
 

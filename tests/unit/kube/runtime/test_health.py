@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from ballast.kube.runtime.health import PATIENCE_S, SILENCE_MAX_S, OperatorHealth
+from ballast.kube.runtime.health import CANDIDATES_TIMEOUT_S, SILENCE_MAX_S, OperatorHealth
 from tests.fakes.clocks import YieldingClock
 
 
@@ -20,13 +20,13 @@ class FakeThread:
         (None, None),
         (FakeThread(), None),
         (FakeThread(silence_s=SILENCE_MAX_S), None),
-        (FakeThread(silence_s=61.0), "the tenders' loop has not come round for 61 s"),
-        (FakeThread(has_ended=True), "the tenders have ended"),
+        (FakeThread(silence_s=61.0), "the reconcilers' loop has not run for 61 s"),
+        (FakeThread(has_ended=True), "the reconcilers have ended"),
     ],
 )
 def test_health(thread: FakeThread | None, reason: str | None) -> None:
     health = OperatorHealth(lambda: True, lambda: True, YieldingClock())
-    health.tending = thread
+    health.reconcilers = thread
     assert health.unhealthy() == reason
 
 
@@ -34,9 +34,9 @@ def test_readiness() -> None:
     answered: list[bool] = []
     standing_by: list[bool] = []
     health = OperatorHealth(lambda: bool(answered), lambda: bool(standing_by), YieldingClock())
-    assert health.unready() == "the API server was never reached"
+    assert health.unready() == "the API server has never answered"
     answered.append(True)
-    assert health.unready() == "candidates do not stand by yet"
+    assert health.unready() == "controller candidates are not registered yet"
     standing_by.append(True)
     assert health.unready() is None
     standing_by.clear()
@@ -47,5 +47,5 @@ def test_candidates_are_not_waited_for_for_ever() -> None:
     clock = YieldingClock()
     health = OperatorHealth(lambda: True, lambda: False, clock)
     assert health.unready() is not None
-    clock.seconds += PATIENCE_S
+    clock.seconds += CANDIDATES_TIMEOUT_S
     assert health.unready() is None

@@ -35,10 +35,10 @@ def test_the_first_end_and_the_first_failed_plan_are_an_increase() -> None:
     before = everything(metrics)
     assert 'ballast_reassignments_ended_total{state="Failed"} 0.0' in before
     assert 'ballast_plans_failed_total{engine="Spark"} 0.0' in before
-    metrics.ended("Failed")
-    metrics.planned("Spark", "ImagePull", 1.0)
-    metrics.planned("Spark", "ok", 1.0)
-    metrics.planned("", "LoadHistoryMissing", 1.0)
+    metrics.count_end("Failed")
+    metrics.count_plan("Spark", "ImagePull", 1.0)
+    metrics.count_plan("Spark", "ok", 1.0)
+    metrics.count_plan("", "LoadHistoryMissing", 1.0)
     after = everything(metrics)
     assert 'ballast_reassignments_ended_total{state="Failed"} 1.0' in after
     assert 'ballast_plans_failed_total{engine="Spark"} 1.0' in after
@@ -52,7 +52,7 @@ def test_conditions_of_a_broker_set() -> None:
         {"type": "ScaleDownBlocked", "status": "False", "reason": "NotBlocked"},
         {"type": "InSync", "status": "Unknown", "reason": "ClusterUnknown"},
     ]
-    metrics.saw(SET, {"conditions": conditions})
+    metrics.record_status(SET, {"conditions": conditions})
     found = [line for line in shown(metrics) if line.startswith("ballast_broker_set_condition")]
     labels = 'name="one",namespace="a"'
     assert found == [
@@ -63,7 +63,7 @@ def test_conditions_of_a_broker_set() -> None:
 
 def test_a_reassignment() -> None:
     metrics = OperatorMetrics()
-    metrics.saw(
+    metrics.record_status(
         MOVE,
         {
             "conditions": [{"type": "Succeeded", "status": "Unknown", "reason": "Executing"}],
@@ -85,7 +85,7 @@ def test_a_reassignment() -> None:
         f'ballast_throttle_bytes_per_second{{broker="1",{labels}}} 50.0',
         f'ballast_throttle_bytes_per_second{{broker="2",{labels}}} 50.0',
     ]
-    metrics.saw(MOVE, {"throttle": {"restored": True, "brokerIds": [1]}})
+    metrics.record_status(MOVE, {"throttle": {"restored": True, "brokerIds": [1]}})
     assert shown(metrics) == ['ballast_resources{kind="PartitionReassignment",state="Unknown"} 1.0']
     metrics.forget(MOVE)
     metrics.forget(MOVE)
@@ -94,7 +94,7 @@ def test_a_reassignment() -> None:
 
 def test_a_broker_set() -> None:
     metrics = OperatorMetrics()
-    metrics.saw(
+    metrics.record_status(
         SET,
         {
             "conditions": [{"type": "Ready", "status": "True", "reason": "AllInSync"}],
@@ -116,8 +116,8 @@ def test_a_broker_set() -> None:
 def test_looks_are_counted_and_timed() -> None:
     metrics = OperatorMetrics()
     for seconds in (0.01, 0.2, 0.7, 100.0):
-        metrics.reconciled("BrokerSet", "ok", seconds)
-    metrics.reconciled("BrokerSet", "error", 0.05)
+        metrics.count_reconciliation("BrokerSet", "ok", seconds)
+    metrics.count_reconciliation("BrokerSet", "error", 0.05)
     lines = shown(metrics)
     name = "ballast_reconciliation_duration_seconds"
     assert lines[:2] == [
@@ -135,7 +135,7 @@ def test_series_are_bounded() -> None:
     metrics = OperatorMetrics()
     for number in range(MAX_OBJECTS + 50):
         key = ObjectKey("partitionreassignments", "a", f"m{number}")
-        metrics.saw(key, {"progress": {"bytesMoved": 1}})
+        metrics.record_status(key, {"progress": {"bytesMoved": 1}})
     lines = shown(metrics)
     assert len(lines) == MAX_OBJECTS + 1
     assert lines[0].endswith(f" {MAX_OBJECTS + 50}.0")
@@ -143,7 +143,7 @@ def test_series_are_bounded() -> None:
 
 def test_the_whole_process() -> None:
     metrics = OperatorMetrics()
-    metrics.reconciled("BrokerSet", "ok", 0.01)
+    metrics.count_reconciliation("BrokerSet", "ok", 0.01)
     lines = generate_latest(registry_of(metrics)).decode().splitlines()
     assert f'ballast_build_info{{version="{version("ballast")}"}} 1.0' in lines
     assert any(line.startswith("process_resident_memory_bytes ") for line in lines)
@@ -152,9 +152,9 @@ def test_the_whole_process() -> None:
 
 def test_plans() -> None:
     metrics = OperatorMetrics()
-    metrics.planned("InProcess", "ok", 0.5)
-    metrics.planned("InProcess", "ok", 20.0)
-    metrics.planned("Spark", "ImagePull", 5000.0)
+    metrics.count_plan("InProcess", "ok", 0.5)
+    metrics.count_plan("InProcess", "ok", 20.0)
+    metrics.count_plan("Spark", "ImagePull", 5000.0)
     name = "ballast_plan_generation_duration_seconds"
     lines = [line for line in shown(metrics) if line.startswith(name)]
     assert f'{name}_bucket{{engine="InProcess",le="1.0",result="ok"}} 1.0' in lines

@@ -12,14 +12,14 @@ import pytest
 
 from ballast.kube.runtime.planner_process import (
     Answer,
-    MadePlan,
-    NoPlan,
-    PlanWorkers,
+    InfeasiblePlan,
+    PlannerFailed,
+    PlannerProcesses,
     Request,
-    WorkerFailed,
+    WrittenPlan,
     make_plan,
     memory_left,
-    plan_apart,
+    run_planner_process,
     work,
 )
 from ballast.reassign.plan.index import CHUNK_KEY, ChunkReference, PlanIndex
@@ -42,7 +42,7 @@ def request(strategy: str = "Rebalance", **options: object) -> Request:
 
 def test_a_plan_is_what_its_chunks_are() -> None:
     made = make_plan(request())
-    assert isinstance(made, MadePlan)
+    assert isinstance(made, WrittenPlan)
     assert made.replica_moves == made.summary["replicaMovesLeast"] == 2
     index = PlanIndex(
         format="ballast-plan/v1",
@@ -73,20 +73,20 @@ def test_it_does_not_matter_how_the_snapshot_was_cut() -> None:
 
 def test_no_plan_is_an_answer() -> None:
     made = make_plan(request("SetReplicationFactor", replicationFactor=4))
-    assert isinstance(made, NoPlan)
+    assert isinstance(made, InfeasiblePlan)
     assert made.infeasible["partitions"] == ["t-0"]
-    assert isinstance(make_plan(request("AddBrokers", brokerIds=[9])), NoPlan)
+    assert isinstance(make_plan(request("AddBrokers", brokerIds=[9])), InfeasiblePlan)
 
 
 def test_question_and_answer_are_one_value_each() -> None:
     target = io.BytesIO()
     work(io.BytesIO(msgspec.msgpack.encode(request())), target)
-    answer: Answer = msgspec.msgpack.decode(target.getvalue(), type=MadePlan | NoPlan)
+    answer: Answer = msgspec.msgpack.decode(target.getvalue(), type=WrittenPlan | InfeasiblePlan)
     assert answer == make_plan(request())
 
 
 async def test_a_process_of_its_own_gives_the_same() -> None:
-    workers = PlanWorkers()
+    workers = PlannerProcesses()
     async with asyncio.TaskGroup() as tasks:
         made = [tasks.create_task(workers(request())) for _ in range(2)]
     assert [task.result() for task in made] == [make_plan(request())] * 2
@@ -108,8 +108,8 @@ async def test_a_process_that_dies_is_told_of(
     script.write_text(f"#!{sys.executable}\n{program}\n")
     script.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(script))
-    with pytest.raises(WorkerFailed, match=message) as failed:
-        await plan_apart(request())
+    with pytest.raises(PlannerFailed, match=message) as failed:
+        await run_planner_process(request())
     assert failed.value.reason == reason
 
 

@@ -16,7 +16,7 @@ from ballast.kube.api.ports import KubernetesApi
 from ballast.kube.api.reassignment_object import ReassignmentObject
 from ballast.kube.api.resources import CONFIG_MAPS, FIELD_MANAGER
 from ballast.kube.reassignments.planning.plan_attempt import Attempt
-from ballast.kube.runtime.planner_process import MadePlan, NoPlan
+from ballast.kube.runtime.planner_process import InfeasiblePlan, WrittenPlan
 from ballast.reassign.generate.generation_names import (
     CHUNK_LABEL,
     INFEASIBLE_KEY,
@@ -42,7 +42,7 @@ _MAX_DIGITS: Final = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundIndex:
+class StoredIndex:
     """The index of an attempt's plan."""
 
     name: str
@@ -54,7 +54,7 @@ class FoundIndex:
     """JSON: what is told of the plan; empty when nothing is."""
 
 
-async def find_index(api: KubernetesApi, attempt: Attempt) -> FoundIndex | None:
+async def find_index(api: KubernetesApi, attempt: Attempt) -> StoredIndex | None:
     """Return the index of an attempt, None while there is none. Raises `KubernetesError`."""
     name = plan_object(attempt.plan)
     try:
@@ -65,7 +65,7 @@ async def find_index(api: KubernetesApi, attempt: Attempt) -> FoundIndex | None:
         return None
     data: Mapping[str, str] = document.get("data") or {}
     annotations: Mapping[str, str] = document["metadata"].get("annotations") or {}
-    return FoundIndex(
+    return StoredIndex(
         name=name,
         snapshot_digest=annotations.get(SNAPSHOT_DIGEST_ANNOTATION, ""),
         infeasible=data.get(INFEASIBLE_KEY),
@@ -89,13 +89,13 @@ async def last_attempt(api: KubernetesApi, owner: ReassignmentObject) -> int:
 
 
 async def write_plan_chunks(
-    api: KubernetesApi, attempt: Attempt, made: MadePlan | NoPlan, snapshot_digest: str
+    api: KubernetesApi, attempt: Attempt, made: WrittenPlan | InfeasiblePlan, snapshot_digest: str
 ) -> None:
     """Store what an attempt came to, the index last. Raises `KubernetesError`.
 
     The same snapshot gives the same plan: what a killed writer has left is what would be written.
     """
-    if isinstance(made, NoPlan):
+    if isinstance(made, InfeasiblePlan):
         data = {INFEASIBLE_KEY: msgspec.json.encode(made.infeasible).decode()}
         await _create(api, attempt, _document(attempt, None, snapshot_digest, {}, data))
         return
@@ -124,7 +124,7 @@ async def delete_plan_chunks(api: KubernetesApi, attempt: Attempt) -> None:
             continue
 
 
-def _index(attempt: Attempt, made: MadePlan) -> PlanIndex:
+def _index(attempt: Attempt, made: WrittenPlan) -> PlanIndex:
     return PlanIndex(
         format=PLAN_FORMAT,
         digest=made.digest,

@@ -14,7 +14,7 @@ from ballast.reassign.spec.spec import Settings
 from ballast.reassign.state.conditions import ConditionType
 from ballast.reassign.state.persisted_state import Memory
 
-AT_ONCE: Final = 0.0
+REQUEUE_NOW: Final = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GenerationCase:
+class PlanRequest:
     """What a look has found."""
 
     seen: ReassignmentObject
@@ -58,7 +58,7 @@ class GenerationCase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
+class AttemptInProgress:
     """There is no plan to be executed yet."""
 
     findings: Mapping[ConditionType, Finding]

@@ -14,10 +14,10 @@ from ballast.kube.api.errors import NotFound
 from ballast.kube.api.resources import BROKER_SETS
 from ballast.kube.reassignments.planning.generated_plans import find_index, write_plan_chunks
 from ballast.kube.reassignments.planning.plan_attempt import (
-    AT_ONCE,
+    REQUEUE_NOW,
     AttemptFailed,
-    GenerationCase,
-    Pending,
+    AttemptInProgress,
+    PlanRequest,
 )
 from ballast.kube.reassignments.planning.planning_status import put_off, under_way
 from ballast.kube.reassignments.planning.snapshot_chunks import (
@@ -27,8 +27,8 @@ from ballast.kube.reassignments.planning.snapshot_chunks import (
     write_snapshot_chunks,
 )
 from ballast.kube.reassignments.planning.spark_applications import KubeflowSpark, SparkEngine
-from ballast.kube.reassignments.session import ReassignmentWork
-from ballast.kube.runtime.planner_process import Request, WorkerFailed
+from ballast.kube.reassignments.session import ReassignmentSession
+from ballast.kube.runtime.planner_process import PlannerFailed, Request
 from ballast.model.topics import LOAD_TOPIC
 from ballast.net.admin.cluster_snapshot import ClusterSnapshot, take_snapshot
 from ballast.net.admin.load_rates import (
@@ -52,7 +52,7 @@ from ballast.reassign.generate.spark_application import (
 )
 from ballast.reassign.ports import ClusterUnavailable, LoadHistoryTooLarge
 
-POLL_SECONDS: Final = 3.0
+POLL_S: Final = 3.0
 """Between two looks at a job, whose index wakes us, or at what keeps a snapshot back."""
 PLAN_MISSING: Final = "PlanMissing"
 DEADLINE_EXCEEDED: Final = "DeadlineExceeded"
@@ -79,13 +79,13 @@ _NO_SPARK: Final = (
 class PlanEngines:
     """Carries one reassignment's attempt on, step by step."""
 
-    def __init__(self, work: ReassignmentWork) -> None:
+    def __init__(self, work: ReassignmentSession) -> None:
         self._work = work
         self._operator = work.operator
         self._api = work.operator.api
         self._spark: SparkEngine = KubeflowSpark(work.operator.api, work.operator.spark)
 
-    async def carry_on(self, case: GenerationCase, planning: Planning) -> Pending:
+    async def carry_on(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
         """Take the attempt's next step. Raises `AttemptFailed` and `KubernetesError`."""
         if planning.basis is None:
             return await self._snapshot(case, planning)
@@ -95,12 +95,12 @@ class PlanEngines:
             return await self._submit(case, planning, planning.basis)
         return await self._look_at_job(case, planning)
 
-    async def stop(self, case: GenerationCase, planning: Planning) -> None:
+    async def stop(self, case: PlanRequest, planning: Planning) -> None:
         """Take away what still works on a plan. Raises `KubernetesError`."""
         if planning.job:
             await self._spark.remove(case.seen.namespace, planning.job)
 
-    async def layout(self, case: GenerationCase) -> str | None:
+    async def layout(self, case: PlanRequest) -> str | None:
         """Return the digest of the cluster's layout at rest; None while it does not tell."""
         admin = self._work.admin
         try:
@@ -111,7 +111,9 @@ class PlanEngines:
             return None
         return await asyncio.to_thread(layout_digest, taken.brokers, taken.topics())
 
-    async def _without_history(self, planning: Planning, asked: LoadAsked, now_ms: int) -> Pending:
+    async def _without_history(
+        self, planning: Planning, asked: LoadAsked, now_ms: int
+    ) -> AttemptInProgress:
         """Wait for samples; for a topic of them, which Apache Kafka never has, not for ever."""
         if await history_partitions(self._work.admin):
             return _put_off(planning, LOAD_HISTORY_MISSING, _no_history(asked))
@@ -121,7 +123,7 @@ class PlanEngines:
 
     # -- the snapshot --------------------------------------------------------------------------
 
-    async def _snapshot(self, case: GenerationCase, planning: Planning) -> Pending:
+    async def _snapshot(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
         """Take a snapshot of the cluster at rest: what moves is neither here nor there."""
         admin = self._work.admin
         try:
@@ -154,13 +156,13 @@ class PlanEngines:
             controller_epoch=case.cluster.epoch,
             time_ms=now_ms,
         )
-        return Pending(
+        return AttemptInProgress(
             findings=under_way(_plans(engine, taken)),
             planning=replace(planning, basis=basis, engine=engine, layout=layout),
-            delay_s=AT_ONCE,
+            delay_s=REQUEUE_NOW,
         )
 
-    async def _taken(self, case: GenerationCase, *, with_sizes: bool = True) -> ClusterSnapshot:
+    async def _taken(self, case: PlanRequest, *, with_sizes: bool = True) -> ClusterSnapshot:
         of_log_dirs = case.generate.strategy == Strategy.REBALANCE_LOG_DIRS
         return await take_snapshot(
             self._work.admin,
@@ -169,7 +171,7 @@ class PlanEngines:
             with_sizes=with_sizes or of_log_dirs,
         )
 
-    async def _cordoned(self, case: GenerationCase) -> Callable[[int], bool]:
+    async def _cordoned(self, case: PlanRequest) -> Callable[[int], bool]:
         """Return who is to get nothing: brokers that the set is about to give up."""
         try:
             document = await self._api.get(BROKER_SETS, case.seen.namespace, case.seen.broker_set)
@@ -177,7 +179,7 @@ class PlanEngines:
         except (NotFound, InvalidBrokerSet):
             return lambda _: False
 
-    async def _engine(self, case: GenerationCase, partitions: int) -> Engine:
+    async def _engine(self, case: PlanRequest, partitions: int) -> Engine:
         asked = case.generate.engine
         may_be_spark = asked is not Engine.IN_PROCESS
         has_spark = may_be_spark and await self._spark.is_served(case.seen.namespace)
@@ -189,7 +191,9 @@ class PlanEngines:
 
     # -- in process ----------------------------------------------------------------------------
 
-    async def _in_process(self, case: GenerationCase, planning: Planning, basis: Basis) -> Pending:
+    async def _in_process(
+        self, case: PlanRequest, planning: Planning, basis: Basis
+    ) -> AttemptInProgress:
         attempt = case.attempt(planning.attempt)
         packed = await read_snapshot_chunks(self._api, attempt)
         if packed is None or packed.digest != basis.snapshot_digest:
@@ -197,15 +201,19 @@ class PlanEngines:
             raise AttemptFailed(SNAPSHOT_MISSING, message)
         try:
             request = Request(options=case.generate.options, chunks=packed.chunks)
-            made = await self._operator.plan_apart(request)
-        except WorkerFailed as error:
+            made = await self._operator.make_plan(request)
+        except PlannerFailed as error:
             raise AttemptFailed(error.reason, str(error)) from error
         await write_plan_chunks(self._api, attempt, made, packed.digest)
-        return Pending(findings=under_way(_STORED), planning=planning, delay_s=AT_ONCE)
+        return AttemptInProgress(
+            findings=under_way(_STORED), planning=planning, delay_s=REQUEUE_NOW
+        )
 
     # -- by Spark ------------------------------------------------------------------------------
 
-    async def _submit(self, case: GenerationCase, planning: Planning, basis: Basis) -> Pending:
+    async def _submit(
+        self, case: PlanRequest, planning: Planning, basis: Basis
+    ) -> AttemptInProgress:
         attempt = case.attempt(planning.attempt)
         try:
             load = await self._load(case, basis)
@@ -224,15 +232,15 @@ class PlanEngines:
         refused = await self._spark.submit(request, case.seen)
         if refused is not None:
             raise AttemptFailed(refused.reason, refused.message)
-        return Pending(
+        return AttemptInProgress(
             findings=under_way(f"SparkApplication {attempt.plan} is to make the plan"),
             planning=replace(
                 planning, job=attempt.plan, job_begin_ms=self._operator.clock.wall_ms()
             ),
-            delay_s=POLL_SECONDS,
+            delay_s=POLL_S,
         )
 
-    async def _load(self, case: GenerationCase, basis: Basis) -> JobLoad | None:
+    async def _load(self, case: PlanRequest, basis: Basis) -> JobLoad | None:
         """Return the history that the job reads: until the snapshot was taken.
 
         Raises `ClusterUnavailable`.
@@ -248,12 +256,14 @@ class PlanEngines:
             features=asked.features,
         )
 
-    async def _look_at_job(self, case: GenerationCase, planning: Planning) -> Pending:
+    async def _look_at_job(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
         namespace, job = case.seen.namespace, planning.job
         state = await self._spark.look(namespace, job)
         # The index is looked for after the job: of one that has ended, it is there or it never is.
         if await find_index(self._api, case.attempt(planning.attempt)) is not None:
-            return Pending(findings=under_way(_STORED), planning=planning, delay_s=AT_ONCE)
+            return AttemptInProgress(
+                findings=under_way(_STORED), planning=planning, delay_s=REQUEUE_NOW
+            )
         if state is None:
             message = f"SparkApplication {job} was deleted before there was a plan"
             raise AttemptFailed(DRIVER_FAILED, message)
@@ -266,16 +276,16 @@ class PlanEngines:
                 await self._spark.remove(namespace, job)
             raise AttemptFailed(state.reason, state.message)
         await self._hold_to_deadline(case, planning, state)
-        return Pending(
+        return AttemptInProgress(
             findings=under_way(
                 f"SparkApplication {job} is {state.phase.name.lower()}: {state.message}"
             ),
             planning=planning,
-            delay_s=POLL_SECONDS,
+            delay_s=POLL_S,
         )
 
     async def _hold_to_deadline(
-        self, case: GenerationCase, planning: Planning, state: JobState
+        self, case: PlanRequest, planning: Planning, state: JobState
     ) -> None:
         deadline_s = case.generate.job.deadline_seconds
         if self._operator.clock.wall_ms() - planning.job_begin_ms <= deadline_s * 1000:
@@ -285,8 +295,8 @@ class PlanEngines:
         raise AttemptFailed(DEADLINE_EXCEEDED, message)
 
 
-def _put_off(planning: Planning, reason: str, why: str) -> Pending:
-    return Pending(findings=put_off(reason, why), planning=planning, delay_s=POLL_SECONDS)
+def _put_off(planning: Planning, reason: str, why: str) -> AttemptInProgress:
+    return AttemptInProgress(findings=put_off(reason, why), planning=planning, delay_s=POLL_S)
 
 
 def _plans(engine: Engine, taken: ClusterSnapshot) -> str:

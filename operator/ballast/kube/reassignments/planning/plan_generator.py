@@ -16,16 +16,16 @@ from ballast.kube.reassignments.plan_source import (
     remembered_plan,
 )
 from ballast.kube.reassignments.planning.generated_plans import (
-    FoundIndex,
+    StoredIndex,
     delete_plan_chunks,
     find_index,
     last_attempt,
 )
 from ballast.kube.reassignments.planning.plan_attempt import (
-    AT_ONCE,
+    REQUEUE_NOW,
     AttemptFailed,
-    GenerationCase,
-    Pending,
+    AttemptInProgress,
+    PlanRequest,
 )
 from ballast.kube.reassignments.planning.plan_engines import PLAN_MISSING, PlanEngines
 from ballast.kube.reassignments.planning.plan_explanations import (
@@ -41,7 +41,7 @@ from ballast.kube.reassignments.planning.planning_status import (
     under_way,
 )
 from ballast.kube.reassignments.planning.snapshot_chunks import delete_snapshot_chunks
-from ballast.kube.reassignments.session import ReassignmentWork
+from ballast.kube.reassignments.session import ReassignmentSession
 from ballast.model.conditions import timestamp
 from ballast.reassign.decision.admission import UNKNOWN_BROKER, UNKNOWN_TOPIC
 from ballast.reassign.generate.generation import INFEASIBLE, Next, Planning, next_of
@@ -50,8 +50,8 @@ from ballast.reassign.plan.index import INDEX_KEY
 from ballast.reassign.spec.plan_manifest import PlanConfigMap
 from ballast.reassign.state.conditions import ConditionType
 
-REST_SECONDS: Final = 600.0
-REPLAN_SECONDS: Final = 10.0
+FINISHED_RESYNC_S: Final = 600.0
+REPLAN_INTERVAL_S: Final = 10.0
 """The least time between two plans of which the first was stale before anybody approved it."""
 
 _FOR_ANOTHER_LAYOUT: Final = "tried again once the cluster's brokers or replicas are others"
@@ -60,14 +60,14 @@ _FOR_ANOTHER_LAYOUT: Final = "tried again once the cluster's brokers or replicas
 class PlanGenerator:
     """One reassignment's way to its plan."""
 
-    def __init__(self, work: ReassignmentWork) -> None:
+    def __init__(self, work: ReassignmentSession) -> None:
         self._work = work
         self._operator = work.operator
         self._api = work.operator.api
         self._plans = PlanLoader(work.operator.api, work.operator.clock)
         self._engines = PlanEngines(work)
 
-    async def look(self, case: GenerationCase) -> LoadedPlan | Pending:
+    async def look(self, case: PlanRequest) -> LoadedPlan | AttemptInProgress:
         """Take the next step; return the plan once there is one.
 
         Raises `KubernetesError`, and `PlanNotReadable` for a plan that was approved.
@@ -84,11 +84,11 @@ class PlanGenerator:
         except AttemptFailed as error:
             return await self._fail(case, planning, error)
 
-    async def give_up(self, case: GenerationCase) -> None:
+    async def give_up(self, case: PlanRequest) -> None:
         """Take away what still works on a plan. Raises `KubernetesError`."""
         await self._engines.stop(case, planning_of(case.seen))
 
-    async def _remembered(self, case: GenerationCase) -> Planning:
+    async def _remembered(self, case: PlanRequest) -> Planning:
         """Return which attempt it is; where no status tells it, its objects do."""
         planning = planning_of(case.seen)
         if planning.attempt:
@@ -99,7 +99,7 @@ class PlanGenerator:
 
     # -- attempts ------------------------------------------------------------------------------
 
-    async def _next(self, case: GenerationCase, planning: Planning) -> Pending:
+    async def _next(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
         now_ms = self._operator.clock.wall_ms()
         what, when_ms = next_of(
             planning,
@@ -123,28 +123,30 @@ class PlanGenerator:
                     needs_help=is_infeasible,
                 )
                 delay_s = (when_ms - now_ms) / 1000
-                return Pending(findings=found, planning=planning, delay_s=delay_s)
+                return AttemptInProgress(findings=found, planning=planning, delay_s=delay_s)
             case Next.GIVE_UP:
                 then = (
                     f"{planning.failures} attempts have failed: put it right, then change anything "
                     "in spec, such as desiredState to Paused and back"
                 )
                 found = failed(planning, then, needs_help=True)
-                return Pending(findings=found, planning=planning, delay_s=REST_SECONDS)
+                return AttemptInProgress(
+                    findings=found, planning=planning, delay_s=FINISHED_RESYNC_S
+                )
 
-    async def _begin(self, case: GenerationCase, planning: Planning) -> Pending:
+    async def _begin(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
         """Begin the next attempt; what the last one has left goes."""
         if planning.attempt:
             attempt = case.attempt(planning.attempt)
             await delete_plan_chunks(self._api, attempt)
             await delete_snapshot_chunks(self._api, attempt)
-        return Pending(
+        return AttemptInProgress(
             findings=under_way("a snapshot of the cluster is being taken"),
             planning=planning.begun(self._operator.clock.wall_ms()),
-            delay_s=AT_ONCE,
+            delay_s=REQUEUE_NOW,
         )
 
-    async def _look_again(self, case: GenerationCase, planning: Planning) -> Pending:
+    async def _look_again(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
         """Begin another attempt for another layout than the one that there was no plan for."""
         layout = await self._engines.layout(case)
         if layout is not None and layout != planning.layout:
@@ -153,40 +155,40 @@ class PlanGenerator:
         still = planning.failed(
             planning.reason, planning.message, now_ms, self._circumstances(case)
         )
-        return Pending(
+        return AttemptInProgress(
             findings=failed(still, _FOR_ANOTHER_LAYOUT, needs_help=True),
             planning=still,
-            delay_s=AT_ONCE,
+            delay_s=REQUEUE_NOW,
         )
 
     async def _fail(
-        self, case: GenerationCase, planning: Planning, error: AttemptFailed
-    ) -> Pending:
+        self, case: PlanRequest, planning: Planning, error: AttemptFailed
+    ) -> AttemptInProgress:
         """End the attempt; its snapshot is of no more use."""
         await delete_snapshot_chunks(self._api, case.attempt(planning.attempt))
         now_ms = self._operator.clock.wall_ms()
         ended = planning.failed(error.reason, str(error), now_ms, self._circumstances(case))
         self._note(planning, error.reason)
-        return Pending(
+        return AttemptInProgress(
             findings=failed(ended, "another attempt follows", needs_help=False),
             planning=ended,
-            delay_s=AT_ONCE,
+            delay_s=REQUEUE_NOW,
         )
 
-    def _circumstances(self, case: GenerationCase) -> str:
+    def _circumstances(self, case: PlanRequest) -> str:
         """Return what has to change before attempts that failed are worth repeating."""
         return f"{case.seen.generation} {self._operator.spark.image}".strip()
 
     def _note(self, planning: Planning, result: str) -> None:
         engine = "" if planning.engine is None else planning.engine.value
         seconds = (self._operator.clock.wall_ms() - planning.begin_ms) / 1000
-        self._operator.metrics.planned(engine, result, max(0.0, seconds))
+        self._operator.metrics.count_plan(engine, result, max(0.0, seconds))
 
     # -- the plan ------------------------------------------------------------------------------
 
     async def _planned(
-        self, case: GenerationCase, planning: Planning, found: FoundIndex
-    ) -> LoadedPlan | Pending:
+        self, case: PlanRequest, planning: Planning, found: StoredIndex
+    ) -> LoadedPlan | AttemptInProgress:
         """Return the plan of the present attempt; a new attempt when it cannot run any more."""
         if found.infeasible is not None:
             raise AttemptFailed(INFEASIBLE, infeasible_words(found.infeasible))
@@ -205,23 +207,23 @@ class PlanGenerator:
         if plan.summary is not None or plan.assignments.targets:
             return replace(plan, details=details)
         digest = plan.objects[0].digest
-        return Pending(
+        return AttemptInProgress(
             findings=nothing_to_do(digest),
             planning=planning,
-            delay_s=AT_ONCE,
+            delay_s=REQUEUE_NOW,
             plan={"digest": digest, "partitions": 0, "replicaMoves": 0, **details},
         )
 
-    async def _replan(self, case: GenerationCase, planning: Planning) -> Pending:
+    async def _replan(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
         """Forget a plan that nobody has approved and that cannot run: the cluster has changed."""
-        left_s = REPLAN_SECONDS - (self._operator.clock.wall_ms() - planning.begin_ms) / 1000
+        left_s = REPLAN_INTERVAL_S - (self._operator.clock.wall_ms() - planning.begin_ms) / 1000
         if left_s > 0:
             why = "the cluster has changed since the plan was made: another one is made"
-            return Pending(findings=under_way(why), planning=planning, delay_s=left_s)
+            return AttemptInProgress(findings=under_way(why), planning=planning, delay_s=left_s)
         await self._work.discard()
         return await self._begin(case, planning)
 
-    async def _being_executed(self, case: GenerationCase, planning: Planning) -> LoadedPlan:
+    async def _being_executed(self, case: PlanRequest, planning: Planning) -> LoadedPlan:
         """Return the plan that is being executed; what is remembered stands in for it."""
         assert case.memory is not None, "it has begun"
         if planning.attempt:
@@ -233,7 +235,7 @@ class PlanGenerator:
         return remembered_plan(case.memory)
 
 
-def _details(case: GenerationCase, planning: Planning, found: FoundIndex) -> dict[str, Any]:
+def _details(case: PlanRequest, planning: Planning, found: StoredIndex) -> dict[str, Any]:
     """Return what ``status.plan`` tells of a generated plan beside its moves."""
     summary = read_explanation(found.summary)
     rate = case.settings.execution.throttle_bytes_per_second
@@ -257,7 +259,7 @@ def _source(index: str) -> PlanConfigMap:
     return PlanConfigMap(name=index, key=INDEX_KEY)
 
 
-def _check_basis(planning: Planning, found: FoundIndex) -> None:
+def _check_basis(planning: Planning, found: StoredIndex) -> None:
     basis = planning.basis
     if basis is None or not found.snapshot_digest:
         return

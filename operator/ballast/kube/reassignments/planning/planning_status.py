@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ballast.kube.api.reassignment_object import ReassignmentObject, milliseconds
-from ballast.kube.reassignments.planning.plan_attempt import Pending
+from ballast.kube.reassignments.planning.plan_attempt import AttemptInProgress
 from ballast.model.conditions import NOT_RECONCILED, ConditionStatus, Finding
 from ballast.reassign.generate.generate_manifest import Engine
 from ballast.reassign.generate.generation import Basis, Planning
@@ -40,7 +40,9 @@ def planning_of(seen: ReassignmentObject) -> Planning:
     )
 
 
-def pending_status(seen: ReassignmentObject, pending: Pending, epoch: int | None) -> dict[str, Any]:
+def pending_status(
+    seen: ReassignmentObject, pending: AttemptInProgress, epoch: int | None
+) -> dict[str, Any]:
     """Return the status while there is no plan to be executed; that of an earlier one goes."""
     status: dict[str, Any] = {
         "planning": pending.planning.to_document(),

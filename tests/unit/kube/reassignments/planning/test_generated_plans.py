@@ -11,11 +11,11 @@ from ballast.kube.reassignments.planning.generated_plans import (
     write_plan_chunks,
 )
 from ballast.kube.reassignments.planning.plan_attempt import Attempt
-from ballast.kube.runtime.planner_process import MadePlan, NoPlan, Request, make_plan
+from ballast.kube.runtime.planner_process import InfeasiblePlan, Request, WrittenPlan, make_plan
 from ballast.reassign.spec.plan_manifest import PlanConfigMap
 from tests.fakes.fuse import Fuse, Killed
 from tests.fakes.kubernetes import FakeKubernetes
-from tests.unit.kube.reassignment_house import FusedKubernetes
+from tests.unit.kube.reassignment_cluster import FusedKubernetes
 
 METADATA = {"name": "grow", "namespace": "ns", "uid": "u"}
 OWNER = ReassignmentObject(document={"metadata": METADATA})
@@ -23,14 +23,14 @@ ATTEMPT = Attempt(owner=OWNER, plan="grow-1", number=1)
 SNAPSHOT = b"""{"format":"ballast-snapshot/v1","brokers":[{"id":1},{"id":2},{"id":3}]}
 {"topic":"t","replicas":[[1,2],[2,1],[1,2]]}
 """
-NONE = NoPlan(infeasible={"rule": "Replicas", "message": "no"})
+NONE = InfeasiblePlan(infeasible={"rule": "Replicas", "message": "no"})
 
 
-def made() -> MadePlan:
+def made() -> WrittenPlan:
     packer = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
     chunk = packer.compress(SNAPSHOT) + packer.flush()
     plan = make_plan(Request(options={"strategy": "Rebalance"}, chunks=(chunk,)))
-    assert isinstance(plan, MadePlan)
+    assert isinstance(plan, WrittenPlan)
     return plan
 
 

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from ballast.kube.api.cluster_address import ClusterAddress
 from ballast.kube.api.reassignment_object import ReassignmentObject
-from ballast.kube.reassignments.planning.plan_attempt import AttemptFailed, GenerationCase
+from ballast.kube.reassignments.planning.plan_attempt import AttemptFailed, PlanRequest
 from ballast.reassign.generate.generate_manifest import PlanToGenerate
 from ballast.reassign.plan.plan import Plan
 from ballast.reassign.spec.spec import Approval, Settings
 from ballast.reassign.state.persisted_state import Memory
 
 SEEN = ReassignmentObject(document={"metadata": {"name": "grow", "namespace": "ns", "uid": "u"}})
-CASE = GenerationCase(
+CASE = PlanRequest(
     seen=SEEN,
     generate=PlanToGenerate(strategy="Rebalance"),
     settings=Settings(),

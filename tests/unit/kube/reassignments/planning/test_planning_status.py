@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ballast.kube.api.reassignment_object import ReassignmentObject
-from ballast.kube.reassignments.planning.plan_attempt import Pending
+from ballast.kube.reassignments.planning.plan_attempt import AttemptInProgress
 from ballast.kube.reassignments.planning.planning_status import (
     failed,
     given_up,
@@ -64,7 +64,7 @@ def test_what_others_write_is_not_believed(document: object) -> None:
 
 
 def test_a_plan_that_was_is_not_told_of_any_more() -> None:
-    pending = Pending(findings={}, planning=PLANNING, delay_s=0.0)
+    pending = AttemptInProgress(findings={}, planning=PLANNING, delay_s=0.0)
     status = pending_status(
         seen(plan={"digest": "d"}, conditions=[1], controllerEpoch=3), pending, 4
     )
@@ -74,7 +74,7 @@ def test_a_plan_that_was_is_not_told_of_any_more() -> None:
         "controllerEpoch": 4,
     }
     assert pending_status(seen(controllerEpoch=3), pending, None)["controllerEpoch"] == 3
-    empty = Pending(findings={}, planning=PLANNING, delay_s=0.0, plan={"digest": "d"})
+    empty = AttemptInProgress(findings={}, planning=PLANNING, delay_s=0.0, plan={"digest": "d"})
     assert pending_status(seen(), empty, None)["plan"] == {"digest": "d"}
 
 

@@ -1,4 +1,4 @@
-"""`Tending`, kopf included, in its thread against an emulated API server, over HTTP (kmock)."""
+"""`LeaderWork`, kopf included, in its thread against an emulated API server, over HTTP (kmock)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -11,6 +11,7 @@ import kopf
 from ballast.cli.clock import LoopClock
 from ballast.kube.api.errors import NotFound
 from ballast.kube.api.leader_election import LeaseTiming
+from ballast.kube.api.reassignment_object import CLEANUP_FINALIZER
 from ballast.kube.api.resources import (
     BROKER_SETS,
     CONFIG_MAPS,
@@ -19,13 +20,12 @@ from ballast.kube.api.resources import (
     Resource,
 )
 from ballast.kube.dependent_watches import OWNED
-from ballast.kube.kopf_loop import Tending
-from ballast.kube.reconcilers import CLEANUP_FINALIZER
+from ballast.kube.kopf_loop import LeaderWork
 from ballast.kube.runtime.context import ClosableAdmin, OperatorContext
 from ballast.kube.runtime.loop_thread import LoopThread
 from ballast.kube.runtime.metrics import OperatorMetrics
 from ballast.kube.runtime.options import OperatorOptions
-from ballast.kube.runtime.work_queue import Wakes
+from ballast.kube.runtime.work_queue import WorkQueue
 
 MOVE = ObjectKey("partitionreassignments", "a", "move")
 SET = ObjectKey("brokersets", "a", "one")
@@ -52,13 +52,13 @@ def of_kmock(resource: Resource) -> kmock.resource:
     return kmock.resource(resource.group, resource.version, resource.plural)
 
 
-class House:
-    """The server, and tenders that note what they see."""
+class Environment:
+    """The server, and reconcilers that note what they see."""
 
     def __init__(self, server: kmock.KubernetesEmulator) -> None:
         self.server = server
         self.url = ""
-        self.wakes = Wakes()
+        self.queue = WorkQueue()
         self.seen: list[tuple[str, str]] = []
         # kopf waits for the kind of namespaces, though it is told to look at none.
         self.declare(Resource(group="", version="v1", plural="namespaces", kind="Namespace"))
@@ -131,7 +131,7 @@ class House:
                 patch = {"metadata": {"finalizers": left}}
                 await operator.api.patch(resource, "a", key.name, patch)
                 break
-            if await operator.wakes.wait(key, WAIT_S):
+            if await operator.queue.wait(key, WAIT_S):
                 self.seen.append(("woken", key.name))
         self.seen.append(("left", key.name))
 
@@ -143,34 +143,37 @@ class House:
 
 
 @asynccontextmanager
-async def served() -> AsyncIterator[tuple[House, LoopThread]]:
+async def served() -> AsyncIterator[tuple[Environment, LoopThread]]:
     """Serve, and make the thread that tends; both of our kinds are not declared yet."""
     async with kmock.KubernetesEmulator() as server, kmock.Server(server) as listening:
-        house = House(server)
-        house.url = str(listening.url).rstrip("/")
-        tending = Tending(
+        env = Environment(server)
+        env.url = str(listening.url).rstrip("/")
+        reconcilers = LeaderWork(
             options=OPTIONS,
-            login=house.login,
+            login=env.login,
             clock=LoopClock(lambda: 0),
             admin_for=no_cluster,
             metrics=OperatorMetrics(),
-            wakes=house.wakes,
-            tend={PARTITION_REASSIGNMENTS: house.tend, BROKER_SETS: house.tend},
+            queue=env.queue,
+            reconcilers={PARTITION_REASSIGNMENTS: env.tend, BROKER_SETS: env.tend},
         )
-        yield house, LoopThread(tending.run, name="tenders", loop_factory=asyncio.new_event_loop)
+        yield (
+            env,
+            LoopThread(reconcilers.run, name="reconcilers", loop_factory=asyncio.new_event_loop),
+        )
 
 
 @asynccontextmanager
-async def tended(*prepare: Callable[[House], None]) -> AsyncIterator[House]:
-    """Tend what ``prepare`` puts on the server, and end in order."""
-    async with served() as (house, thread):
+async def tended(*prepare: Callable[[Environment], None]) -> AsyncIterator[Environment]:
+    """Reconcile what ``prepare`` puts on the server, and end in order."""
+    async with served() as (env, thread):
         for resource in TENDED.values():
-            house.declare(resource)
+            env.declare(resource)
         for step in prepare:
-            step(house)
+            step(env)
         thread.start()
         try:
-            yield house
+            yield env
         finally:
             thread.stop()
             async with asyncio.timeout(WAIT_S):

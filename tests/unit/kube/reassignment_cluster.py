@@ -1,4 +1,4 @@
-"""A small cluster behind a Kubernetes API in memory, and tenders that live and die there."""
+"""A small cluster behind a Kubernetes API in memory, and reconcilers that live and die there."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,11 +16,11 @@ from ballast.kube.api.resources import (
     ObjectKey,
     Resource,
 )
-from ballast.kube.reassignments.reconciler import Tender
+from ballast.kube.reassignments.reconciler import PartitionReassignmentReconciler
 from ballast.kube.runtime.context import ClosableAdmin, OperatorContext
 from ballast.kube.runtime.metrics import OperatorMetrics
-from ballast.kube.runtime.planner_process import Answer, Request, WorkerFailed, make_plan
-from ballast.kube.runtime.work_queue import Wakes
+from ballast.kube.runtime.planner_process import Answer, PlannerFailed, Request, make_plan
+from ballast.kube.runtime.work_queue import WorkQueue
 from ballast.model.conditions import timestamp
 from ballast.reassign.generate.spark_application import SparkSettings
 from ballast.reassign.state.conditions import LifecycleState
@@ -93,7 +93,7 @@ class FusedKubernetes(FakeKubernetes):
 
 
 class FusedAdmin(FakeAdmin):
-    """The admin of a tender: counts how often it was closed."""
+    """The admin of a reconciler: counts how often it was closed."""
 
     def __init__(self, cluster: FakeCluster, fuse: Fuse) -> None:
         super().__init__(cluster, fuse)
@@ -103,16 +103,16 @@ class FusedAdmin(FakeAdmin):
         self.closed += 1
 
 
-class JumpingWakes(Wakes):
+class JumpingQueue(WorkQueue):
     """Waiting takes no time: the clock jumps."""
 
     def __init__(self, clock: FakeClock) -> None:
         super().__init__()
         self.clock = clock
-        self.woken: list[ObjectKey] = []
+        self.enqueued: list[ObjectKey] = []
 
-    def wake(self, key: ObjectKey) -> None:
-        self.woken.append(key)
+    def enqueue(self, key: ObjectKey) -> None:
+        self.enqueued.append(key)
 
     async def wait(self, key: ObjectKey, timeout_s: float) -> bool:  # noqa: ARG002  (the port's)
         await self.clock.sleep(timeout_s)
@@ -134,7 +134,7 @@ def assignments() -> list[dict[str, Any]]:
     ]
 
 
-class House:
+class Environment:
     """What outlives operators: the API server's objects, the cluster, time."""
 
     def __init__(self, model: FakeCluster | None = None, fuse: Fuse | None = None) -> None:
@@ -144,14 +144,14 @@ class House:
         self.clock.cluster = self.cluster
         self.api = FusedKubernetes(self.fuse)
         self.admin = FusedAdmin(self.cluster, self.fuse)
-        self.wakes = JumpingWakes(self.clock)
+        self.queue = JumpingQueue(self.clock)
         self.bootstraps: list[str] = []
-        self.events: Callable[[House], None] = lambda _: None
+        self.events: Callable[[Environment], None] = lambda _: None
         self.states: list[str] = []
         self.spark = SparkSettings()
         self.planned = 0
         """How many plans were computed."""
-        self.worker_failures: list[WorkerFailed] = []
+        self.worker_failures: list[PlannerFailed] = []
         """What befalls the next plans."""
         self.turned_at: int | None = None
         """How many effects there had been when the user first intervened."""
@@ -165,7 +165,7 @@ class House:
     def context(self) -> OperatorContext:
         return OperatorContext(
             api=self.api,
-            wakes=self.wakes,
+            queue=self.queue,
             clock=self.clock,
             admin_for=self._admin_for,
             metrics=OperatorMetrics(),
@@ -174,10 +174,10 @@ class House:
             broker_image="ballast:dev",
             cluster_domain="cluster.local",
             spark=self.spark,
-            plan_apart=self._plan_apart,
+            make_plan=self._make_plan,
         )
 
-    async def _plan_apart(self, request: Request) -> Answer:
+    async def _make_plan(self, request: Request) -> Answer:
         """Make a plan here: a process of its own is for `test_plan_worker`."""
         self.planned += 1
         if self.worker_failures:
@@ -248,29 +248,35 @@ class House:
         """Ask for its deletion, as a user would."""
         self.api.ask_to_delete(PARTITION_REASSIGNMENTS, NAMESPACE, name, self.clock.wall_ms())
 
-    def tender(self, name: str = "move") -> Tender:
-        return Tender(self.context(), ObjectKey("partitionreassignments", NAMESPACE, name))
+    def reconciler(self, name: str = "move") -> PartitionReassignmentReconciler:
+        return PartitionReassignmentReconciler(
+            self.context(), ObjectKey("partitionreassignments", NAMESPACE, name)
+        )
 
-    async def looks(self, tender: Tender, count: int) -> float | None:
+    async def looks(self, reconciler: PartitionReassignmentReconciler, count: int) -> float | None:
         """Look so often; return what the last one said."""
         delay: float | None = 0.0
         for _ in range(count):
             self.events(self)
-            delay = await tender.look()
+            delay = await reconciler.look()
             self._note()
             if delay is None:
                 return None
             await self.clock.sleep(delay)
         return delay
 
-    async def until(self, is_over: Callable[["House"], bool], tender: Tender | None = None) -> None:
-        """Let one tender live until something holds."""
-        tender = tender or self.tender()
+    async def until(
+        self,
+        is_over: Callable[["Environment"], bool],
+        reconciler: PartitionReassignmentReconciler | None = None,
+    ) -> None:
+        """Let one reconciler live until something holds."""
+        reconciler = reconciler or self.reconciler()
         for _ in range(_MAX_LOOKS):
             if is_over(self):
                 return
             self.events(self)
-            delay = await tender.look()
+            delay = await reconciler.look()
             self._note()
             await self.clock.sleep(min(delay or 0.0, _MAX_SLEEP_SECONDS))
         raise AssertionError(f"no end: {self.states[-5:]} {self.seen().status}")
@@ -281,8 +287,8 @@ class House:
         if self.states[-1:] != [state]:
             self.states.append(state)
 
-    def live(self, is_over: Callable[["House"], bool]) -> None:
-        """Let tenders live, one after the other, until something holds."""
+    def live(self, is_over: Callable[["Environment"], bool]) -> None:
+        """Let reconcilers live, one after the other, until something holds."""
         for _ in range(3):
             try:
                 asyncio.run(self.until(is_over))
@@ -292,10 +298,10 @@ class House:
         raise AssertionError("killed more than once")
 
 
-def has_ended(house: House) -> bool:
-    found = house.find()
+def has_ended(env: Environment) -> bool:
+    found = env.find()
     return found is None or (found.is_settled and not found.has_finalizer)
 
 
-def is_gone(house: House) -> bool:
-    return house.find() is None
+def is_gone(env: Environment) -> bool:
+    return env.find() is None

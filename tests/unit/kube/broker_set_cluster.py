@@ -1,4 +1,4 @@
-"""A Kubernetes with brokers in its pods, for tests of the tender of a BrokerSet.
+"""A Kubernetes with brokers in its pods, for tests of the reconciler of a BrokerSet.
 
 `House.live` plays the StatefulSet controller, the kubelets and the brokers: it makes and deletes
 pods, replaces those of an old revision one by one while all others are ready, and lets brokers
@@ -24,12 +24,12 @@ from ballast.kube.api.resources import (
     Document,
     ObjectKey,
 )
-from ballast.kube.broker_sets.reconciler import BrokerSetTender
+from ballast.kube.broker_sets.reconciler import BrokerSetReconciler
 from ballast.kube.runtime.candidate_view import CandidateView
 from ballast.kube.runtime.context import ClosableAdmin, OperatorContext
 from ballast.kube.runtime.ensembles import Question
 from ballast.kube.runtime.metrics import OperatorMetrics
-from ballast.kube.runtime.work_queue import Wakes
+from ballast.kube.runtime.work_queue import WorkQueue
 from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster
 from tests.fakes.kubernetes import FakeKubernetes
 
@@ -38,7 +38,7 @@ KEY = ObjectKey(BROKER_SETS.plural, NAMESPACE, "prod")
 LABELS = {names.SET_LABEL: "prod"}
 
 
-class House:
+class Environment:
     """What outlives operators."""
 
     def __init__(self, api: FakeKubernetes | None = None, **spec: Any) -> None:
@@ -62,14 +62,14 @@ class House:
             node = {"metadata": {"name": f"node-{number}", "labels": labels}}
             self.api.put(NODES, node)
         self.edit(**{**BASE, **spec})
-        self.tender = self.operator()
+        self.reconciler = self.operator()
 
     # -- the operator ---------------------------------------------------------------------------
 
     def context(self) -> OperatorContext:
         return OperatorContext(
             api=self.api,
-            wakes=Wakes(),
+            queue=WorkQueue(),
             clock=self.clock,
             admin_for=self._admin_for,
             metrics=OperatorMetrics(),
@@ -86,9 +86,9 @@ class House:
         silence = EnsembleAnswer(error=f"{question.connect_string} does not answer")
         return self.ensembles.get(question.connect_string, silence)
 
-    def operator(self) -> BrokerSetTender:
-        """Return the tender of a new process."""
-        return BrokerSetTender(self.context(), KEY)
+    def operator(self) -> BrokerSetReconciler:
+        """Return the reconciler of a new process."""
+        return BrokerSetReconciler(self.context(), KEY)
 
     def _admin_for(self, bootstrap: str) -> ClosableAdmin:
         if bootstrap.startswith("nowhere"):
@@ -99,7 +99,7 @@ class House:
     async def settle(self, rounds: int = 40, *, seconds: float = 1.0) -> None:
         """Let operator and world go on for a while."""
         for _ in range(rounds):
-            await self.tender.look()
+            await self.reconciler.look()
             self.live()
             await self.clock.sleep(seconds)
 
