@@ -238,18 +238,18 @@ MUTANTS = (
     Mutant(followers_begin_at_their_high_watermark, Seeds(REPLICATION), "KAFKA-1211"),
     Mutant(
         deposed_controllers_are_obeyed,
-        Test(f"{UNIT}broker/apis/test_leader_and_isr.py::test_stale_epochs_change_nothing"),
+        Test(f"{UNIT}broker/apis/control/test_leader_and_isr.py::test_stale_epochs_change_nothing"),
         "KAFKA-1188",
     ),
     Mutant(
         words_to_an_earlier_process_are_obeyed,
-        Test(f"{UNIT}broker/apis/test_leader_and_isr.py::test_stale_epochs_change_nothing"),
+        Test(f"{UNIT}broker/apis/control/test_leader_and_isr.py::test_stale_epochs_change_nothing"),
         "KAFKA-7235",
     ),
     Mutant(
         stops_of_the_same_epoch_are_ignored,
         Test(
-            f"{UNIT}broker/test_leadership.py::test_which_stops_are_taken",
+            f"{UNIT}broker/following/test_replica_roles.py::test_which_stops_are_taken",
             leader_epoch=5,
             code=ErrorCode.NONE,
         ),
@@ -262,7 +262,7 @@ MUTANTS = (
     Mutant(
         same_leader_in_a_new_epoch_is_no_news,
         Test(
-            f"{UNIT}broker/test_fetcher.py"
+            f"{UNIT}broker/following/test_fetcher.py"
             "::test_the_same_leader_in_a_new_epoch_is_followed_in_that_epoch"
         ),
         "KAFKA-7164",
@@ -278,7 +278,7 @@ MUTANTS = (
     Mutant(
         consumers_see_what_is_not_committed,
         Test(
-            f"{UNIT}broker/test_fetch.py"
+            f"{UNIT}broker/replicas/test_fetch.py"
             "::test_consumers_see_the_high_watermark_and_replicas_the_end"
         ),
         "KAFKA-9835",
@@ -287,7 +287,7 @@ MUTANTS = (
     Mutant(
         forgotten_partitions_count_as_fetched,
         Test(
-            f"{UNIT}broker/apis/test_fetch_sessions.py"
+            f"{UNIT}broker/apis/records/test_fetch_sessions.py"
             "::test_a_follower_that_forgets_a_partition_lags_behind_its_appends"
         ),
     ),
@@ -295,7 +295,7 @@ MUTANTS = (
     Mutant(
         topic_made_anew_gets_old_records,
         Test(
-            f"{UNIT}broker/test_leadership.py"
+            f"{UNIT}broker/following/test_replica_roles.py"
             "::test_a_topic_made_anew_does_not_get_the_old_ones_records"
         ),
         "KAFKA-14190",

@@ -194,7 +194,7 @@ MUTANTS = (
     Mutant(
         damaged_batches_are_sent,
         Test(
-            f"{UNIT}broker/test_damaged_replicas.py::"
+            f"{UNIT}broker/replicas/test_damaged_replicas.py::"
             "test_an_in_sync_replica_leads_and_the_damaged_one_is_copied_from_it",
         ),
     ),
@@ -214,7 +214,7 @@ MUTANTS = (
     Mutant(
         a_directory_is_claimed_before_what_is_missing_is_listed,
         Test(
-            f"{UNIT}storage/test_log_dirs_claim.py::"
+            f"{UNIT}storage/directories/test_log_dirs_claim.py::"
             "test_a_claim_that_is_cut_off_leaves_a_fresh_directory_or_the_whole_list",
             cut=3,
             keep_page_cache=True,
@@ -237,7 +237,9 @@ MUTANTS = (
     Mutant(older_records_supersede_newer_ones, Seeds(COMPACTION, ("crash_broker",))),
     Mutant(
         copies_do_not_follow_truncations,
-        Test(f"{UNIT}broker/test_log_dir_moves.py::test_the_copy_is_cut_where_the_log_was_cut"),
+        Test(
+            f"{UNIT}broker/maintenance/test_log_dir_moves.py::test_the_copy_is_cut_where_the_log_was_cut"
+        ),
     ),
     Mutant(a_leap_makes_records_old, Seeds(LOSS, ("jump_clock",))),
     Mutant(
