@@ -29,7 +29,11 @@ from ballast.zk.controller_store.fencing import FencedWriter
 from ballast.zk.election import Election
 from tests.simulation.mutants.mutant import Crashes, Mutant, Seeds, Test
 
-UNIT = "tests/unit/"
+BROKERS = "tests/unit/controller/brokers/"
+LEADERS = "tests/unit/controller/leaders/"
+MACHINES = "tests/unit/controller/machines/"
+REASSIGNMENT = "tests/unit/controller/reassignment/"
+UNIT = "tests/unit/controller/"
 
 
 def controller_writes_without_the_epoch_check(patch: pytest.MonkeyPatch) -> None:
@@ -309,7 +313,7 @@ MUTANTS = (
     Mutant(leader_epoch_is_not_raised, Seeds(rules("C3", "C4"))),
     Mutant(
         leaders_are_told_before_live_brokers,
-        Test(f"{UNIT}controller/test_failover.py::test_brokers_hear_who_lives_before_who_leads"),
+        Test(f"{UNIT}test_failover.py::test_brokers_hear_who_lives_before_who_leads"),
         "KAFKA-4443",
     ),
     Mutant(intent_is_not_stored, Crashes("move"), "KAFKA-9089"),
@@ -319,93 +323,78 @@ MUTANTS = (
     Mutant(
         strays_of_dead_brokers_are_forgotten,
         Test(
-            f"{UNIT}controller/brokers/test_strays.py::test_a_broker_that_comes_back_deletes_what_was_taken_from_it"
+            f"{BROKERS}test_strays.py::test_a_broker_that_comes_back_deletes_what_was_taken_from_it"
         ),
         "KAFKA-13972",
     ),
     Mutant(
         cancel_drops_the_only_replicas_in_sync,
         Test(
-            f"{UNIT}controller/reassignment/test_requests.py"
-            "::test_a_cancel_that_would_lose_the_in_sync_replicas_is_refused"
+            f"{REASSIGNMENT}test_requests.py::test_a_cancel_that_would_lose_the_in_sync_replicas_is_refused"
         ),
         "KAFKA-14424",
     ),
     Mutant(
         unknown_topic_blocks_the_znode,
-        Test(
-            f"{UNIT}controller/reassignment/test_reassignment_questions.py::test_a_znode_made_by_hand"
-        ),
+        Test(f"{REASSIGNMENT}test_reassignment_questions.py::test_a_znode_made_by_hand"),
         "KAFKA-2234",
     ),
     Mutant(
         legacy_entry_goes_with_any_completion,
         Test(
-            f"{UNIT}controller/reassignment/test_requests.py"
-            "::test_only_an_entry_equal_to_the_target_is_removed_at_completion"
+            f"{REASSIGNMENT}test_requests.py::test_only_an_entry_equal_to_the_target_is_removed_at_completion"
         ),
         "KAFKA-6193",
     ),
     Mutant(
         isr_is_taken_from_memory,
-        Test(
-            f"{UNIT}controller/brokers/test_isr_changes.py::test_every_broker_learns_the_isr_as_it_is_now"
-        ),
+        Test(f"{BROKERS}test_isr_changes.py::test_every_broker_learns_the_isr_as_it_is_now"),
         "KAFKA-5502",
     ),
     Mutant(
         isr_notifications_go_first,
-        Test(f"{UNIT}controller/brokers/test_isr_changes.py::test_a_crash_leaves_the_notification"),
+        Test(f"{BROKERS}test_isr_changes.py::test_a_crash_leaves_the_notification"),
     ),
     Mutant(everyone_may_lead, Seeds(rules("C4", "P3"))),
     Mutant(
         preferred_replica_leads_out_of_sync,
-        Test(
-            f"{UNIT}controller/leaders/test_election_requests.py::test_preferred_leader_that_is_not_in_sync"
-        ),
+        Test(f"{LEADERS}test_election_requests.py::test_preferred_leader_that_is_not_in_sync"),
     ),
     Mutant(last_isr_member_is_dropped, Crashes("two brokers lost")),
     Mutant(
         deletion_does_not_wait_for_moves,
         Test(
-            f"{UNIT}controller/machines/test_topic_deletion.py"
-            "::test_it_begins_when_the_last_move_of_the_topic_has_ended"
+            f"{MACHINES}test_topic_deletion.py::test_it_begins_when_the_last_move_of_the_topic_has_ended"
         ),
         "KAFKA-8249",
     ),
     Mutant(
         deleted_topics_are_led,
-        Test(
-            f"{UNIT}controller/machines/test_replica_states.py::test_topics_to_be_deleted_are_not_led"
-        ),
+        Test(f"{MACHINES}test_replica_states.py::test_topics_to_be_deleted_are_not_led"),
         "KAFKA-13342",
     ),
     Mutant(
         deleted_topics_grow,
-        Test(f"{UNIT}controller/topics/test_topics.py::test_a_topic_to_be_deleted_does_not_grow"),
+        Test(f"{UNIT}topics/test_topics.py::test_a_topic_to_be_deleted_does_not_grow"),
         "KAFKA-6612",
     ),
     Mutant(
         deletion_forgets_dead_brokers,
-        Test(f"{UNIT}controller/machines/test_topic_deletion.py::test_it_waits_for_a_dead_broker"),
+        Test(f"{MACHINES}test_topic_deletion.py::test_it_waits_for_a_dead_broker"),
         "KAFKA-6650",
     ),
     Mutant(
         shutting_down_brokers_are_elected,
-        Test(
-            f"{UNIT}controller/brokers/test_controlled_shutdown.py::test_nobody_who_leaves_is_elected_anew"
-        ),
+        Test(f"{BROKERS}test_controlled_shutdown.py::test_nobody_who_leaves_is_elected_anew"),
     ),
     Mutant(
         any_move_stops_the_rebalance,
-        Test(
-            f"{UNIT}controller/leaders/test_leader_rebalance.py::test_a_move_elsewhere_holds_nothing_up"
-        ),
+        Test(f"{LEADERS}test_leader_rebalance.py::test_a_move_elsewhere_holds_nothing_up"),
         "KAFKA-10149",
     ),
     Mutant(
         dead_brokers_are_taken_for_removed,
-        Test(UNIT + "test_topic_deletion.py::test_it_waits_for_a_dead_broker"),
+        Test(f"{MACHINES}test_topic_deletion.py::test_it_waits_for_a_dead_broker"),
     ),
     Mutant(throttle_is_left_behind, Seeds(rules("R10"))),
 )
