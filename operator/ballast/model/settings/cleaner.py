@@ -7,12 +7,11 @@ from ballast.model.settings.keys import (
     DOUBLE,
     INT,
     LONG,
-    Support,
     harmless,
     honoured,
-    without_effect,
+    refused,
 )
-from ballast.model.settings.values import LONG_MAX, number, rate, real
+from ballast.model.settings.values import LONG_MAX, rate, real
 
 ROWS: Final = (
     honoured(
@@ -34,7 +33,7 @@ ROWS: Final = (
         LONG,
         0,
         "Age below which a record is not compacted.",
-        parse=number(LONG, 0),
+        least=0,
         dynamic=True,
     ),
     honoured(
@@ -42,7 +41,7 @@ ROWS: Final = (
         LONG,
         LONG_MAX,
         "Age above which a record is compacted, however few are dirty.",
-        parse=number(LONG, 1),
+        least=1,
         dynamic=True,
     ),
     honoured(
@@ -50,7 +49,7 @@ ROWS: Final = (
         LONG,
         86400000,
         "How long a key's deletion stays in a compacted log.",
-        parse=number(LONG, 0),
+        least=0,
         dynamic=True,
     ),
     honoured(
@@ -58,7 +57,7 @@ ROWS: Final = (
         LONG,
         134217728,
         "Memory for the keys of one compaction, 200 bytes each; the rest waits for the next.",
-        parse=number(LONG, 1),
+        least=1,
         dynamic=True,
     ),
     honoured(
@@ -74,25 +73,24 @@ ROWS: Final = (
         LONG,
         15000,
         "Rest of the cleaner when no log is dirty enough.",
-        parse=number(LONG, 0),
+        least=0,
         dynamic=True,
     ),
     # Any number but 0, which would mean that nothing is compacted, changes the pace only.
-    without_effect(
-        Support.REFUSED,
+    refused(
         "log.cleaner.threads",
         INT,
         1,
         "One cleaner works while log.cleaner.enable is true; set that to false to have none.",
-        parse=number(INT, 0),
-        honours=bool,
+        least=0,
+        is_honoured=bool,
     ),
     harmless(
         "log.cleaner.io.buffer.size",
         INT,
         524288,
         "Compaction reads whole batches and sizes its buffer by them.",
-        parse=number(INT, 0),
+        least=0,
     ),
     harmless(
         "log.cleaner.io.buffer.load.factor",

@@ -1,6 +1,5 @@
 """Settings that brokers and controller candidates share, those of candidates, and of KRaft."""
 
-from dataclasses import replace
 from typing import Final
 
 from ballast.model.settings.addresses import parse_host_port
@@ -9,29 +8,27 @@ from ballast.model.settings.keys import (
     INT,
     LIST,
     LONG,
+    RESERVED,
     STRING,
+    UNSERVED,
     ConfigKey,
-    Support,
     harmless,
     honoured,
-    without_effect,
+    refused,
 )
-from ballast.model.settings.values import SHORT_MAX, number
+from ballast.model.settings.values import SHORT_MAX
 
 _TOPICS: Final = (
     honoured(
-        "num.partitions",
-        INT,
-        1,
-        "Partitions of a topic whose creator names no number.",
-        parse=number(INT, 1),
+        "num.partitions", INT, 1, "Partitions of a topic whose creator names no number.", least=1
     ),
     honoured(
         "default.replication.factor",
         INT,
         1,
         "Replicas of a topic whose creator names no number.",
-        parse=number(INT, 1, SHORT_MAX),
+        least=1,
+        most=SHORT_MAX,
     ),
     honoured(
         "auto.create.topics.enable",
@@ -43,14 +40,12 @@ _TOPICS: Final = (
 )
 
 _ELECTIONS: Final = (
-    replace(
-        honoured(
-            "unclean.leader.election.enable",
-            BOOLEAN,
-            "false",
-            "Whether a replica that is not in sync may be elected when no other lives.",
-            dynamic=True,
-        ),
+    honoured(
+        "unclean.leader.election.enable",
+        BOOLEAN,
+        "false",
+        "Whether a replica that is not in sync may be elected when no other lives.",
+        dynamic=True,
         for_all_brokers=True,
     ),
     honoured(
@@ -64,21 +59,22 @@ _ELECTIONS: Final = (
         LONG,
         300,
         "How often it is looked whether leadership has strayed.",
-        parse=number(LONG, 1),
+        least=1,
     ),
     honoured(
         "leader.imbalance.per.broker.percentage",
         INT,
         10,
         "Share of a broker's partitions that others may lead before its leadership is given back.",
-        parse=number(INT, 0, 100),
+        least=0,
+        most=100,
     ),
     honoured(
         "controller.socket.timeout.ms",
         INT,
         30000,
         "How long a controller waits for a broker's answer before it asks again.",
-        parse=number(INT, 1),
+        least=1,
     ),
 )
 
@@ -91,11 +87,11 @@ def _quorum(name: str, default: int) -> ConfigKey:
 
 
 _KRAFT: Final = (
-    without_effect(Support.REFUSED, "process.roles", LIST, "", _NO_KRAFT),
-    without_effect(Support.REFUSED, "controller.quorum.voters", LIST, "", _NO_KRAFT),
-    without_effect(Support.REFUSED, "controller.listener.names", STRING, None, _NO_KRAFT),
-    without_effect(Support.REFUSED, "node.id", INT, -1, _NO_KRAFT),
-    without_effect(Support.REFUSED, "metadata.log.dir", STRING, None, _NO_KRAFT),
+    refused("process.roles", LIST, "", _NO_KRAFT, broker_set=RESERVED),
+    refused("controller.quorum.voters", LIST, "", _NO_KRAFT),
+    refused("controller.listener.names", STRING, None, _NO_KRAFT, broker_set=UNSERVED),
+    refused("node.id", INT, -1, _NO_KRAFT, broker_set=RESERVED),
+    refused("metadata.log.dir", STRING, None, _NO_KRAFT, broker_set=RESERVED),
     harmless("broker.heartbeat.interval.ms", INT, 2000, _KRAFT_TIME),
     harmless("broker.session.timeout.ms", INT, 9000, _KRAFT_TIME),
     harmless("initial.broker.registration.timeout.ms", INT, 60000, _KRAFT_TIME),
@@ -110,7 +106,7 @@ _KRAFT: Final = (
 ROWS: Final = (*_TOPICS, *_ELECTIONS, *_KRAFT)
 
 CANDIDATE_ROWS: Final = (
-    honoured("controller.id", INT, None, "This candidate's id, unique.", parse=number(INT, 0)),
+    honoured("controller.id", INT, None, "This candidate's id, unique.", least=0),
     honoured(
         "controller.listener",
         STRING,

@@ -10,7 +10,7 @@ from ballast.model.settings.keys import (
     harmless,
     honoured,
 )
-from ballast.model.settings.values import INT_MAX, ConfigType, number
+from ballast.model.settings.values import INT_MAX, ConfigType
 
 _NO_TRANSACTIONS: Final = "Transactions are refused, so that there is no log of them."
 
@@ -20,25 +20,23 @@ _GROUPS: Final = (
         INT,
         6000,
         "The shortest session that a member may ask for.",
-        parse=number(INT, 0),
+        least=0,
     ),
     honoured(
         "group.max.session.timeout.ms",
         INT,
         1800000,
         "The longest session that a member may ask for.",
-        parse=number(INT, 0),
+        least=0,
     ),
     honoured(
         "group.initial.rebalance.delay.ms",
         INT,
         3000,
         "How long an empty group waits for more members before its first rebalance.",
-        parse=number(INT, 0),
+        least=0,
     ),
-    honoured(
-        "group.max.size", INT, INT_MAX, "Members that a group may have.", parse=number(INT, 1)
-    ),
+    honoured("group.max.size", INT, INT_MAX, "Members that a group may have.", least=1),
 )
 
 _OFFSETS: Final = (
@@ -47,76 +45,78 @@ _OFFSETS: Final = (
         INT,
         4096,
         "Length of the text that may be kept with a committed offset.",
-        parse=number(INT, 0),
+        least=0,
     ),
     honoured(
         "offsets.topic.replication.factor",
         SHORT,
         3,
         "Replicas of __consumer_offsets, which is not made while fewer brokers live.",
-        parse=number(SHORT, 1),
+        least=1,
     ),
     honoured(
         "offsets.topic.num.partitions",
         INT,
         50,
         "Partitions of __consumer_offsets when it is made; it keeps them.",
-        parse=number(INT, 1),
+        least=1,
     ),
     honoured(
         "offsets.topic.segment.bytes",
         INT,
         104857600,
         "Size of a segment of __consumer_offsets.",
-        parse=number(INT, 14),
+        least=14,
     ),
     honoured(
         "offsets.topic.compression.codec",
         INT,
         0,
         "Codec of what is written to __consumer_offsets: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.",
-        parse=number(INT, 0, 4),
+        least=0,
+        most=4,
     ),
     honoured(
         "offsets.retention.minutes",
         INT,
         10080,
         "How long the offsets of a group without members are kept.",
-        parse=number(INT, 1),
+        least=1,
     ),
     honoured(
         "offsets.retention.check.interval.ms",
         LONG,
         600000,
         "How often offsets are looked for that are due to be forgotten.",
-        parse=number(LONG, 1),
+        least=1,
     ),
     honoured(
         "offsets.commit.timeout.ms",
         INT,
         5000,
         "How long a commit waits for the replicas of __consumer_offsets.",
-        parse=number(INT, 1),
+        least=1,
     ),
     harmless(
         "offsets.commit.required.acks",
         SHORT,
         -1,
         "A commit is always acknowledged by all in-sync replicas, which is the most there is.",
-        parse=number(SHORT, -1, 32767),
+        least=-1,
+        most=32767,
     ),
     harmless(
         "offsets.load.buffer.size",
         INT,
         5242880,
         "__consumer_offsets is read in pieces of one size.",
-        parse=number(INT, 1),
+        least=1,
     ),
 )
 
 
 def _transactions(name: str, type_: ConfigType, default: int) -> ConfigKey:
-    return harmless(f"transaction.{name}", type_, default, _NO_TRANSACTIONS, parse=number(type_, 1))
+    return harmless(f"transaction.{name}", type_, default, _NO_TRANSACTIONS, least=1)
 
 
 _PRODUCERS: Final = (
@@ -125,7 +125,7 @@ _PRODUCERS: Final = (
         INT,
         604800000,
         "How long the sequence numbers of an idempotent producer that is silent are kept.",
-        parse=number(INT, 1),
+        least=1,
     ),
     _transactions("abort.timed.out.transaction.cleanup.interval.ms", INT, 10000),
     _transactions("max.timeout.ms", INT, 900000),

@@ -1,24 +1,55 @@
-"""A row of the table of settings, and how the modules of this package write one."""
+"""A row of the table of settings, and the functions that write one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any, Final
+from enum import Enum, auto
+from typing import Any, Final, NamedTuple
 
-from ballast.model.settings.values import DEFAULT_PARSERS, ConfigType, Parser
+from ballast.model.settings.values import DEFAULT_PARSERS, LIMITS, ConfigType, Parser, number
+
+
+class ConfigError(ValueError):
+    """A property's value cannot be used; the message begins with the property's name."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name}: {reason}")
+        self.name = name
+        self.reason = reason
 
 
 class Support(Enum):
-    """What becomes of a value that is not the default."""
+    """The effect of a value that is not the default."""
 
     HONOURED = "honoured"
-    """It has the effect that Kafka documents."""
+    """The value has the effect that Kafka documents."""
     HARMLESS = "harmless"
-    """It is taken, and there is nothing here that it could change."""
+    """The value is accepted; Ballast has nothing that it could change."""
     REPORTED = "reported"
-    """It has no effect: brokers warn when they start, and the BrokerSet has a condition."""
+    """The value has no effect: brokers log a warning, and the BrokerSet has a condition."""
     REFUSED = "refused"
-    """It has no effect and means security or durability: the broker does not start."""
+    """The value has no effect and concerns security or durability: the broker does not start."""
+
+
+class BrokerSetRule(Enum):
+    """Whether ``spec.config`` of a BrokerSet may name the property."""
+
+    ALLOWED = auto()
+    RESERVED = auto()
+    """No: Ballast sets it (ids, addresses and directories per pod, throttles per reassignment)."""
+    UNSERVED = auto()
+    """No: it belongs to a part of Kafka that brokers do not have; the API server refuses it."""
+
+
+class Synonym(NamedTuple):
+    """Another property that supplies the value of one that is not set (Kafka's ConfigSynonym)."""
+
+    name: str
+    unit_ms: int = 1
+    """Milliseconds per unit of the synonym's value; 1 where both have the same unit."""
+
+    def convert(self, value: int) -> int:
+        """Return the synonym's value in milliseconds; a negative value means unlimited, -1."""
+        return value * self.unit_ms if value >= 0 else -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,21 +59,36 @@ class ConfigKey:
     name: str
     type: ConfigType
     default: str | None
-    """As it is written in a properties file; None when the setting has no default."""
+    """As a properties file has it; None when the setting has no default."""
     doc: str
-    """What it means; of a setting that is not honoured: why."""
+    """The meaning; for a setting that is not honoured, the reason."""
     parse: Parser
-    """Reads a value; raises ``ValueError`` with the reason."""
+    """Parses and validates a value; raises ``ValueError`` with the reason."""
     support: Support = Support.HONOURED
     dynamic: bool = False
     """Whether IncrementalAlterConfigs (44) may change it while the broker runs."""
     for_all_brokers: bool = False
-    """Whether it can be set for all brokers only: controllers go by it, which are no brokers."""
+    """Whether it can only be set for all brokers: controllers read it, which have no broker id."""
+    synonyms: tuple[Synonym, ...] = ()
+    """Broker properties that supply the value when this one is not set, in order."""
     broker_name: str | None = None
-    """Of a topic's setting: the broker's that gives the cluster-wide default."""
+    """For a topic's setting: the broker property that holds the cluster-wide default."""
+    broker_set: BrokerSetRule = BrokerSetRule.ALLOWED
     is_honoured: Callable[[Any], bool] = field(default=lambda _: False)
-    """Of a setting that is not honoured as a whole: which of its values have the documented
+    """For a setting that is not honoured as a whole: which of its values have the documented
     effect."""
+
+    def value_of(self, text: str) -> Any:
+        """Return the parsed value; raises `ConfigError`, which names the property."""
+        try:
+            return self.parse(text.strip())
+        except ValueError as error:
+            raise ConfigError(self.name, str(error)) from error
+
+    @property
+    def default_value(self) -> Any:
+        """The parsed default, None when there is none."""
+        return None if self.default is None else self.parse(self.default)
 
 
 BOOLEAN: Final = ConfigType.BOOLEAN
@@ -55,60 +101,45 @@ LIST: Final = ConfigType.LIST
 CLASS: Final = ConfigType.CLASS
 PASSWORD: Final = ConfigType.PASSWORD
 
+RESERVED: Final = BrokerSetRule.RESERVED
+UNSERVED: Final = BrokerSetRule.UNSERVED
 
-def honoured(
+
+def honoured(  # noqa: PLR0913  one row of the table
     name: str,
     type_: ConfigType,
     default: str | int | None,
     doc: str,
     *,
+    least: int | None = None,
+    most: int | None = None,
     parse: Parser | None = None,
-    dynamic: bool = False,
+    **others: Any,
 ) -> ConfigKey:
-    """Return the row of a setting that has the effect that Kafka documents."""
+    """Return the row of a setting that has the effect that Kafka documents.
+
+    ``least`` and ``most`` bound a whole number; ``parse`` reads values that the type's own parser
+    does not validate; ``others`` are further fields of `ConfigKey`.
+    """
     return ConfigKey(
         name=name,
         type=type_,
         default=None if default is None else str(default),
         doc=doc,
-        parse=parse or DEFAULT_PARSERS[type_],
-        dynamic=dynamic,
-    )
-
-
-def without_effect(  # noqa: PLR0913  one row of the table
-    support: Support,
-    name: str,
-    type_: ConfigType,
-    default: str | int | None,
-    why: str,
-    *,
-    parse: Parser | None = None,
-    honours: Callable[[Any], bool] | None = None,
-) -> ConfigKey:
-    """Return the row of a setting that has no effect but for the values that ``honours`` takes."""
-    return ConfigKey(
-        name=name,
-        type=type_,
-        default=None if default is None else str(default),
-        doc=why,
-        parse=parse or DEFAULT_PARSERS[type_],
-        support=support,
-        is_honoured=honours or _none,
+        parse=parse or (number(type_, least, most) if type_ in LIMITS else DEFAULT_PARSERS[type_]),
+        **others,
     )
 
 
 def harmless(
-    name: str,
-    type_: ConfigType,
-    default: str | int | None,
-    why: str,
-    *,
-    parse: Parser | None = None,
+    name: str, type_: ConfigType, default: str | int | None, why: str, **others: Any
 ) -> ConfigKey:
     """Return the row of a setting that could change nothing here."""
-    return without_effect(Support.HARMLESS, name, type_, default, why, parse=parse)
+    return honoured(name, type_, default, why, support=Support.HARMLESS, **others)
 
 
-def _none(_value: object) -> bool:
-    return False
+def refused(
+    name: str, type_: ConfigType, default: str | int | None, why: str, **others: Any
+) -> ConfigKey:
+    """Return the row of a setting with which no broker starts, unless `is_honoured` accepts it."""
+    return honoured(name, type_, default, why, support=Support.REFUSED, **others)

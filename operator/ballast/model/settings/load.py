@@ -19,14 +19,14 @@ ROWS: Final = (
         LONG,
         60000,
         "How often the load of led partitions is written to __ballast_load; 0 for never.",
-        parse=number(LONG, 0),
+        least=0,
     ),
     honoured(
         "ballast.load.topic.num.partitions",
         INT,
         4,
         "Partitions of __ballast_load when it is made; it keeps them.",
-        parse=number(INT, 1),
+        least=1,
     ),
     honoured(
         "ballast.load.topic.replication.factor",
@@ -36,17 +36,13 @@ ROWS: Final = (
         parse=_replication_factor,
     ),
     honoured(
-        "ballast.load.retention.ms",
-        LONG,
-        604800000,
-        "How long samples of load are kept.",
-        parse=number(LONG, 1),
+        "ballast.load.retention.ms", LONG, 604800000, "How long samples of load are kept.", least=1
     ),
     honoured(
         "ballast.load.retention.bytes",
         LONG,
         1073741824,
         "Bytes of samples above which a partition of __ballast_load drops its oldest.",
-        parse=number(LONG, 1),
+        least=1,
     ),
 )

@@ -8,20 +8,21 @@ from ballast.model.settings.keys import (
     LIST,
     LONG,
     STRING,
-    Support,
+    Synonym,
     harmless,
     honoured,
-    without_effect,
+    refused,
 )
 from ballast.model.settings.values import (
-    INT_MAX,
     LONG_MAX,
     api_version,
     cleanup_policies,
-    number,
     one_of,
     time_or_unlimited,
 )
+
+MINUTE_MS: Final = 60_000
+HOUR_MS: Final = 60 * MINUTE_MS
 
 CODECS: Final = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 TIMESTAMP_TYPES: Final = ("CreateTime", "LogAppendTime")
@@ -42,7 +43,7 @@ ROLLING: Final = (
         INT,
         1073741824,
         "Size at which a segment is rolled.",
-        parse=number(INT, 14),
+        least=14,
         dynamic=True,
     ),
     honoured(
@@ -50,15 +51,12 @@ ROLLING: Final = (
         LONG,
         None,
         "Age of a segment at which it is rolled; log.roll.hours by default.",
-        parse=number(LONG, 1),
+        least=1,
         dynamic=True,
+        synonyms=(Synonym("log.roll.hours", HOUR_MS),),
     ),
     honoured(
-        "log.roll.hours",
-        INT,
-        168,
-        "Age of a segment at which it is rolled, in hours.",
-        parse=number(INT, 1),
+        "log.roll.hours", INT, 168, "Age of a segment at which it is rolled, in hours.", least=1
     ),
     honoured(
         "log.roll.jitter.ms",
@@ -66,22 +64,23 @@ ROLLING: Final = (
         None,
         "By how much, at most and at random, a segment is rolled earlier than log.roll.ms; "
         "log.roll.jitter.hours by default.",
-        parse=number(LONG, 0),
+        least=0,
         dynamic=True,
+        synonyms=(Synonym("log.roll.jitter.hours", HOUR_MS),),
     ),
     honoured(
         "log.roll.jitter.hours",
         INT,
         0,
         "By how much, at most and at random, a segment is rolled earlier, in hours.",
-        parse=number(INT, 0),
+        least=0,
     ),
     honoured(
         "log.index.interval.bytes",
         INT,
         4096,
         "Log bytes between two entries of the offset index.",
-        parse=number(INT, 0),
+        least=0,
         dynamic=True,
     ),
     honoured(
@@ -89,7 +88,7 @@ ROLLING: Final = (
         INT,
         10 * 1024 * 1024,
         "Size of an index at which its segment is rolled.",
-        parse=number(INT, LEAST_INDEX_BYTES),
+        least=LEAST_INDEX_BYTES,
         dynamic=True,
     ),
     honoured(
@@ -107,7 +106,7 @@ APPENDING: Final = (
         INT,
         1048588,
         "Largest batch that is taken from a producer.",
-        parse=number(INT, 0),
+        least=0,
         dynamic=True,
     ),
     honoured(
@@ -131,26 +130,24 @@ APPENDING: Final = (
         LONG,
         LONG_MAX,
         "How far a producer's times may be from the broker's; others are refused.",
-        parse=number(LONG, 0),
+        least=0,
         dynamic=True,
     ),
-    without_effect(
-        Support.REFUSED,
+    refused(
         "log.message.format.version",
         STRING,
         "2.8-IV1",
         OLD_FORMATS,
         parse=api_version,
-        honours=lambda release: release >= FIRST_WITH_MAGIC_2,
+        is_honoured=lambda release: release >= FIRST_WITH_MAGIC_2,
     ),
-    without_effect(
-        Support.REFUSED,
+    refused(
         "inter.broker.protocol.version",
         STRING,
         "2.8-IV1",
         "Brokers speak the protocol of 2.8 to one another.",
         parse=api_version,
-        honours=lambda release: release == (2, 8),
+        is_honoured=lambda release: release == (2, 8),
     ),
     harmless("log.message.downconversion.enable", BOOLEAN, "true", NO_CONVERSION),
 )
@@ -161,7 +158,7 @@ FLUSHING: Final = (
         LONG,
         LONG_MAX,
         "Records of a log after which it is flushed before more are acknowledged.",
-        parse=number(LONG, 1),
+        least=1,
         dynamic=True,
     ),
     honoured(
@@ -170,29 +167,30 @@ FLUSHING: Final = (
         None,
         "Age of unflushed records at which a log is flushed; "
         "log.flush.scheduler.interval.ms by default.",
-        parse=number(LONG, 0),
+        least=0,
         dynamic=True,
+        synonyms=(Synonym("log.flush.scheduler.interval.ms"),),
     ),
     honoured(
         "log.flush.scheduler.interval.ms",
         LONG,
         LONG_MAX,
         "How often logs are looked through for those that are due by log.flush.interval.ms.",
-        parse=number(LONG, 1),
+        least=1,
     ),
     honoured(
         "log.flush.offset.checkpoint.interval.ms",
         INT,
         60000,
         "How often logs are flushed and recovery points saved.",
-        parse=number(INT, 1),
+        least=1,
     ),
     honoured(
         "log.flush.start.offset.checkpoint.interval.ms",
         INT,
         60000,
         "How often the starts of logs are saved, if sooner than with recovery points.",
-        parse=number(INT, 1),
+        least=1,
     ),
 )
 
@@ -210,7 +208,7 @@ RETENTION: Final = (
         LONG,
         -1,
         "Size of a partition's log above which its oldest segments go; -1 for no limit.",
-        parse=number(LONG, -1),
+        least=-1,
         dynamic=True,
     ),
     honoured(
@@ -220,6 +218,10 @@ RETENTION: Final = (
         "How long records are kept, -1 for ever; log.retention.minutes by default.",
         parse=time_or_unlimited(LONG),
         dynamic=True,
+        synonyms=(
+            Synonym("log.retention.minutes", MINUTE_MS),
+            Synonym("log.retention.hours", HOUR_MS),
+        ),
     ),
     honoured(
         "log.retention.minutes",
@@ -240,14 +242,14 @@ RETENTION: Final = (
         LONG,
         300000,
         "How often logs are searched for segments that may go.",
-        parse=number(LONG, 1),
+        least=1,
     ),
     honoured(
         "log.segment.delete.delay.ms",
         LONG,
         60000,
         "How long the files of a segment that was dropped stay on disk.",
-        parse=number(LONG, 0),
+        least=0,
         dynamic=True,
     ),
     honoured(
@@ -255,9 +257,20 @@ RETENTION: Final = (
         INT,
         1,
         "In-sync replicas without which acks=all is refused.",
-        parse=number(INT, 1, INT_MAX),
+        least=1,
         dynamic=True,
     ),
 )
 
-ROWS: Final = (*ROLLING, *APPENDING, *FLUSHING, *RETENTION)
+DIRECTORIES: Final = (
+    honoured(
+        "ballast.log.dir.lock.timeout.ms",
+        LONG,
+        1000,
+        "How long a broker that starts waits for another process that is using one of its log.dirs "
+        "to end; then it refuses to start. In a pod of a BrokerSet the default is 300000.",
+        least=0,
+    ),
+)
+
+ROWS: Final = (*ROLLING, *APPENDING, *FLUSHING, *RETENTION, *DIRECTORIES)

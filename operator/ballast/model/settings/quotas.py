@@ -8,12 +8,12 @@ from ballast.model.settings.keys import (
     LIST,
     LONG,
     STRING,
+    UNSERVED,
     ConfigKey,
-    Support,
     harmless,
-    without_effect,
+    refused,
 )
-from ballast.model.settings.values import LONG_MAX, number
+from ballast.model.settings.values import LONG_MAX
 
 _NO_QUOTAS: Final = "Clients have no quotas: nobody is throttled."
 _PROMETHEUS: Final = "Metrics are served at /metrics of ballast.http.listener, as they are."
@@ -21,25 +21,25 @@ _NO_CLASSES: Final = "No classes are loaded; metrics are served at /metrics."
 
 
 def _default_quota(name: str) -> ConfigKey:
-    return without_effect(Support.REFUSED, name, LONG, LONG_MAX, _NO_QUOTAS, parse=number(LONG, 1))
+    return refused(name, LONG, LONG_MAX, _NO_QUOTAS, least=1)
 
 
 def _window(name: str, default: int) -> ConfigKey:
-    return harmless(name, INT, default, _NO_QUOTAS, parse=number(INT, 1))
+    return harmless(name, INT, default, _NO_QUOTAS, least=1)
 
 
 ROWS: Final = (
     _default_quota("quota.producer.default"),
     _default_quota("quota.consumer.default"),
-    without_effect(Support.REFUSED, "client.quota.callback.class", CLASS, None, _NO_QUOTAS),
+    refused("client.quota.callback.class", CLASS, None, _NO_QUOTAS, broker_set=UNSERVED),
     _window("quota.window.num", 11),
     _window("quota.window.size.seconds", 1),
     _window("controller.quota.window.num", 11),
     _window("controller.quota.window.size.seconds", 1),
-    without_effect(Support.REFUSED, "metric.reporters", LIST, "", _NO_CLASSES),
-    without_effect(Support.REFUSED, "kafka.metrics.reporters", LIST, "", _NO_CLASSES),
-    harmless("kafka.metrics.polling.interval.secs", INT, 10, _PROMETHEUS, parse=number(INT, 1)),
-    harmless("metrics.num.samples", INT, 2, _PROMETHEUS, parse=number(INT, 1)),
+    refused("metric.reporters", LIST, "", _NO_CLASSES),
+    refused("kafka.metrics.reporters", LIST, "", _NO_CLASSES),
+    harmless("kafka.metrics.polling.interval.secs", INT, 10, _PROMETHEUS, least=1),
+    harmless("metrics.num.samples", INT, 2, _PROMETHEUS, least=1),
     harmless("metrics.recording.level", STRING, "INFO", _PROMETHEUS),
-    harmless("metrics.sample.window.ms", LONG, 30000, _PROMETHEUS, parse=number(LONG, 1)),
+    harmless("metrics.sample.window.ms", LONG, 30000, _PROMETHEUS, least=1),
 )

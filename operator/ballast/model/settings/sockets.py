@@ -12,14 +12,14 @@ from ballast.model.settings.keys import (
     BOOLEAN,
     INT,
     LONG,
+    RESERVED,
     STRING,
     ConfigKey,
-    Support,
     harmless,
     honoured,
-    without_effect,
+    refused,
 )
-from ballast.model.settings.values import INT_MAX, LONG_MAX, number, some_names, some_text
+from ballast.model.settings.values import INT_MAX, number, some_names, some_text
 
 _ONE_LISTENER: Final = "A broker has one listener, PLAINTEXT; give listeners, advertised.listeners."
 _PORT: Final = number(INT, 0, 65535)
@@ -28,7 +28,7 @@ _ONE_THREAD: Final = "One thread with an event loop does all of a broker's work.
 
 
 def _threads(name: str, default: int | None, lowest: int | None = 1) -> ConfigKey:
-    return harmless(name, INT, default, _ONE_THREAD, parse=number(INT, lowest))
+    return harmless(name, INT, default, _ONE_THREAD, least=lowest)
 
 
 _IDENTITY: Final = (
@@ -37,28 +37,38 @@ _IDENTITY: Final = (
         INT,
         None,
         "This broker's id, unique in its cluster. It must be given.",
-        parse=number(INT, 0),
+        least=0,
+        broker_set=RESERVED,
     ),
     harmless(
         "broker.id.generation.enable",
         BOOLEAN,
         "true",
         "Ids are never generated: a broker without broker.id does not start.",
+        broker_set=RESERVED,
     ),
     harmless(
         "reserved.broker.max.id",
         INT,
         1000,
         "Bounds given ids only where others are generated.",
-        parse=number(INT, 0),
+        least=0,
     ),
-    honoured("broker.rack", STRING, None, "The broker's failure domain.", parse=some_text),
+    honoured(
+        "broker.rack",
+        STRING,
+        None,
+        "The broker's failure domain.",
+        parse=some_text,
+        broker_set=RESERVED,
+    ),
     honoured(
         "log.dirs",
         STRING,
         None,
         "Folders that hold the logs, comma separated; log.dir by default.",
         parse=some_names,
+        broker_set=RESERVED,
     ),
     honoured(
         "log.dir",
@@ -66,6 +76,7 @@ _IDENTITY: Final = (
         None,
         "Folder that holds the logs, unless log.dirs is given.",
         parse=some_names,
+        broker_set=RESERVED,
     ),
 )
 
@@ -76,6 +87,7 @@ _ADDRESSES: Final = (
         "PLAINTEXT://:9092",
         "The address to listen on.",
         parse=listeners_of,
+        broker_set=RESERVED,
     ),
     honoured(
         "advertised.listeners",
@@ -83,32 +95,43 @@ _ADDRESSES: Final = (
         None,
         "The address that clients are told; by default that of listeners.",
         parse=listeners_of,
+        broker_set=RESERVED,
     ),
-    without_effect(
-        Support.REFUSED,
+    refused(
         "listener.security.protocol.map",
         STRING,
         "PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL",
         _ONE_LISTENER,
         parse=protocol_map,
-        honours=lambda protocols: protocols.get("PLAINTEXT") == "PLAINTEXT",
+        is_honoured=lambda protocols: protocols.get("PLAINTEXT") == "PLAINTEXT",
+        broker_set=RESERVED,
     ),
-    without_effect(
-        Support.REFUSED,
+    refused(
         "inter.broker.listener.name",
         STRING,
         None,
         _ONE_LISTENER,
-        honours=lambda name: name == "PLAINTEXT",
+        is_honoured=lambda name: name == "PLAINTEXT",
+        broker_set=RESERVED,
     ),
-    without_effect(Support.REFUSED, "control.plane.listener.name", STRING, None, _ONE_LISTENER),
-    honoured("host.name", STRING, "", "Host of listeners, when that is not given."),
-    honoured("port", INT, 9092, "Port of listeners, when that is not given.", parse=_PORT),
+    refused("control.plane.listener.name", STRING, None, _ONE_LISTENER, broker_set=RESERVED),
+    honoured(
+        "host.name", STRING, "", "Host of listeners, when that is not given.", broker_set=RESERVED
+    ),
+    honoured(
+        "port",
+        INT,
+        9092,
+        "Port of listeners, when that is not given.",
+        parse=_PORT,
+        broker_set=RESERVED,
+    ),
     honoured(
         "advertised.host.name",
         STRING,
         None,
         "Host of advertised.listeners, when that is not given; by default host.name.",
+        broker_set=RESERVED,
     ),
     honoured(
         "advertised.port",
@@ -116,30 +139,25 @@ _ADDRESSES: Final = (
         None,
         "Port of advertised.listeners, when that is not given; by default port.",
         parse=_PORT,
+        broker_set=RESERVED,
     ),
 )
 
 _CONNECTIONS: Final = (
-    honoured(
-        "socket.request.max.bytes",
-        INT,
-        104857600,
-        "Largest request that is read.",
-        parse=number(INT, 1),
-    ),
+    honoured("socket.request.max.bytes", INT, 104857600, "Largest request that is read.", least=1),
     honoured(
         "connections.max.idle.ms",
         LONG,
         600000,
         "A connection that is idle for so long is closed.",
-        parse=number(LONG, 1),
+        least=1,
     ),
     honoured(
         "max.connections",
         INT,
         INT_MAX,
         "Connections held at once; further ones are closed as they come.",
-        parse=number(INT, 0),
+        least=0,
         dynamic=True,
     ),
     honoured(
@@ -147,7 +165,7 @@ _CONNECTIONS: Final = (
         INT,
         INT_MAX,
         "Connections held at once from one address.",
-        parse=number(INT, 0),
+        least=0,
         dynamic=True,
     ),
     honoured(
@@ -164,7 +182,7 @@ _CONNECTIONS: Final = (
         INT,
         INT_MAX,
         "New connections per second that are served at once; those beyond wait for their turn.",
-        parse=number(INT, 0),
+        least=0,
         dynamic=True,
     ),
     harmless(
@@ -184,28 +202,28 @@ _CONNECTIONS: Final = (
         LONG,
         10000,
         "How long a connection to another process may take; doubled after each failure.",
-        parse=number(LONG, 1),
+        least=1,
     ),
     honoured(
         "socket.connection.setup.timeout.max.ms",
         LONG,
         30000,
         "How long a connection to another process may take after many failures.",
-        parse=number(LONG, 1),
+        least=1,
     ),
     honoured(
         "request.timeout.ms",
         INT,
         30000,
         "How long a broker waits for the answer to a request other than a follower's.",
-        parse=number(INT, 1),
+        least=1,
     ),
     harmless(
         "queued.max.requests",
         INT,
         500,
         "Requests are not queued: a connection is read while few of its requests are under way.",
-        parse=number(INT, 1),
+        least=1,
     ),
     honoured(
         "queued.max.request.bytes",
@@ -237,14 +255,14 @@ _HTTP: Final = (
         LONG,
         16 * 1024,
         "Bytes per second that a request must come with once it has begun; slower ones are closed.",
-        parse=number(LONG, 1),
+        least=1,
     ),
     honoured(
         "ballast.connections.write.stall.timeout.ms",
         LONG,
         600000,
         "A connection whose client reads nothing of its answers for so long is closed.",
-        parse=number(LONG, 1, LONG_MAX),
+        least=1,
     ),
 )
 

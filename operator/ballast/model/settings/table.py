@@ -7,7 +7,6 @@ from typing import Final
 from ballast.model.settings import (
     cleaner,
     controller,
-    disks,
     groups,
     load,
     logs,
@@ -28,7 +27,6 @@ BROKER_SETTINGS: Final[Mapping[str, ConfigKey]] = MappingProxyType(
             sockets,
             security,
             logs,
-            disks,
             cleaner,
             replication,
             groups,

@@ -31,12 +31,12 @@ class ConfigType(IntEnum):
     PASSWORD = 9
 
 
-_LARGEST: Final = {ConfigType.SHORT: SHORT_MAX, ConfigType.INT: INT_MAX, ConfigType.LONG: LONG_MAX}
+LIMITS: Final = {ConfigType.SHORT: SHORT_MAX, ConfigType.INT: INT_MAX, ConfigType.LONG: LONG_MAX}
 
 
 def number(type_: ConfigType, lowest: int | None = None, highest: int | None = None) -> Parser:
     """Return a parser of a whole number of ``type_`` within bounds."""
-    limit = _LARGEST[type_]
+    limit = LIMITS[type_]
 
     def parse(text: str) -> int:
         # int() takes '1_000' and Unicode digits too, which Kafka refuses.

@@ -10,18 +10,17 @@ from ballast.model.settings.keys import (
     PASSWORD,
     STRING,
     ConfigKey,
-    Support,
     harmless,
     honoured,
-    without_effect,
+    refused,
 )
-from ballast.model.settings.values import ConfigType, number
+from ballast.model.settings.values import ConfigType
 
 _NO_TLS: Final = "Brokers speak to ZooKeeper in plain text only."
 
 
 def _tls(name: str, type_: ConfigType, default: str | None) -> ConfigKey:
-    return without_effect(Support.REFUSED, f"zookeeper.{name}", type_, default, _NO_TLS)
+    return refused(f"zookeeper.{name}", type_, default, _NO_TLS)
 
 
 ROWS: Final = (
@@ -37,30 +36,24 @@ ROWS: Final = (
         INT,
         18000,
         "How long ZooKeeper waits for a silent broker before it counts as dead.",
-        parse=number(INT, 1),
+        least=1,
     ),
     honoured(
         "zookeeper.connection.timeout.ms",
         INT,
         None,
         "How long a broker that starts waits for ZooKeeper; one session's timeout by default.",
-        parse=number(INT, 1),
+        least=1,
     ),
     harmless(
         "zookeeper.max.in.flight.requests",
         INT,
         10,
         "Requests are gathered into few large ones, which wait for one another.",
-        parse=number(INT, 1),
+        least=1,
     ),
     harmless("zookeeper.sync.time.ms", INT, 2000, "Kafka 2.8 does not read it either."),
-    without_effect(
-        Support.REFUSED,
-        "zookeeper.set.acl",
-        BOOLEAN,
-        "false",
-        "Znodes are made without access control lists.",
-    ),
+    refused("zookeeper.set.acl", BOOLEAN, "false", "Znodes are made without access control lists."),
     _tls("clientCnxnSocket", STRING, None),
     _tls("ssl.cipher.suites", LIST, None),
     _tls("ssl.client.enable", BOOLEAN, "false"),
