@@ -8,11 +8,11 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ballast.broker.config.config import PROPERTIES
-from ballast.broker.config.properties import properties_of
 from ballast.cli.app import app
 from ballast.cli.run.manifest_file import ManifestFile
-from ballast.cli.servers.controller_config import ControllerConfig
+from ballast.cli.servers.candidate_config import CandidateConfig
 from ballast.model.ids import TopicPartition
+from ballast.model.settings.fields import rows_of
 from ballast.reassign.spec.spec import DesiredState
 
 ROOT = Path(__file__).parent.parent
@@ -97,7 +97,7 @@ def test_every_target_that_it_names_exists() -> None:
 
 
 def test_every_property_that_it_names_exists() -> None:
-    of_controllers = {row.name for row in properties_of(ControllerConfig).values()}
+    of_controllers = {row.name for row in rows_of(CandidateConfig).values()}
     named = set(re.findall(r"`(ballast\.[a-z.]+)`", README))
     assert named == {"ballast.http.listener"}
     assert named <= PROPERTIES.keys() & of_controllers

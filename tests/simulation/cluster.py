@@ -12,7 +12,7 @@ from ballast.broker.config.config import BrokerConfig
 from ballast.broker.errors import StartupRefused
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.options import CandidateOptions
-from ballast.controller.state.options import ControllerOptions
+from ballast.controller.state.options import ControllerConfig, ControllerOptions
 from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.net.controller_channels import ControllerChannelOptions
@@ -251,7 +251,7 @@ class SimulatedCluster:
             random=self._random(),
             wall_clock_ms=self.clocks.of(candidate_name(candidate_id)),
             options=CandidateOptions(
-                controller=ControllerOptions(default_replication_factor=3),
+                controller=ControllerOptions(config=ControllerConfig(default_replication_factor=3)),
                 channels=ControllerChannelOptions(request_timeout_s=5.0),
             ),
         )

@@ -1,7 +1,6 @@
 """What can go wrong in a broker.
 
 BrokerError
-├── ConfigError              a property that cannot be used; names the property
 ├── StartupRefused           the broker must not run on this disk or under this id
 ├── ControllerUnavailable    no controller has answered within the wait allowed
 ├── ProduceFailed            a produce request that wants no answer has failed
@@ -14,15 +13,6 @@ from ballast.protocol.error_codes import ErrorCode
 
 class BrokerError(Exception):
     """Root of the broker's errors."""
-
-
-class ConfigError(BrokerError):
-    """A property's value cannot be used; the message begins with the property's name."""
-
-    def __init__(self, name: str, reason: str) -> None:
-        super().__init__(f"{name}: {reason}")
-        self.name = name
-        self.reason = reason
 
 
 class StartupRefused(BrokerError):

@@ -149,9 +149,9 @@ class Leadership:
         delay_s = FIRST_REBALANCE_S
         while True:
             await asyncio.sleep(delay_s)
-            if options.auto_leader_rebalance_enable:
+            if options.config.auto_leader_rebalance_enable:
                 self._on_event(AutoPreferredReplicaLeaderElection())
-            delay_s = float(options.leader_imbalance_check_interval_seconds)
+            delay_s = float(options.config.leader_imbalance_check_interval_seconds)
 
     def _on_event(self, event: Event) -> None:
         """Queue an event; called by watches and answers, into which nothing may be raised."""

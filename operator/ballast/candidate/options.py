@@ -1,14 +1,21 @@
-"""What an operator may set for a candidate."""
+"""The options of a controller candidate, and how they follow from its configuration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ballast.controller.state.options import ControllerOptions
+from ballast.controller.state.options import ControllerConfig, ControllerOptions
 from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.net.server.limits import ServerLimits
 from ballast.znodes.owner import Owner
 
-__all__ = ["CandidateOptions", "ControllerChannelOptions", "ControllerOptions", "ServerLimits"]
+__all__ = [
+    "CandidateOptions",
+    "ControllerChannelOptions",
+    "ControllerConfig",
+    "ControllerOptions",
+    "ServerLimits",
+    "channel_options",
+]
 """A candidate is built from these; its owner need not know in which package each is declared."""
 
 
@@ -37,3 +44,12 @@ class CandidateOptions:
     controller: ControllerOptions = field(default_factory=ControllerOptions)
     channels: ControllerChannelOptions = field(default_factory=ControllerChannelOptions)
     server: ServerLimits = field(default_factory=ServerLimits)
+
+
+def channel_options(config: ControllerConfig) -> ControllerChannelOptions:
+    """Return the options of the channels to brokers that a configuration gives."""
+    return ControllerChannelOptions(
+        request_timeout_s=config.controller_socket_timeout_ms / 1000,
+        connect_timeout_s=config.connection_setup_timeout_ms / 1000,
+        connect_timeout_max_s=config.connection_setup_timeout_max_ms / 1000,
+    )

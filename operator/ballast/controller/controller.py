@@ -96,7 +96,7 @@ class Controller:
                 reassignment_requests=self._reassignment_requests,
                 election_requests=self._election_requests,
             ),
-            deletion_enabled=self._options.delete_topic_enable,
+            deletion_enabled=self._options.config.delete_topic_enable,
         )
         self._handlers = self._handlers_of_events()
 
@@ -153,7 +153,9 @@ class Controller:
 
     async def delete_topics(self, topics: Collection[str]) -> Mapping[str, RequestRefused | None]:
         """Queue topics for deletion, and begin it where nothing stands in the way: key 20."""
-        return await self._deletion.request(topics, enabled=self._options.delete_topic_enable)
+        return await self._deletion.request(
+            topics, enabled=self._options.config.delete_topic_enable
+        )
 
     def is_topic_deleted(self, topic: str) -> bool:
         """Whether nothing of the topic is left, so that a waiting DeleteTopics may answer."""
@@ -209,7 +211,7 @@ class Controller:
     async def _on_topic_deletion(self, _: events.TopicDeletion) -> None:
         # A topic may be created and deleted before its creation has been looked at.
         await self._topics.on_topic_change()
-        await self._deletion.on_topic_deletion(enabled=self._options.delete_topic_enable)
+        await self._deletion.on_topic_deletion(enabled=self._options.config.delete_topic_enable)
 
     async def _on_zk_partition_reassignment(self, _: events.ZkPartitionReassignment) -> None:
         await self._reassignment_requests.on_legacy_request()

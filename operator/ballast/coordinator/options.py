@@ -2,18 +2,20 @@
 
 from dataclasses import dataclass
 
+from ballast.model.settings.fields import default_of, setting
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupOptions:
     """Bounds of groups, as the broker properties of the same names give them; times are ms."""
 
-    min_session_timeout_ms: int = 6_000
-    max_session_timeout_ms: int = 1_800_000
-    max_size: int = 2**31 - 1
+    min_session_timeout_ms: int = setting("group.min.session.timeout.ms")
+    max_session_timeout_ms: int = setting("group.max.session.timeout.ms")
+    max_size: int = setting("group.max.size")
     """Members that one group may have."""
-    initial_rebalance_delay_ms: int = 3_000
+    initial_rebalance_delay_ms: int = setting("group.initial.rebalance.delay.ms")
     """How long an empty group waits for more members after each that joins."""
-    offset_metadata_max_bytes: int = 4_096
+    offset_metadata_max_bytes: int = setting("offset.metadata.max.bytes")
     """Length of what may be kept with a committed offset, in characters as in Kafka."""
-    offsets_retention_ms: int = 10_080 * 60_000
+    offsets_retention_ms: int = default_of("offsets.retention.minutes") * 60_000
     """How long the offsets of a group without members are kept."""

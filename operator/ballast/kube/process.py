@@ -21,7 +21,7 @@ from typing import Final, NoReturn
 
 from ballast.candidate.cancellation import end_if_cancelled
 from ballast.candidate.candidate import Candidate
-from ballast.candidate.options import CandidateOptions
+from ballast.candidate.options import CandidateOptions, channel_options
 from ballast.kube.api.client import ApiClient
 from ballast.kube.api.credentials import Login
 from ballast.kube.api.errors import LeaseLost
@@ -40,7 +40,6 @@ from ballast.kube.runtime.loop_thread import LoopFactory, LoopThread
 from ballast.kube.runtime.metrics import OperatorMetrics, registry_of
 from ballast.kube.runtime.options import OperatorOptions
 from ballast.kube.runtime.work_queue import WorkQueue
-from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.net.http import Health, HttpServer
 from ballast.reassign.ports import Clock
 from ballast.zk.client import ClientFactory
@@ -224,11 +223,7 @@ class OperatorProcess:
                 further_ports=further_ports,
                 owner=spec.owner,
                 controller=spec.controller_options(is_cordoned),
-                channels=ControllerChannelOptions(
-                    request_timeout_s=spec.controller_socket_timeout_ms / 1000,
-                    connect_timeout_s=spec.connection_setup_timeout_ms / 1000,
-                    connect_timeout_max_s=spec.connection_setup_timeout_max_ms / 1000,
-                ),
+                channels=channel_options(spec.config),
             ),
         )
 

@@ -15,6 +15,7 @@ from typing import Any
 from ballast.controller.state.control_requests import Command
 from ballast.controller.state.events import Event
 from ballast.model.brokers import Broker
+from ballast.model.settings.fields import default_of
 from ballast.net.client.channel import BrokerChannel, ChannelOptions
 from ballast.net.control_messages import to_event, to_wire
 from ballast.net.errors import NetError, QueueOverflow
@@ -29,12 +30,9 @@ class ControllerChannelOptions:
     max_queued: int = 10_000
     """Commands waiting for one broker; one more, and the controller must resign."""
     retry_s: float = 0.1
-    request_timeout_s: float = 30.0
-    """controller.socket.timeout.ms."""
-    connect_timeout_s: float = 10.0
-    """socket.connection.setup.timeout.ms."""
-    connect_timeout_max_s: float = 30.0
-    """socket.connection.setup.timeout.max.ms."""
+    request_timeout_s: float = default_of("controller.socket.timeout.ms") / 1000
+    connect_timeout_s: float = default_of("socket.connection.setup.timeout.ms") / 1000
+    connect_timeout_max_s: float = default_of("socket.connection.setup.timeout.max.ms") / 1000
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from ballast.model.settings.fields import default_of
 from ballast.replication.errors import InvalidThrottledReplicas
 
 _ITEM = re.compile(r"(?:([0-9]+):([0-9]+))?")
@@ -22,7 +23,9 @@ class Window(NamedTuple):
     """Length of one sample (``replication.quota.window.size.seconds``)."""
 
 
-DEFAULT_WINDOW: Final = Window(11, 1)
+DEFAULT_WINDOW: Final = Window(
+    default_of("replication.quota.window.num"), default_of("replication.quota.window.size.seconds")
+)
 
 
 class ReplicationQuota:

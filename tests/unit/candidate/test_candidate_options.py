@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
-from ballast.controller.state.options import ControllerOptions
+from ballast.controller.state.options import ControllerConfig, ControllerOptions
 from ballast.protocol.messages.admin.create_topics import CreatableTopic, CreateTopicsRequest
 from ballast.zk.client import SetData
 from ballast.znodes import owner
@@ -46,7 +46,9 @@ def test_a_setting_that_is_handed_over_holds_at_once() -> None:
         candidate = cluster.start_candidate(100)
         await cluster.until(lambda: candidate.is_active)
         await asyncio.sleep(1)
-        candidate.options.controller.take_over(ControllerOptions(num_partitions=5))
+        candidate.options.controller.update(
+            ControllerOptions(config=ControllerConfig(num_partitions=5))
+        )
         open_number = CreatableTopic(name="t", num_partitions=-1, replication_factor=1)
         request = CreateTopicsRequest(topics=(open_number,), timeout_ms=10_000)
         response = await cluster.ask(100).request(request)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ballast.controller.state.options import ControllerOptions
+from ballast.controller.state.options import ControllerConfig, ControllerOptions
 from ballast.net.client.channel import BrokerChannel
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.create_topics import CreatableTopic, CreateTopicsRequest
@@ -81,7 +81,7 @@ def test_leadership_is_given_back_at_regular_times() -> None:
 def test_leadership_stays_where_nobody_wants_it_back() -> None:
     async def scenario(cluster: CandidateCluster, channel: BrokerChannel) -> None:
         del channel
-        options = ControllerOptions(auto_leader_rebalance_enable=False)
+        options = ControllerOptions(config=ControllerConfig(auto_leader_rebalance_enable=False))
         other = cluster.start_candidate(101, controller=options)
         cluster.tasks[100].cancel()
         await cluster.until(lambda: other.leadership is not None)

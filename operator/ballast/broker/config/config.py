@@ -1,7 +1,7 @@
 """A broker's configuration, in Kafka's names.
 
-Each of `BrokerConfig`'s fields names a row of the table of settings (`ballast.model.settings`), so
-that the properties file, the flags and DescribeConfigs read from one place.
+Each field of `BrokerConfig` is a row of the table of settings (`ballast.model.settings`), which the
+properties file, command line overrides and DescribeConfigs share.
 """
 
 import dataclasses
@@ -9,37 +9,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ballast.broker.config.controller_config import ControllerSettings
-from ballast.broker.config.disk_config import DiskSettings
-from ballast.broker.config.group_config import GroupSettings
-from ballast.broker.config.load_config import LoadSettings
-from ballast.broker.config.log_config import LogSettings
-from ballast.broker.config.properties import parse_property, parse_settings, properties_of, setting
+from ballast.broker.config.sections import BrokerLogConfig, GroupConfig, LoadConfig
 from ballast.broker.config.synonyms import with_synonyms
-from ballast.broker.errors import ConfigError
+from ballast.controller.state.options import ControllerConfig
 from ballast.model.brokers import Endpoint
-from ballast.model.settings.judging import unheeded
-from ballast.model.settings.keys import ConfigKey
+from ballast.model.settings.fields import parse_settings, rows_of, setting
+from ballast.model.settings.judging import ineffective_properties
+from ballast.model.settings.keys import ConfigError, ConfigKey
 from ballast.model.settings.table import BROKER_SETTINGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerConfig(LogSettings, DiskSettings, GroupSettings, LoadSettings, ControllerSettings):
+class BrokerConfig(BrokerLogConfig, GroupConfig, LoadConfig, ControllerConfig):
     """The properties of one broker, parsed. Times are milliseconds, sizes bytes."""
 
     broker_id: int = setting("broker.id")
     log_dirs: tuple[str, ...] = setting("log.dirs")
     zookeeper_connect: str = setting("zookeeper.connect")
     zookeeper_session_timeout_ms: int = setting("zookeeper.session.timeout.ms")
-    zookeeper_connection_timeout_ms: int | None = setting(
-        "zookeeper.connection.timeout.ms", optional=True
-    )
+    zookeeper_connection_timeout_ms: int | None = setting("zookeeper.connection.timeout.ms")
     listeners: tuple[Endpoint, ...] = setting("listeners")
-    advertised_listeners: tuple[Endpoint, ...] | None = setting(
-        "advertised.listeners", optional=True
-    )
-    http_listener: tuple[str, int] | None = setting("ballast.http.listener", optional=True)
-    rack: str | None = setting("broker.rack", optional=True)
+    advertised_listeners: tuple[Endpoint, ...] | None = setting("advertised.listeners")
+    http_listener: tuple[str, int] | None = setting("ballast.http.listener")
+    rack: str | None = setting("broker.rack")
     min_insync_replicas: int = setting("min.insync.replicas")
     auto_create_topics_enable: bool = setting("auto.create.topics.enable")
     replica_lag_time_max_ms: int = setting("replica.lag.time.max.ms")
@@ -84,7 +76,7 @@ class BrokerConfig(LogSettings, DiskSettings, GroupSettings, LoadSettings, Contr
     write_stall_timeout_ms: int = setting("ballast.connections.write.stall.timeout.ms")
 
     given: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """The properties as they were written, for DescribeConfigs: those not in it are defaults."""
+    """The properties as they were written, for DescribeConfigs; all others have their defaults."""
 
     @property
     def advertised_endpoints(self) -> tuple[Endpoint, ...]:
@@ -95,12 +87,12 @@ class BrokerConfig(LogSettings, DiskSettings, GroupSettings, LoadSettings, Contr
     def from_properties(
         cls, properties: Mapping[str, str]
     ) -> "tuple[BrokerConfig, Mapping[str, str]]":
-        """Return the configuration, and why which of the properties have no effect.
+        """Return the configuration, and the properties without effect, each with the reason.
 
-        Raises `ConfigError`, naming the property, for a bad value, one that is missing, and one
-        that a broker must not be without when it was asked for (`Support.REFUSED`).
+        Raises `ConfigError`, which names the property, for an invalid value, a missing property,
+        and a value that no broker starts with (`Support.REFUSED`).
         """
-        without_effect = _judged(properties)
+        without_effect = _check_support(properties)
         values = parse_settings(cls, with_synonyms(properties))
         given = {name: text for name, text in properties.items() if name in PROPERTIES}
         config = cls(**values, given=given)
@@ -112,18 +104,19 @@ class BrokerConfig(LogSettings, DiskSettings, GroupSettings, LoadSettings, Contr
         return getattr(self, _FIELDS[name])
 
 
-def _judged(properties: Mapping[str, str]) -> Mapping[str, str]:
+def _check_support(properties: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the properties without effect; raises `ConfigError` for invalid and refused ones."""
     for name, text in properties.items():
         if name in BROKER_SETTINGS:
-            parse_property(BROKER_SETTINGS[name], text)
-    found = unheeded(properties)
-    for name, reason in found.refused.items():
+            BROKER_SETTINGS[name].value_of(text)
+    ineffective = ineffective_properties(properties)
+    for name, reason in ineffective.refused.items():
         raise ConfigError(name, f"this value is not honoured: {reason}")
-    return found.reported
+    return ineffective.reported
 
 
 def _check(config: BrokerConfig) -> None:
-    """Raise `ConfigError` for what no broker could carry out."""
+    """Raise `ConfigError` for properties that contradict one another."""
     if config.message_max_bytes > config.socket_request_max_bytes:
         raise ConfigError("message.max.bytes", "no request of socket.request.max.bytes holds it")
     if config.group_min_session_timeout_ms > config.group_max_session_timeout_ms:
@@ -135,10 +128,10 @@ def _check(config: BrokerConfig) -> None:
 
 
 _FIELDS: Final[Mapping[str, str]] = {
-    row.name: field_name for field_name, row in properties_of(BrokerConfig).items()
+    row.name: field_name for field_name, row in rows_of(BrokerConfig).items()
 }
 
 PROPERTIES: Final[Mapping[str, ConfigKey]] = {
-    row.name: row for row in properties_of(BrokerConfig).values()
+    row.name: row for row in rows_of(BrokerConfig).values()
 }
 """Every property that a broker honours, by name."""

@@ -1,21 +1,20 @@
-"""What IncrementalAlterConfigs (KIP-339) makes of a resource's overrides, as a pure function."""
+"""How IncrementalAlterConfigs (KIP-339) changes the overrides of a resource."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
 from ballast.broker.config.config import PROPERTIES
-from ballast.broker.config.properties import parse_property
-from ballast.broker.errors import ConfigError, PartitionError
-from ballast.model.settings.judging import InvalidTopicConfig, check_topic_config
-from ballast.model.settings.keys import ConfigKey
+from ballast.broker.errors import PartitionError
+from ballast.model.settings.judging import InvalidTopicConfig, parse_topic_config
+from ballast.model.settings.keys import ConfigError, ConfigKey
 from ballast.model.settings.table import TOPIC_SETTINGS
-from ballast.model.settings.values import ConfigType
+from ballast.model.settings.values import ConfigType, names
 from ballast.protocol.error_codes import ErrorCode
 
 
 class Operation(IntEnum):
-    """What is done to one config."""
+    """An operation on one config, by its code."""
 
     SET = 0
     DELETE = 1
@@ -25,7 +24,7 @@ class Operation(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One config of a resource and what is done to it."""
+    """One config of a resource, and the operation on it."""
 
     name: str
     operation: int
@@ -34,14 +33,10 @@ class Change:
 
 def apply_to_topic(values: Mapping[str, str], changes: Iterable[Change]) -> dict[str, str]:
     """Return a topic's overrides after ``changes``; raises `PartitionError`, as Kafka refuses."""
-    changed = _apply(
-        values,
-        changes,
-        {name: row.default or "" for name, row in TOPIC_SETTINGS.items() if _is_list(row)},
-    )
-    for name in sorted(changed.keys() - values.keys() | _altered(values, changed)):
+    changed = _apply(values, changes, TOPIC_SETTINGS)
+    for name in _altered(values, changed):
         try:
-            check_topic_config(name, changed[name])
+            parse_topic_config(name, changed[name])
         except InvalidTopicConfig as error:
             raise PartitionError(ErrorCode.INVALID_CONFIG, str(error)) from error
     return changed
@@ -51,9 +46,8 @@ def apply_to_broker(
     values: Mapping[str, str], changes: Iterable[Change], *, all_brokers: bool = False
 ) -> dict[str, str]:
     """Return the overrides of a broker, or of all, after ``changes``; raises `PartitionError`."""
-    lists = {name: row.default or "" for name, row in PROPERTIES.items() if _is_list(row)}
-    changed = _apply(values, changes, lists)
-    for name in sorted(changed.keys() - values.keys() | _altered(values, changed)):
+    changed = _apply(values, changes, PROPERTIES)
+    for name in _altered(values, changed):
         row = PROPERTIES.get(name)
         if row is None or not row.dynamic:
             raise PartitionError(
@@ -64,23 +58,19 @@ def apply_to_broker(
                 ErrorCode.INVALID_REQUEST, f"{name} can be set for all brokers only"
             )
         try:
-            parse_property(row, changed[name])
+            row.value_of(changed[name])
         except ConfigError as error:
             raise PartitionError(ErrorCode.INVALID_REQUEST, str(error)) from error
     return changed
 
 
-def _is_list(row: ConfigKey) -> bool:
-    return row.type is ConfigType.LIST
-
-
-def _altered(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
-    # What was there already is not judged: it may be of another version, or another program.
-    return {name for name in after.keys() & before.keys() if after[name] != before[name]}
+def _altered(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    # Values that do not change are not validated: another program may have written them.
+    return sorted(name for name, text in after.items() if before.get(name) != text)
 
 
 def _apply(
-    values: Mapping[str, str], changes: Iterable[Change], lists: Mapping[str, str]
+    values: Mapping[str, str], changes: Iterable[Change], rows: Mapping[str, ConfigKey]
 ) -> dict[str, str]:
     changed = dict(values)
     seen: set[str] = set()
@@ -100,28 +90,25 @@ def _apply(
         if change.operation == Operation.SET:
             changed[change.name] = change.value
         else:
-            changed[change.name] = _with_items(changed, change, change.value, lists)
+            changed[change.name] = _with_items(changed, change, change.value, rows)
     return changed
 
 
 def _with_items(
-    values: Mapping[str, str], change: Change, value: str, lists: Mapping[str, str]
+    values: Mapping[str, str], change: Change, value: str, rows: Mapping[str, ConfigKey]
 ) -> str:
     if change.operation not in (Operation.APPEND, Operation.SUBTRACT):
         raise PartitionError(
             ErrorCode.INVALID_REQUEST, f"Unknown operation {change.operation} for {change.name}"
         )
-    if change.name not in lists:
+    row = rows.get(change.name)
+    if row is None or row.type is not ConfigType.LIST:
         raise PartitionError(
             ErrorCode.INVALID_REQUEST,
             f"Config value append is not allowed for config key: {change.name}",
         )
-    items = _items(values.get(change.name, lists[change.name]))
-    given = _items(value)
+    items = names(values.get(change.name, row.default or ""))
+    operands = names(value)
     if change.operation == Operation.APPEND:
-        return ",".join([*items, *(item for item in given if item not in items)])
-    return ",".join(item for item in items if item not in given)
-
-
-def _items(text: str) -> list[str]:
-    return [item.strip() for item in text.split(",") if item.strip()]
+        return ",".join([*items, *(item for item in operands if item not in items)])
+    return ",".join(item for item in items if item not in operands)

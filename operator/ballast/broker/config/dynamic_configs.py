@@ -1,7 +1,8 @@
-"""The settings in force: static ones, with what was set on brokers and topics while they run.
+"""The values in force: static properties, overridden by dynamic configs of brokers and topics.
 
-Nearest wins (Kafka): topic, this broker, all brokers (``<default>``), properties file, default.
-A value in ZooKeeper that cannot be used counts as not set, whoever wrote it.
+The first of these that sets a value wins, as in Kafka: the topic, this broker, all brokers
+(``<default>``), the properties file, the default. An invalid value in ZooKeeper counts as not set:
+another program may have written it.
 """
 
 import logging
@@ -10,18 +11,17 @@ from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 from ballast.broker.config.config import PROPERTIES, BrokerConfig
-from ballast.broker.config.properties import parse_property
-from ballast.broker.errors import ConfigError
-from ballast.model.settings.judging import InvalidTopicConfig, check_topic_config
+from ballast.model.settings.judging import InvalidTopicConfig, parse_topic_config
+from ballast.model.settings.keys import ConfigError, Synonym
 from ballast.model.settings.table import TOPIC_SETTINGS
 from ballast.replication.quota import ThrottledReplicas, parse_throttled_replicas
-from ballast.storage.log.config import LogConfig
+from ballast.storage.log.config import LOG_ROWS, LogConfig
 
 log = logging.getLogger(__name__)
 
 
 class ConfigSource(IntEnum):
-    """DescribeConfigs' (key 32) names for where a value was set."""
+    """The place that sets a value, by the codes of DescribeConfigs (key 32)."""
 
     DYNAMIC_TOPIC_CONFIG = 1
     DYNAMIC_BROKER_CONFIG = 2
@@ -30,47 +30,29 @@ class ConfigSource(IntEnum):
     DEFAULT_CONFIG = 5
 
 
-class Setting(NamedTuple):
-    """One place where a value is set."""
+class ConfiguredValue(NamedTuple):
+    """A value, and the place that sets it (DescribeConfigs' ConfigSynonym)."""
 
     name: str
     """The property's name in that place."""
     value: str
     source: ConfigSource
     unit_ms: int = 1
-    """What one of the value is, in the unit of the property asked for: hours stand for ms too."""
+    """Milliseconds per unit of the value, where the property that is described has another unit."""
 
     @property
     def in_unit(self) -> str:
-        """The value in the unit of the property asked for; a negative number stays unlimited."""
+        """The value in the unit of the property that is described."""
         if self.unit_ms == 1:
             return self.value
-        return str(_in_ms(int(self.value), self.unit_ms))
+        return str(Synonym(self.name, self.unit_ms).convert(int(self.value)))
 
 
-FLUSH_MS: Final = "flush.ms"
-
-_MINUTE_MS = 60_000
-_HOUR_MS = 60 * _MINUTE_MS
-
-_COARSER: Mapping[str, tuple[tuple[str, int], ...]] = {
-    "log.retention.ms": (
-        ("log.retention.minutes", _MINUTE_MS),
-        ("log.retention.hours", _HOUR_MS),
-    ),
-    "log.roll.ms": (("log.roll.hours", _HOUR_MS),),
-    "log.roll.jitter.ms": (("log.roll.jitter.hours", _HOUR_MS),),
-    "log.flush.interval.ms": (("log.flush.scheduler.interval.ms", 1),),
-}
-"""Properties that stand in for one that is not set, and their units in ms."""
-
-
-def _in_ms(value: int, unit_ms: int) -> int:
-    return value * unit_ms if value >= 0 else -1
+_FLUSH_MS: Final = "flush.ms"
 
 
 class DynamicConfigs:
-    """The overrides known to this broker, and the values that they lead to."""
+    """The overrides that this broker has read, and the values in force."""
 
     def __init__(self, config: BrokerConfig) -> None:
         self.static = config
@@ -80,6 +62,7 @@ class DynamicConfigs:
         self._topics: dict[str, dict[str, str]] = {}
         self._min_insync: dict[str, int] = {}
         self._least_flush_ms: int | None = None
+        self._log_defaults: LogConfig | None = None
 
     # -- overrides as ZooKeeper has them --------------------------------------------------------
 
@@ -89,14 +72,17 @@ class DynamicConfigs:
         self._broker = _usable_broker_values(own)
         for name in values.keys() - own.keys():
             log.warning("broker config %r is ignored: it can be set for all brokers only", name)
-        self._min_insync.clear()
-        self._least_flush_ms = None
+        self._forget_derived()
 
     def set_default(self, values: Mapping[str, str]) -> None:
         """Replace the overrides of all brokers."""
         self._default = _usable_broker_values(values)
+        self._forget_derived()
+
+    def _forget_derived(self) -> None:
         self._min_insync.clear()
         self._least_flush_ms = None
+        self._log_defaults = None
 
     def set_topic(self, topic: str, values: Mapping[str, str]) -> None:
         """Replace the overrides of a topic."""
@@ -112,7 +98,7 @@ class DynamicConfigs:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The topics whose overrides are known, sorted."""
+        """The topics whose overrides have been read, sorted."""
         return tuple(sorted(self._topics))
 
     def knows_topic(self, topic: str) -> bool:
@@ -128,58 +114,44 @@ class DynamicConfigs:
                 return PROPERTIES[name].parse(overrides[name])
         return self.static.value(name)
 
-    def _time_ms(self, name: str) -> int:
-        """Return a time that may be given in coarser units too."""
-        for candidate, unit_ms in ((name, 1), *_COARSER[name]):
-            value = self.broker_value(candidate)
+    def _value_or_synonym(self, name: str) -> Any:
+        """Return the value in force, that of the first synonym if the property is not set."""
+        value = self.broker_value(name)
+        if value is not None:
+            return value
+        for synonym in PROPERTIES[name].synonyms:
+            value = self.broker_value(synonym.name)
             if value is not None:
-                return _in_ms(value, unit_ms)
-        raise AssertionError(f"{name}: the coarsest has a default")
+                return synonym.convert(value)
+        return None
 
     def min_insync_replicas(self, topic: str) -> int:
         """Return how many replicas must be in sync for acks=all."""
-        known = self._min_insync.get(topic)
-        if known is None:
+        replicas = self._min_insync.get(topic)
+        if replicas is None:
             text = self._topics.get(topic, {}).get("min.insync.replicas")
-            known = int(text) if text else int(self.broker_value("min.insync.replicas"))
-            self._min_insync[topic] = known
-        return known
+            replicas = int(text) if text else int(self.broker_value("min.insync.replicas"))
+            self._min_insync[topic] = replicas
+        return replicas
 
     def log_config(self, topic: str) -> LogConfig:
-        """Return the settings of a topic's logs."""
-        return LogConfig(
-            segment_bytes=self.broker_value("log.segment.bytes"),
-            segment_ms=self._time_ms("log.roll.ms"),
-            segment_jitter_ms=self._time_ms("log.roll.jitter.ms"),
-            segment_index_bytes=self.broker_value("log.index.size.max.bytes"),
-            preallocate=self.broker_value("log.preallocate"),
-            compression_type=self.broker_value("compression.type"),
-            timestamp_type=self.broker_value("log.message.timestamp.type"),
-            timestamp_difference_max_ms=self.broker_value(
-                "log.message.timestamp.difference.max.ms"
-            ),
-            flush_messages=self.broker_value("log.flush.interval.messages"),
-            flush_ms=self._time_ms("log.flush.interval.ms"),
-            index_interval_bytes=self.broker_value("log.index.interval.bytes"),
-            max_message_bytes=self.broker_value("message.max.bytes"),
-            cleanup_policy=self.broker_value("log.cleanup.policy"),
-            retention_bytes=self.broker_value("log.retention.bytes"),
-            retention_ms=self._time_ms("log.retention.ms"),
-            min_cleanable_dirty_ratio=self.broker_value("log.cleaner.min.cleanable.ratio"),
-            min_compaction_lag_ms=self.broker_value("log.cleaner.min.compaction.lag.ms"),
-            max_compaction_lag_ms=self.broker_value("log.cleaner.max.compaction.lag.ms"),
-            delete_retention_ms=self.broker_value("log.cleaner.delete.retention.ms"),
-            file_delete_delay_ms=self.broker_value("log.segment.delete.delay.ms"),
-            producer_id_expiration_ms=self.static.producer_id_expiration_ms,
-        ).with_overrides(self._topics.get(topic, {}))
+        """Return the configuration of a topic's logs."""
+        if self._log_defaults is None:
+            self._log_defaults = LogConfig(
+                **{
+                    field: self._value_or_synonym(row.broker_name or row.name)
+                    for field, row in LOG_ROWS.items()
+                }
+            )
+        return self._log_defaults.with_overrides(self._topics.get(topic, {}))
 
     @property
     def least_flush_ms(self) -> int:
-        """The shortest age at which records of any known topic are flushed."""
+        """The shortest age at which records of any topic are flushed."""
         if self._least_flush_ms is None:
-            of_topics = (values.get(FLUSH_MS) for values in self._topics.values())
-            given = [int(text) for text in of_topics if text is not None]
-            self._least_flush_ms = min([self._time_ms("log.flush.interval.ms"), *given])
+            overrides = (values.get(_FLUSH_MS) for values in self._topics.values())
+            ages_ms = [int(text) for text in overrides if text is not None]
+            self._least_flush_ms = min([self._value_or_synonym("log.flush.interval.ms"), *ages_ms])
         return self._least_flush_ms
 
     def throttled_replicas(self, topic: str, name: str) -> ThrottledReplicas:
@@ -188,35 +160,36 @@ class DynamicConfigs:
 
     # -- where values come from -----------------------------------------------------------------
 
-    def broker_settings(self, name: str) -> Iterator[Setting]:
+    def broker_values(self, name: str) -> Iterator[ConfiguredValue]:
         """Yield where a broker's property is set, nearest first; a default comes last."""
-        if name in self._broker:
-            yield Setting(name, self._broker[name], ConfigSource.DYNAMIC_BROKER_CONFIG)
-        if name in self._default:
-            yield Setting(name, self._default[name], ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG)
-        if name in self.static.given:
-            yield Setting(name, self.static.given[name], ConfigSource.STATIC_BROKER_CONFIG)
+        for overrides, source in (
+            (self._broker, ConfigSource.DYNAMIC_BROKER_CONFIG),
+            (self._default, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
+            (self.static.given, ConfigSource.STATIC_BROKER_CONFIG),
+        ):
+            if name in overrides:
+                yield ConfiguredValue(name, overrides[name], source)
         default = PROPERTIES[name].default
         if default is not None:
-            yield Setting(name, default, ConfigSource.DEFAULT_CONFIG)
+            yield ConfiguredValue(name, default, ConfigSource.DEFAULT_CONFIG)
 
-    def topic_settings(self, values: Mapping[str, str], name: str) -> Iterator[Setting]:
-        """Yield where a topic's property is set, given the topic's own ``values``."""
-        if name in values:
-            yield Setting(name, values[name], ConfigSource.DYNAMIC_TOPIC_CONFIG)
+    def topic_values(self, overrides: Mapping[str, str], name: str) -> Iterator[ConfiguredValue]:
+        """Yield where a topic's property is set, nearest first, given the topic's overrides."""
+        if name in overrides:
+            yield ConfiguredValue(name, overrides[name], ConfigSource.DYNAMIC_TOPIC_CONFIG)
         row = TOPIC_SETTINGS[name]
-        if row.broker_name is not None and row.broker_name in PROPERTIES:
-            yield from self.broker_settings(row.broker_name)
-            for coarser, unit_ms in _COARSER.get(row.broker_name, ()):
-                for setting in self.broker_settings(coarser):
-                    yield setting._replace(unit_ms=unit_ms)
-        else:
+        if row.broker_name is None or row.broker_name not in PROPERTIES:
             default = row.default or ""
-            yield Setting(row.broker_name or name, default, ConfigSource.DEFAULT_CONFIG)
+            yield ConfiguredValue(row.broker_name or name, default, ConfigSource.DEFAULT_CONFIG)
+            return
+        yield from self.broker_values(row.broker_name)
+        for synonym in PROPERTIES[row.broker_name].synonyms:
+            for configured in self.broker_values(synonym.name):
+                yield configured._replace(unit_ms=synonym.unit_ms)
 
 
 def usable_topic_values(topic: str, values: Mapping[str, str]) -> dict[str, str]:
-    """Return those of a topic's overrides that are known and legal; log the others."""
+    """Return those of a topic's overrides that are valid; log the others."""
     usable = {}
     for name, text in values.items():
         reason = _topic_refusal(name, text)
@@ -228,13 +201,13 @@ def usable_topic_values(topic: str, values: Mapping[str, str]) -> dict[str, str]
 
 
 def topic_values_in_force(values: Mapping[str, str]) -> dict[str, str]:
-    """Return those of a topic's overrides that brokers go by."""
+    """Return those of a topic's overrides that take effect."""
     return {name: text for name, text in values.items() if _topic_refusal(name, text) is None}
 
 
 def _topic_refusal(name: str, text: str) -> str | None:
     try:
-        check_topic_config(name, text)
+        parse_topic_config(name, text)
     except InvalidTopicConfig as error:
         return str(error)
     return None
@@ -260,7 +233,7 @@ def _broker_refusal(name: str, text: str) -> str | None:
     if row is None or not row.dynamic:
         return "cannot be set while a broker runs"
     try:
-        parse_property(row, text)
+        row.value_of(text)
     except ConfigError as error:
         return error.reason
     return None

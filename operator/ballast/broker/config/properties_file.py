@@ -1,6 +1,6 @@
 """Java's properties files, as far as brokers' configurations use them."""
 
-from ballast.broker.errors import ConfigError
+from ballast.model.settings.keys import ConfigError
 
 
 def parse_properties(text: str) -> dict[str, str]:

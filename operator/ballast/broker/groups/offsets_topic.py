@@ -4,7 +4,7 @@ from typing import Final
 
 from ballast.broker.cluster.auto_creation import AutoCreation
 from ballast.broker.cluster.metadata_cache import MetadataCache
-from ballast.broker.config.group_config import GroupSettings
+from ballast.broker.config.sections import GroupConfig
 from ballast.model.brokers import Broker
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import OFFSETS_TOPIC
@@ -14,7 +14,7 @@ _MASK: Final = 0xFFFFFFFF
 _SIGN: Final = 0x80000000
 
 
-def creatable_offsets_topic(settings: GroupSettings) -> CreatableTopic:
+def creatable_offsets_topic(settings: GroupConfig) -> CreatableTopic:
     """Return the topic as a controller is asked to make it."""
     configs = {
         "cleanup.policy": "compact",
@@ -42,7 +42,7 @@ class OffsetsTopic:
     """Where the coordinator of a group is to be found."""
 
     def __init__(
-        self, settings: GroupSettings, metadata: MetadataCache, auto_creation: AutoCreation
+        self, settings: GroupConfig, metadata: MetadataCache, auto_creation: AutoCreation
     ) -> None:
         self._settings = settings
         self._metadata = metadata

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final
 
 from ballast.broker.cluster.auto_creation import AutoCreation
-from ballast.broker.config.load_config import LoadSettings
+from ballast.broker.config.sections import LoadConfig
 from ballast.broker.errors import LoadNotWritten
 from ballast.broker.partitions.partition import Partition
 from ballast.broker.replicas.replica_manager import ReplicaManager
@@ -51,7 +51,7 @@ _ACKS_LEADER: Final = 1
 OpenChannel = Callable[[Broker], BrokerChannel]
 
 
-def creatable_load_topic(settings: LoadSettings) -> CreatableTopic:
+def creatable_load_topic(settings: LoadConfig) -> CreatableTopic:
     """Return the topic as a controller is asked to make it."""
     configs = {
         "cleanup.policy": "delete",

@@ -1,10 +1,11 @@
 """The broker's replication quotas (KIP-73, KIP-113) and the replicas that they hold back."""
 
 from collections.abc import Callable
+from typing import Final
 
 from ballast.broker.config.config import BrokerConfig
-from ballast.broker.config.properties import UNLIMITED
 from ballast.model.ids import TopicPartition
+from ballast.model.settings.fields import default_of
 from ballast.replication.quota import (
     DEFAULT_WINDOW,
     NOT_THROTTLED,
@@ -14,6 +15,9 @@ from ballast.replication.quota import (
     follower_holds_back,
     leader_holds_back,
 )
+
+UNLIMITED: Final[int] = default_of("leader.replication.throttled.rate")
+"""Bytes per second that no disk reaches: the default means no throttle."""
 
 Clock = Callable[[], float]
 """Seconds that never go back: the event loop's."""

@@ -12,8 +12,10 @@ not in the digest.
 
 import hashlib
 from collections.abc import Mapping
+from typing import Final
 
 from ballast.brokersets.spec.spec import BrokerSetSpec
+from ballast.model.settings.fields import default_of
 
 _HEADER = (
     "# Made from a BrokerSet; changes here are undone. Ids, addresses and racks come from each\n"
@@ -22,8 +24,7 @@ _HEADER = (
 _MIN_RESERVE_SECONDS = 3
 _OFFSETS_REPLICATION_FACTOR = "offsets.topic.replication.factor"
 _LOAD_REPLICATION_FACTOR = "ballast.load.topic.replication.factor"
-_OFFSETS_REPLICAS = 3
-"""Kafka's default."""
+_OFFSETS_REPLICAS: Final[int] = default_of(_OFFSETS_REPLICATION_FACTOR)
 
 
 def server_properties(spec: BrokerSetSpec) -> str:

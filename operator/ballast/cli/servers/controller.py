@@ -8,13 +8,9 @@ from prometheus_client import CollectorRegistry
 
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.metrics import CandidateCollector
-from ballast.candidate.options import (
-    CandidateOptions,
-    ControllerChannelOptions,
-    ControllerOptions,
-)
+from ballast.candidate.options import CandidateOptions, ControllerOptions, channel_options
 from ballast.cli.clock import wall_clock_ms
-from ballast.cli.servers.controller_config import ControllerConfig
+from ballast.cli.servers.candidate_config import CandidateConfig
 from ballast.cli.servers.long_running import run_process, stop_signals, unless_stopped
 from ballast.net.http import Health, HttpServer
 from ballast.zk.kazoo_adapter.client import KazooZooKeeperClient
@@ -22,10 +18,10 @@ from ballast.zk.kazoo_adapter.client import KazooZooKeeperClient
 
 def main(*, properties: Path | None, overrides: Sequence[str]) -> int:
     """Run the candidate; 0 after a stop, 1 after a failure, 2 for a bad configuration."""
-    return run_process("controller", ControllerConfig.from_properties, _run, properties, overrides)
+    return run_process("controller", CandidateConfig.from_properties, _run, properties, overrides)
 
 
-async def _run(config: ControllerConfig) -> None:
+async def _run(config: CandidateConfig) -> None:
     stopped = stop_signals()
     candidate = Candidate(
         config.controller_id,
@@ -37,24 +33,8 @@ async def _run(config: ControllerConfig) -> None:
         wall_clock_ms=wall_clock_ms,
         options=CandidateOptions(
             advertised=config.advertised_listener,
-            channels=ControllerChannelOptions(
-                request_timeout_s=config.controller_socket_timeout_ms / 1000,
-                connect_timeout_s=config.connection_setup_timeout_ms / 1000,
-                connect_timeout_max_s=config.connection_setup_timeout_max_ms / 1000,
-            ),
-            controller=ControllerOptions(
-                num_partitions=config.num_partitions,
-                default_replication_factor=config.default_replication_factor,
-                delete_topic_enable=config.delete_topic_enable,
-                unclean_leader_election_enable=config.unclean_leader_election_enable,
-                auto_leader_rebalance_enable=config.auto_leader_rebalance_enable,
-                leader_imbalance_check_interval_seconds=(
-                    config.leader_imbalance_check_interval_seconds
-                ),
-                leader_imbalance_per_broker_percentage=(
-                    config.leader_imbalance_per_broker_percentage
-                ),
-            ),
+            channels=channel_options(config),
+            controller=ControllerOptions(config=config),
         ),
     )
     http = await _health(candidate, config)
@@ -65,7 +45,7 @@ async def _run(config: ControllerConfig) -> None:
             await http.close()
 
 
-async def _health(candidate: Candidate, config: ControllerConfig) -> HttpServer | None:
+async def _health(candidate: Candidate, config: CandidateConfig) -> HttpServer | None:
     if config.http_listener is None:
         return None
     registry = CollectorRegistry()

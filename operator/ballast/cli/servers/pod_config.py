@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from ballast.broker.config.config import BrokerConfig
-from ballast.broker.errors import ConfigError
+from ballast.model.settings.keys import ConfigError
+from ballast.model.settings.values import INT_MAX
 
 CLIENT_PORT: Final = 9092
 HTTP_PORT: Final = 8080
@@ -28,8 +29,6 @@ RACK_WAIT_S: Final = 150.0
 """How long the file of a node is waited for: the operator writes it when it sees the pod on a node
 that is new, and a kubelet takes up to a minute and a half to bring a ConfigMap up to date."""
 RACK_POLL_S: Final = 0.5
-
-_BROKER_ID_MAX: Final = 2**31 - 1
 
 Properties = Mapping[str, str]
 
@@ -88,7 +87,7 @@ def _broker_id(pod: str, offset: str) -> int:
     if not _is_number(offset):
         raise ConfigError("BALLAST_BROKER_ID_OFFSET", f"not a number: {offset!r}")
     broker_id = int(ordinal) + int(offset)
-    if broker_id > _BROKER_ID_MAX:
+    if broker_id > INT_MAX:
         raise ConfigError("BALLAST_BROKER_ID_OFFSET", f"no broker can have the id {broker_id}")
     return broker_id
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ballast.broker.config.config import BrokerConfig
-from ballast.broker.errors import ConfigError
 from ballast.cli.embedded.cluster import local_cluster
 from ballast.cli.embedded.errors import EmbeddedError
 from ballast.cli.embedded.layout import ClusterLayout
-from ballast.cli.servers.controller_config import ControllerConfig
+from ballast.cli.servers.candidate_config import CandidateConfig
 from ballast.cli.servers.long_running import EXIT_BAD_CONFIGURATION, EXIT_FAILED
 from ballast.cli.servers.overrides import parse_overrides
+from ballast.model.settings.keys import ConfigError
 
 
 def main(
@@ -57,7 +57,7 @@ def unknown_properties(layout: ClusterLayout) -> list[str]:
     Raises `ConfigError` for a value that one of them would refuse to start with.
     """
     _, of_broker = BrokerConfig.from_properties(layout.broker_properties(1))
-    _, of_controller = ControllerConfig.from_properties(layout.controller_properties(1))
+    _, of_controller = CandidateConfig.from_properties(layout.controller_properties(1))
     return sorted(set(of_broker) & set(of_controller))
 
 

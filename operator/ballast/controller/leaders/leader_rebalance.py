@@ -71,7 +71,7 @@ class LeaderRebalance:
         electable = [
             topic_partition
             for preference in preferences(self._context).values()
-            if preference.exceeds(self._options.leader_imbalance_per_broker_percentage)
+            if preference.exceeds(self._options.config.leader_imbalance_per_broker_percentage)
             for topic_partition in preference.strayed
             if self._is_electable(topic_partition)
         ]

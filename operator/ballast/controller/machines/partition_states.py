@@ -207,7 +207,7 @@ class PartitionStateMachine:
     ) -> Collection[TopicPartition]:
         configs = await self._store.read_topic_configs(sorted({tp.topic for tp in partitions}))
         defaults = await self._store.read_broker_defaults()
-        default = defaults.get(_UNCLEAN, str(self._options.unclean_leader_election_enable))
+        default = defaults.get(_UNCLEAN, str(self._options.config.unclean_leader_election_enable))
         return [
             tp
             for tp in sorted(partitions)

@@ -101,8 +101,8 @@ def _check_assignment(
 def _place(
     new_topic: NewTopic, brokers: Sequence[Broker], options: ControllerOptions
 ) -> Mapping[int, tuple[int, ...]]:
-    partitions = _or_default(new_topic.num_partitions, options.num_partitions)
-    factor = _or_default(new_topic.replication_factor, options.default_replication_factor)
+    partitions = _or_default(new_topic.num_partitions, options.config.num_partitions)
+    factor = _or_default(new_topic.replication_factor, options.config.default_replication_factor)
     if partitions <= 0:
         raise RequestRefused("INVALID_PARTITIONS", "Number of partitions must be larger than 0.")
     if factor <= 0:

@@ -6,14 +6,15 @@ from hashlib import sha256
 from typing import Any, Final
 
 from ballast.brokersets.steps.ensemble import accepted_of
-from ballast.candidate.options import ControllerOptions
+from ballast.candidate.options import ControllerConfig, ControllerOptions, channel_options
 from ballast.model.settings.addresses import zookeeper_of
-from ballast.model.settings.table import BROKER_SETTINGS
+from ballast.model.settings.fields import parse_settings
+from ballast.model.settings.values import INT_MAX
 from ballast.znodes.owner import Owner
 
 FIRST_CANDIDATE_ID: Final = 1_000_000
 """No broker has an id as high: `brokerIdOffset` is bounded, and so is the number of replicas."""
-_CANDIDATE_IDS: Final = 2**31 - 1 - 2 * FIRST_CANDIDATE_ID
+_CANDIDATE_IDS: Final = INT_MAX - 2 * FIRST_CANDIDATE_ID
 
 Spec = Mapping[str, Any]
 
@@ -37,17 +38,8 @@ class CandidateSpec:
     session_timeout_s: float
     owner: Owner | None = None
     """The BrokerSet, to which the path in ZooKeeper has to belong."""
-    unclean_leader_election_enable: bool
-    """Offline partitions are looked at with it when a controller begins, so it needs a new one."""
-    num_partitions: int
-    default_replication_factor: int
-    delete_topic_enable: bool
-    auto_leader_rebalance_enable: bool
-    leader_imbalance_check_interval_seconds: int
-    leader_imbalance_per_broker_percentage: int
-    controller_socket_timeout_ms: int
-    connection_setup_timeout_ms: int
-    connection_setup_timeout_max_ms: int
+    config: ControllerConfig
+    """The properties of ``spec.config`` that controllers read."""
     removed_ids_start: int | None = None
     """Ids from here on belong to no broker that is asked for, and to no pod that is there."""
 
@@ -70,22 +62,7 @@ class CandidateSpec:
             zookeeper_connect=zookeeper_of(servers + str(zookeeper.get("chroot") or "")),
             session_timeout_s=float(zookeeper.get("sessionTimeoutSeconds") or 18),
             owner=_owner_of(document),
-            num_partitions=_value(config, "num.partitions"),
-            default_replication_factor=_value(config, "default.replication.factor"),
-            delete_topic_enable=_value(config, "delete.topic.enable"),
-            unclean_leader_election_enable=_value(config, "unclean.leader.election.enable"),
-            auto_leader_rebalance_enable=_value(config, "auto.leader.rebalance.enable"),
-            leader_imbalance_check_interval_seconds=_value(
-                config, "leader.imbalance.check.interval.seconds"
-            ),
-            leader_imbalance_per_broker_percentage=_value(
-                config, "leader.imbalance.per.broker.percentage"
-            ),
-            controller_socket_timeout_ms=_value(config, "controller.socket.timeout.ms"),
-            connection_setup_timeout_ms=_value(config, "socket.connection.setup.timeout.ms"),
-            connection_setup_timeout_max_ms=_value(
-                config, "socket.connection.setup.timeout.max.ms"
-            ),
+            config=ControllerConfig(**parse_settings(ControllerConfig, config)),
             removed_ids_start=_removed_ids_start(document),
         )
 
@@ -96,13 +73,7 @@ class CandidateSpec:
     def controller_options(self, is_cordoned: Callable[[int], bool]) -> ControllerOptions:
         """Return the controller's part."""
         return ControllerOptions(
-            num_partitions=self.num_partitions,
-            default_replication_factor=self.default_replication_factor,
-            delete_topic_enable=self.delete_topic_enable,
-            unclean_leader_election_enable=self.unclean_leader_election_enable,
-            auto_leader_rebalance_enable=self.auto_leader_rebalance_enable,
-            leader_imbalance_check_interval_seconds=self.leader_imbalance_check_interval_seconds,
-            leader_imbalance_per_broker_percentage=self.leader_imbalance_per_broker_percentage,
+            config=self.config,
             is_cordoned=is_cordoned,
             removed_ids_start=self.removed_ids_start,
         )
@@ -113,10 +84,9 @@ def _made_of(spec: CandidateSpec) -> tuple[object, ...]:
         spec.zookeeper_connect,
         spec.session_timeout_s,
         spec.owner,
-        spec.unclean_leader_election_enable,
-        spec.controller_socket_timeout_ms,
-        spec.connection_setup_timeout_ms,
-        spec.connection_setup_timeout_max_ms,
+        # A controller that starts elects leaders with it for the partitions that are offline.
+        spec.config.unclean_leader_election_enable,
+        channel_options(spec.config),
     )
 
 
@@ -159,9 +129,3 @@ class Cordons:
         """Whether the broker gets no new replicas."""
         is_beyond = self.ids_end is not None and broker_id >= self.ids_end
         return is_beyond or broker_id in self.broker_ids
-
-
-def _value(config: Mapping[str, str], name: str) -> Any:
-    """Return a property's value, the default if it is absent; raises ``ValueError``."""
-    row = BROKER_SETTINGS[name]
-    return row.parse(config.get(name, row.default or ""))

@@ -210,7 +210,7 @@ def _update(seat: Seat, document: Document) -> None:
     elif before.needs_another(seat.spec):
         seat.changed.set()
     elif seat.candidate is not None:
-        seat.candidate.options.controller.take_over(seat.spec.controller_options(seat.is_cordoned))
+        seat.candidate.options.controller.update(seat.spec.controller_options(seat.is_cordoned))
 
 
 def _candidate_spec(key: ObjectKey, document: Document) -> CandidateSpec | None:

@@ -106,13 +106,14 @@ _KRAFT: Final = (
 ROWS: Final = (*_TOPICS, *_ELECTIONS, *_KRAFT)
 
 CANDIDATE_ROWS: Final = (
-    honoured("controller.id", INT, None, "This candidate's id, unique.", least=0),
+    honoured("controller.id", INT, None, "This candidate's id, unique.", least=0, required=True),
     honoured(
         "controller.listener",
         STRING,
         None,
         "host:port on which brokers reach the candidate when it is the controller.",
         parse=parse_host_port,
+        required=True,
     ),
     honoured(
         "controller.advertised.listener",

@@ -64,6 +64,8 @@ class ConfigKey:
     """The meaning; for a setting that is not honoured, the reason."""
     parse: Parser
     """Parses and validates a value; raises ``ValueError`` with the reason."""
+    required: bool = False
+    """Whether a process does not start without it."""
     support: Support = Support.HONOURED
     dynamic: bool = False
     """Whether IncrementalAlterConfigs (44) may change it while the broker runs."""

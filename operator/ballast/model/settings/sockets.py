@@ -39,6 +39,7 @@ _IDENTITY: Final = (
         "This broker's id, unique in its cluster. It must be given.",
         least=0,
         broker_set=RESERVED,
+        required=True,
     ),
     harmless(
         "broker.id.generation.enable",
@@ -69,6 +70,7 @@ _IDENTITY: Final = (
         "Folders that hold the logs, comma separated; log.dir by default.",
         parse=some_names,
         broker_set=RESERVED,
+        required=True,
     ),
     honoured(
         "log.dir",

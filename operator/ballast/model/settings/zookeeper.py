@@ -30,6 +30,7 @@ ROWS: Final = (
         None,
         "ZooKeeper's host:port pairs, comma separated, with an optional /chroot.",
         parse=zookeeper_of,
+        required=True,
     ),
     honoured(
         "zookeeper.session.timeout.ms",

@@ -1,10 +1,12 @@
-"""A log's settings, under Kafka's names and with Kafka's defaults."""
+"""The configuration of one log, under Kafka's names and with Kafka's defaults."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Final
 
-from ballast.model.settings.judging import InvalidTopicConfig, check_topic_config
+from ballast.model.settings.fields import rows_of, setting, topic_setting
+from ballast.model.settings.judging import InvalidTopicConfig, parse_topic_config
+from ballast.model.settings.keys import ConfigKey
 from ballast.model.settings.table import TOPIC_SETTINGS
 from ballast.model.settings.values import LONG_MAX
 from ballast.storage.errors import InvalidLogConfig
@@ -19,82 +21,64 @@ LOG_APPEND_TIME = "LogAppendTime"
 """Values of ``message.timestamp.type``."""
 
 DELETE = "delete"
-"""The ``cleanup.policy`` under which old segments go."""
+"""The ``cleanup.policy`` that deletes old segments."""
 
 COMPACT = "compact"
-"""The ``cleanup.policy`` under which of each key only the newest record stays."""
+"""The ``cleanup.policy`` that keeps only the newest record of each key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogConfig:
-    """Settings of one log (Kafka's LogConfig)."""
+    """The configuration of one log (Kafka's LogConfig); each field is a row of the settings."""
 
-    segment_bytes: int = 1 << 30
-    """``segment.bytes``: a segment that would grow beyond it is rolled."""
-    segment_ms: int = 7 * 24 * 3_600_000
-    """``segment.ms``: a segment rolls when a batch's timestamp is that far beyond its first."""
-    segment_jitter_ms: int = 0
-    """``segment.jitter.ms``: by how much, at most, a segment rolls before `segment_ms`."""
-    segment_index_bytes: int = 10 * 1024 * 1024
-    """``segment.index.bytes``: a segment whose index has grown to it is rolled."""
-    preallocate: bool = False
-    """``preallocate``: a new segment's file is `segment_bytes` long from the beginning."""
-    index_interval_bytes: int = 4096
-    """``index.interval.bytes``: bytes of records between two index entries."""
-    max_message_bytes: int = 1_048_588
-    """``max.message.bytes``: the largest batch a producer may append."""
-    compression_type: str = PRODUCER
-    """``compression.type``: the codec of stored batches; ``producer`` keeps each as it came."""
-    timestamp_type: str = CREATE_TIME
-    """``message.timestamp.type``: whose times the records bear."""
-    timestamp_difference_max_ms: int = LONG_MAX
-    """``message.timestamp.difference.max.ms``: between a producer's time and the broker's."""
-    flush_messages: int = LONG_MAX
-    """``flush.messages``: so many records are not appended without a flush."""
-    flush_ms: int = LONG_MAX
-    """``flush.ms``: records are flushed when they are that old."""
-    cleanup_policy: tuple[str, ...] = (DELETE,)
-    """``cleanup.policy``: what becomes of old segments."""
-    retention_bytes: int = -1
-    """``retention.bytes``: size above which the oldest segments go; negative for no limit."""
-    retention_ms: int = 7 * 24 * 3_600_000
-    """``retention.ms``: age above which segments go; negative for no limit."""
-    min_cleanable_dirty_ratio: float = 0.5
-    """``min.cleanable.dirty.ratio``: the dirty part above which a log is compacted."""
-    min_compaction_lag_ms: int = 0
-    """``min.compaction.lag.ms``: younger records are not compacted."""
-    max_compaction_lag_ms: int = LONG_MAX
-    """``max.compaction.lag.ms``: older records are compacted, however few they are."""
-    delete_retention_ms: int = 24 * 3_600_000
-    """``delete.retention.ms``: how long a key's deletion can be read in a compacted log."""
-    file_delete_delay_ms: int = 60_000
-    """``file.delete.delay.ms``: how long the files of a dropped segment stay on disk."""
-    producer_id_expiration_ms: int = 7 * 24 * 3_600_000
-    """``producer.id.expiration.ms``; Kafka 2.8 takes ``transactional.id.expiration.ms``."""
+    segment_bytes: int = topic_setting("segment.bytes")
+    segment_ms: int = topic_setting("segment.ms")
+    segment_jitter_ms: int = topic_setting("segment.jitter.ms")
+    segment_index_bytes: int = topic_setting("segment.index.bytes")
+    preallocate: bool = topic_setting("preallocate")
+    index_interval_bytes: int = topic_setting("index.interval.bytes")
+    max_message_bytes: int = topic_setting("max.message.bytes")
+    compression_type: str = topic_setting("compression.type")
+    timestamp_type: str = topic_setting("message.timestamp.type")
+    timestamp_difference_max_ms: int = topic_setting("message.timestamp.difference.max.ms")
+    flush_messages: int = topic_setting("flush.messages")
+    flush_ms: int = topic_setting("flush.ms")
+    cleanup_policy: tuple[str, ...] = topic_setting("cleanup.policy")
+    retention_bytes: int = topic_setting("retention.bytes")
+    """A negative number means no limit."""
+    retention_ms: int = topic_setting("retention.ms")
+    """A negative number means no limit."""
+    min_cleanable_dirty_ratio: float = topic_setting("min.cleanable.dirty.ratio")
+    min_compaction_lag_ms: int = topic_setting("min.compaction.lag.ms")
+    max_compaction_lag_ms: int = topic_setting("max.compaction.lag.ms")
+    delete_retention_ms: int = topic_setting("delete.retention.ms")
+    file_delete_delay_ms: int = topic_setting("file.delete.delay.ms")
+    producer_id_expiration_ms: int = setting("transactional.id.expiration.ms")
+    """Kafka 2.8 has no property of its own for producers' expiration."""
 
     @property
     def has_append_time(self) -> bool:
-        """Whether records bear the time of their append."""
+        """Whether records have the time of their append."""
         return self.timestamp_type == LOG_APPEND_TIME
 
     @property
     def limits_timestamps(self) -> bool:
-        """Whether producers' times may be refused."""
+        """Whether a batch may be refused because of its timestamps."""
         return self.timestamp_difference_max_ms < LONG_MAX
 
     @property
     def preallocated_bytes(self) -> int:
-        """How long the file of a new segment is."""
+        """The initial length of a new segment's file."""
         return self.segment_bytes if self.preallocate else 0
 
     @property
     def is_deleted(self) -> bool:
-        """Whether segments go by age and size."""
+        """Whether old segments are deleted by age and size."""
         return DELETE in self.cleanup_policy
 
     @property
     def is_compacted(self) -> bool:
-        """Whether of each key only the newest record stays."""
+        """Whether only the newest record of each key is kept."""
         return COMPACT in self.cleanup_policy
 
     @property
@@ -105,41 +89,24 @@ class LogConfig:
         return self.segment_ms
 
     def with_overrides(self, properties: Mapping[str, str]) -> "LogConfig":
-        """Return these settings changed by a topic's own; names of other parts are left alone.
+        """Return this configuration with a topic's overrides; names that no log reads are skipped.
 
         Raises `InvalidLogConfig` naming the first setting whose value Kafka would refuse.
         """
-        changes: dict[str, Any] = {}
+        changes = {}
         for name, text in properties.items():
             if name in _FIELDS:
                 try:
-                    check_topic_config(name, text)
+                    changes[_FIELDS[name]] = parse_topic_config(name, text)
                 except InvalidTopicConfig as error:
                     raise InvalidLogConfig(str(error)) from error
-                changes[_FIELDS[name]] = TOPIC_SETTINGS[name].parse(text)
-        return replace(self, **changes)
+        return replace(self, **changes) if changes else self
 
 
-_FIELDS: Mapping[str, str] = {
-    "segment.bytes": "segment_bytes",
-    "segment.ms": "segment_ms",
-    "segment.jitter.ms": "segment_jitter_ms",
-    "segment.index.bytes": "segment_index_bytes",
-    "preallocate": "preallocate",
-    "compression.type": "compression_type",
-    "message.timestamp.type": "timestamp_type",
-    "message.timestamp.difference.max.ms": "timestamp_difference_max_ms",
-    "flush.messages": "flush_messages",
-    "flush.ms": "flush_ms",
-    "index.interval.bytes": "index_interval_bytes",
-    "max.message.bytes": "max_message_bytes",
-    "cleanup.policy": "cleanup_policy",
-    "retention.bytes": "retention_bytes",
-    "retention.ms": "retention_ms",
-    "min.cleanable.dirty.ratio": "min_cleanable_dirty_ratio",
-    "min.compaction.lag.ms": "min_compaction_lag_ms",
-    "max.compaction.lag.ms": "max_compaction_lag_ms",
-    "delete.retention.ms": "delete_retention_ms",
-    "file.delete.delay.ms": "file_delete_delay_ms",
+LOG_ROWS: Final[Mapping[str, ConfigKey]] = rows_of(LogConfig)
+"""The row of each field of `LogConfig`."""
+
+_FIELDS: Final[Mapping[str, str]] = {
+    row.name: name for name, row in LOG_ROWS.items() if row.name in TOPIC_SETTINGS
 }
-"""The fields that topics' settings give."""
+"""The fields that a topic may override."""

@@ -1,9 +1,9 @@
 import pytest
 
 from ballast.broker.config.config import PROPERTIES, BrokerConfig
-from ballast.broker.config.properties import UNLIMITED, parse_property
-from ballast.broker.errors import ConfigError
+from ballast.broker.replicas.throttles import UNLIMITED
 from ballast.model.brokers import Endpoint
+from ballast.model.settings.keys import ConfigError
 
 REQUIRED = {"broker.id": "1", "log.dirs": "/a, /b", "zookeeper.connect": "z:2181/chroot"}
 
@@ -62,4 +62,4 @@ def test_every_default_can_be_parsed_and_has_a_doc(name: str) -> None:
     row = PROPERTIES[name]
     assert row.doc.endswith(".")
     if row.default is not None:
-        parse_property(row, row.default)
+        row.value_of(row.default)

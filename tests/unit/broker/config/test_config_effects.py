@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from ballast.broker.config.config import BrokerConfig
-from ballast.broker.config.properties import properties_of
 from ballast.broker.config.synonyms import with_synonyms
-from ballast.cli.servers.controller_config import ControllerConfig
+from ballast.cli.servers.candidate_config import CandidateConfig
+from ballast.model.settings.fields import rows_of
 from ballast.model.settings.keys import Support
 from ballast.model.settings.table import BROKER_SETTINGS, TOPIC_SETTINGS
 from ballast.protocol.compression import compress
@@ -201,8 +201,8 @@ def attributes_and_texts() -> tuple[set[str], set[str]]:
 
 
 def test_every_honoured_property_of_a_broker_is_read() -> None:
-    fields = {row.name: field for field, row in properties_of(BrokerConfig).items()}
-    fields |= {row.name: field for field, row in properties_of(ControllerConfig).items()}
+    fields = {row.name: field for field, row in rows_of(BrokerConfig).items()}
+    fields |= {row.name: field for field, row in rows_of(CandidateConfig).items()}
     attributes, texts = attributes_and_texts()
     honoured = {name for name, row in BROKER_SETTINGS.items() if row.support is Support.HONOURED}
     unread = {

@@ -1,5 +1,5 @@
 from ballast.broker.config.config import BrokerConfig
-from ballast.broker.config.dynamic_configs import ConfigSource, DynamicConfigs, Setting
+from ballast.broker.config.dynamic_configs import ConfigSource, ConfiguredValue, DynamicConfigs
 
 RATE = "leader.replication.throttled.rate"
 
@@ -64,20 +64,24 @@ def test_throttled_replicas_of_a_topic() -> None:
 def test_where_a_broker_value_is_set() -> None:
     known = configs(min_insync_replicas="2")
     known.set_broker({"min.insync.replicas": "3"})
-    assert list(known.broker_settings("min.insync.replicas")) == [
-        Setting("min.insync.replicas", "3", ConfigSource.DYNAMIC_BROKER_CONFIG),
-        Setting("min.insync.replicas", "2", ConfigSource.STATIC_BROKER_CONFIG),
-        Setting("min.insync.replicas", "1", ConfigSource.DEFAULT_CONFIG),
+    assert list(known.broker_values("min.insync.replicas")) == [
+        ConfiguredValue("min.insync.replicas", "3", ConfigSource.DYNAMIC_BROKER_CONFIG),
+        ConfiguredValue("min.insync.replicas", "2", ConfigSource.STATIC_BROKER_CONFIG),
+        ConfiguredValue("min.insync.replicas", "1", ConfigSource.DEFAULT_CONFIG),
     ]
-    assert list(known.broker_settings("broker.rack")) == []
+    assert list(known.broker_values("broker.rack")) == []
 
 
 def test_where_a_topic_value_is_set() -> None:
     known = configs(log_segment_bytes="100000")
-    settings = list(known.topic_settings({"segment.bytes": "2000"}, "segment.bytes"))
-    assert settings[0] == Setting("segment.bytes", "2000", ConfigSource.DYNAMIC_TOPIC_CONFIG)
-    assert settings[1] == Setting("log.segment.bytes", "100000", ConfigSource.STATIC_BROKER_CONFIG)
-    (default,) = known.topic_settings({}, "delete.retention.ms")
+    settings = list(known.topic_values({"segment.bytes": "2000"}, "segment.bytes"))
+    assert settings[0] == ConfiguredValue(
+        "segment.bytes", "2000", ConfigSource.DYNAMIC_TOPIC_CONFIG
+    )
+    assert settings[1] == ConfiguredValue(
+        "log.segment.bytes", "100000", ConfigSource.STATIC_BROKER_CONFIG
+    )
+    (default,) = known.topic_values({}, "delete.retention.ms")
     assert default.source == ConfigSource.DEFAULT_CONFIG
 
 
@@ -86,14 +90,14 @@ def test_times_may_be_given_in_coarser_units() -> None:
     known = configs(log_retention_hours="3", log_roll_hours="2")
     assert known.log_config("t").retention_ms == 3 * hour_ms
     assert known.log_config("t").segment_ms == 2 * hour_ms
-    (hours, default) = known.topic_settings({}, "retention.ms")
-    assert hours == Setting(
+    (hours, default) = known.topic_values({}, "retention.ms")
+    assert hours == ConfiguredValue(
         "log.retention.hours", "3", ConfigSource.STATIC_BROKER_CONFIG, unit_ms=hour_ms
     )
     assert (hours.in_unit, default.in_unit) == (str(3 * hour_ms), str(168 * hour_ms))
     known = configs(log_retention_hours="3", log_retention_minutes="-1")
     assert known.log_config("t").retention_ms == -1
-    assert next(known.topic_settings({}, "retention.ms")).in_unit == "-1"
+    assert next(known.topic_values({}, "retention.ms")).in_unit == "-1"
     known.set_default({"log.retention.ms": "5"})
     assert known.log_config("t").retention_ms == 5
     known.set_topic("t", {"retention.ms": "6"})

@@ -1,7 +1,7 @@
 import pytest
 
 from ballast.broker.config.properties_file import parse_properties
-from ballast.broker.errors import ConfigError
+from ballast.model.settings.keys import ConfigError
 
 
 def test_comments_separators_and_joined_lines() -> None:

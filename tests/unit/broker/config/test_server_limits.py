@@ -8,7 +8,7 @@ import pytest
 from ballast.broker.config.config import BrokerConfig
 from ballast.broker.config.dynamic_configs import DynamicConfigs
 from ballast.broker.config.server_limits import limits_of
-from ballast.broker.errors import ConfigError
+from ballast.model.settings.keys import ConfigError
 from tests.unit.broker.broker_cluster import Cluster, simulate
 
 GIVEN = {"broker.id": "1", "log.dirs": "/logs", "zookeeper.connect": "zookeeper:2181"}

@@ -1,5 +1,4 @@
-from ballast.broker.config.properties import UNLIMITED
-from ballast.broker.replicas.throttles import Throttles
+from ballast.broker.replicas.throttles import UNLIMITED, Throttles
 from ballast.model.ids import TopicPartition
 from ballast.replication.quota import NOT_THROTTLED, parse_throttled_replicas
 

@@ -8,7 +8,7 @@ from ballast.broker.config.config import BrokerConfig
 from ballast.broker.config.properties_file import parse_properties
 from ballast.cli.embedded.layout import ClusterLayout
 from ballast.cli.embedded.processes import ChildSpec
-from ballast.cli.servers.controller_config import ControllerConfig
+from ballast.cli.servers.candidate_config import CandidateConfig
 
 
 def layout_in(
@@ -23,7 +23,7 @@ def layout_in(
     )
 
 
-def properties_of(spec: ChildSpec) -> dict[str, str]:
+def rows_of(spec: ChildSpec) -> dict[str, str]:
     return parse_properties(Path(spec.argv[-1]).read_text())
 
 
@@ -46,7 +46,7 @@ def test_a_broker_accepts_its_properties(tmp_path: Path) -> None:
     assert spec.pid_path == tmp_path / "run" / "broker-3.pid"
     assert spec.log_path == tmp_path / "logs" / "broker-3.log"
     assert spec.environment == os.environ
-    config, unknown = BrokerConfig.from_properties(properties_of(spec))
+    config, unknown = BrokerConfig.from_properties(rows_of(spec))
     assert not unknown
     assert (config.broker_id, config.log_dirs) == (3, (str(tmp_path / "data" / "broker-3"),))
     assert [(e.host, e.port) for e in config.listeners] == [("127.0.0.1", 19094)]
@@ -57,7 +57,7 @@ def test_a_broker_accepts_its_properties(tmp_path: Path) -> None:
 def test_a_candidate_accepts_its_properties(tmp_path: Path) -> None:
     spec = layout_in(tmp_path, num_partitions="5").controller(2)
     assert spec.argv[:4] == (sys.executable, "-m", "ballast", "controller")
-    config, unknown = ControllerConfig.from_properties(properties_of(spec))
+    config, unknown = CandidateConfig.from_properties(rows_of(spec))
     assert not unknown
     assert (config.controller_id, config.listener) == (2, ("127.0.0.1", 19153))
     assert config.http_listener == ("127.0.0.1", 19253)
@@ -78,7 +78,7 @@ def test_a_broker_may_have_several_log_directories(tmp_path: Path) -> None:
     layout = ClusterLayout(
         directory=tmp_path, brokers=2, controllers=1, base_port=19092, log_dirs=3, overrides={}
     )
-    config, _ = BrokerConfig.from_properties(properties_of(layout.broker(2)))
+    config, _ = BrokerConfig.from_properties(rows_of(layout.broker(2)))
     data = tmp_path / "data"
     assert config.log_dirs == tuple(
         str(data / name) for name in ("broker-2", "broker-2-dir-2", "broker-2-dir-3")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ballast.broker.errors import ConfigError, StartupRefused
+from ballast.broker.errors import StartupRefused
 from ballast.cli.servers.long_running import (
     COLLECT_AFTER,
     read_properties,
@@ -17,6 +17,7 @@ from ballast.cli.servers.long_running import (
     stop_signals,
     unless_stopped,
 )
+from ballast.model.settings.keys import ConfigError
 
 
 @pytest.fixture(autouse=True)

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from ballast.broker.config.config import BrokerConfig
-from ballast.broker.errors import ConfigError
 from ballast.cli.servers import broker as command
 from ballast.cli.servers.pod_config import RACK_WAIT_S, configure, pod_properties
+from ballast.model.settings.keys import ConfigError
 
 POD = {
     "POD_NAME": "prod-broker-2",

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ballast.broker.errors import ConfigError
 from ballast.cli.embedded.layout import ClusterLayout
 from ballast.cli.servers.up import main, unknown_properties
+from ballast.model.settings.keys import ConfigError
 from tests.interop.ports import port_range
 
 

@@ -8,7 +8,7 @@ from ballast.controller.state.events import (
     AutoPreferredReplicaLeaderElection,
     ZkPartitionReassignment,
 )
-from ballast.controller.state.options import ControllerOptions
+from ballast.controller.state.options import ControllerConfig, ControllerOptions
 from ballast.controller.state.states import Replica
 from ballast.model.ids import TopicPartition
 from tests.fakes.controller_cluster import ControllerCluster
@@ -21,7 +21,9 @@ def tp(number: int) -> TopicPartition:
 
 
 async def start(*assignments: tuple[int, ...], percentage: int = 10) -> ControllerCluster:
-    options = ControllerOptions(leader_imbalance_per_broker_percentage=percentage)
+    options = ControllerOptions(
+        config=ControllerConfig(leader_imbalance_per_broker_percentage=percentage)
+    )
     cluster = ControllerCluster(options=options)
     cluster.start_broker(1, 2, 3)
     cluster.add_topic("t", *assignments)

@@ -7,7 +7,7 @@ from ballast.controller.machines.elections import ElectionStrategy
 from ballast.controller.machines.leader_and_isr import LeadershipWriter
 from ballast.controller.machines.partition_states import PartitionStateMachine
 from ballast.controller.state.events import TopicChange
-from ballast.controller.state.options import ControllerOptions
+from ballast.controller.state.options import ControllerConfig, ControllerOptions
 from ballast.controller.state.states import PartitionState
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import NO_LEADER, TopicPartition
@@ -128,7 +128,9 @@ async def test_an_online_partition_without_leader_is_elected_for(topics: set[str
 async def test_unclean_election_is_the_topics_choice(
     default: bool, override: str | None, leader: int
 ) -> None:
-    world = ControllerCluster(options=ControllerOptions(unclean_leader_election_enable=default))
+    world = ControllerCluster(
+        options=ControllerOptions(config=ControllerConfig(unclean_leader_election_enable=default))
+    )
     world.start_broker(1, 2)
     world.add_topic("t", (1, 2), isr=(1,))
     if override is not None:
@@ -141,7 +143,9 @@ async def test_unclean_election_is_the_topics_choice(
 
 
 async def test_the_whole_isr_offline_keeps_its_last_member_even_if_unclean_is_allowed() -> None:
-    world = ControllerCluster(options=ControllerOptions(unclean_leader_election_enable=True))
+    world = ControllerCluster(
+        options=ControllerOptions(config=ControllerConfig(unclean_leader_election_enable=True))
+    )
     world.start_broker(1, 2)
     world.add_topic("t", (1,))
     await world.fail_over()

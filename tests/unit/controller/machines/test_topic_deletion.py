@@ -8,7 +8,7 @@ from ballast.controller.state.events import (
     StopReplicaAnswered,
     TopicDeletion,
 )
-from ballast.controller.state.options import ControllerOptions
+from ballast.controller.state.options import ControllerConfig, ControllerOptions
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import TopicAssignment
@@ -18,7 +18,9 @@ T0 = TopicPartition("t", 0)
 
 
 async def start(*, enabled: bool = True) -> ControllerCluster:
-    cluster = ControllerCluster(options=ControllerOptions(delete_topic_enable=enabled))
+    cluster = ControllerCluster(
+        options=ControllerOptions(config=ControllerConfig(delete_topic_enable=enabled))
+    )
     cluster.start_broker(1, 2, 3)
     cluster.add_topic("t", (1, 2), (2, 3))
     cluster.add_topic("u", (1, 2))

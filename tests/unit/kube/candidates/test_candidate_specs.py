@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from ballast.candidate.options import ControllerConfig
 from ballast.kube.candidates.candidate_specs import (
     FIRST_CANDIDATE_ID,
     CandidateSpec,
@@ -19,16 +20,7 @@ def test_defaults() -> None:
     assert CandidateSpec.from_document({"spec": MINIMAL}) == CandidateSpec(
         zookeeper_connect="zk-0:2181,zk-1:2181",
         session_timeout_s=18.0,
-        num_partitions=1,
-        default_replication_factor=1,
-        delete_topic_enable=True,
-        unclean_leader_election_enable=False,
-        auto_leader_rebalance_enable=True,
-        leader_imbalance_check_interval_seconds=300,
-        leader_imbalance_per_broker_percentage=10,
-        controller_socket_timeout_ms=30000,
-        connection_setup_timeout_ms=10000,
-        connection_setup_timeout_max_ms=30000,
+        config=ControllerConfig(),
     )
 
 
@@ -52,16 +44,18 @@ def test_what_is_given() -> None:
     assert CandidateSpec.from_document({"spec": spec}) == CandidateSpec(
         zookeeper_connect="zk:2181/prod",
         session_timeout_s=6.0,
-        num_partitions=12,
-        default_replication_factor=3,
-        delete_topic_enable=False,
-        unclean_leader_election_enable=True,
-        auto_leader_rebalance_enable=False,
-        leader_imbalance_check_interval_seconds=60,
-        leader_imbalance_per_broker_percentage=0,
-        controller_socket_timeout_ms=4000,
-        connection_setup_timeout_ms=5000,
-        connection_setup_timeout_max_ms=6000,
+        config=ControllerConfig(
+            num_partitions=12,
+            default_replication_factor=3,
+            delete_topic_enable=False,
+            unclean_leader_election_enable=True,
+            auto_leader_rebalance_enable=False,
+            leader_imbalance_check_interval_seconds=60,
+            leader_imbalance_per_broker_percentage=0,
+            controller_socket_timeout_ms=4000,
+            connection_setup_timeout_ms=5000,
+            connection_setup_timeout_max_ms=6000,
+        ),
     )
 
 

@@ -4,10 +4,10 @@ import pytest
 
 from ballast.model.settings.judging import (
     InvalidTopicConfig,
-    check_topic_config,
     check_topic_configs,
+    ineffective_properties,
     judge,
-    unheeded,
+    parse_topic_config,
 )
 from ballast.model.settings.keys import Support
 from ballast.model.settings.table import BROKER_SETTINGS, TOPIC_SETTINGS
@@ -15,7 +15,7 @@ from ballast.model.settings.table import BROKER_SETTINGS, TOPIC_SETTINGS
 
 @pytest.mark.parametrize("name", sorted(TOPIC_SETTINGS))
 def test_the_default_of_a_topics_setting_is_taken(name: str) -> None:
-    check_topic_config(name, TOPIC_SETTINGS[name].default or "")
+    parse_topic_config(name, TOPIC_SETTINGS[name].default or "")
 
 
 @pytest.mark.parametrize("name", sorted(BROKER_SETTINGS))
@@ -122,7 +122,7 @@ def test_an_illegal_value_is_said_to_be() -> None:
 
 
 def test_what_has_no_effect_is_sorted_by_what_follows() -> None:
-    found = unheeded(
+    found = ineffective_properties(
         {"num.io.threads": "9", "super.users": "a", "z": "1", "a": "1", "num.partitions": "2"}
     )
     assert list(found.harmless) == ["num.io.threads"]

@@ -89,7 +89,7 @@ def _with_effective_configs(
 
 def _effective(parts: Parts, values: Mapping[str, str]) -> tuple[CreatableTopicConfigs, ...]:
     nearest = {
-        name: next(iter(parts.configs.topic_settings(values, name))) for name in TOPIC_SETTINGS
+        name: next(iter(parts.configs.topic_values(values, name))) for name in TOPIC_SETTINGS
     }
     return tuple(
         CreatableTopicConfigs(name=name, value=setting.in_unit, config_source=setting.source)

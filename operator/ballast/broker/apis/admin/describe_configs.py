@@ -21,7 +21,11 @@ from typing import Final
 
 from ballast.broker.apis.context import Call, Parts
 from ballast.broker.config.config import PROPERTIES
-from ballast.broker.config.dynamic_configs import ConfigSource, Setting, topic_values_in_force
+from ballast.broker.config.dynamic_configs import (
+    ConfigSource,
+    ConfiguredValue,
+    topic_values_in_force,
+)
 from ballast.broker.errors import PartitionError
 from ballast.model.settings.table import TOPIC_SETTINGS
 from ballast.model.topics import InvalidTopicName, check_topic_name
@@ -130,7 +134,7 @@ async def _topic(
         _result(
             asked,
             name,
-            list(parts.configs.topic_settings(values, name)),
+            list(parts.configs.topic_values(values, name)),
             row.type,
             read_only=False,
             documentation=None,
@@ -147,20 +151,20 @@ def _broker(
     for name, row in PROPERTIES.items():
         if not _is_wanted(resource, name):
             continue
-        settings = list(parts.configs.broker_settings(name))
+        configured = list(parts.configs.broker_values(name))
         if not resource.resource_name:
-            settings = [
-                setting
-                for setting in settings
-                if setting.source == ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
+            configured = [
+                value
+                for value in configured
+                if value.source == ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
             ]
-            if not settings:
+            if not configured:
                 continue
         results.append(
             _result(
                 asked,
                 name,
-                settings,
+                configured,
                 row.type,
                 read_only=not row.dynamic,
                 documentation=row.doc,
@@ -177,29 +181,29 @@ def _is_wanted(resource: DescribeConfigsResource, name: str) -> bool:
 def _result(
     asked: _Asked,
     name: str,
-    settings: Sequence[Setting],
+    configured: Sequence[ConfiguredValue],
     config_type: int,
     *,
     read_only: bool,
     documentation: str | None,
 ) -> DescribeConfigsResourceResult:
-    source = settings[0].source if settings else ConfigSource.DEFAULT_CONFIG
+    source = configured[0].source if configured else ConfigSource.DEFAULT_CONFIG
     return DescribeConfigsResourceResult(
         name=name,
-        value=settings[0].in_unit if settings else None,
+        value=configured[0].in_unit if configured else None,
         read_only=read_only,
         config_source=source,
         is_default=asked.version == 0 and source == ConfigSource.DEFAULT_CONFIG,
-        synonyms=_synonyms(settings) if asked.synonyms else (),
+        synonyms=_synonyms(configured) if asked.synonyms else (),
         config_type=config_type,
         documentation=documentation if asked.documentation else None,
     )
 
 
-def _synonyms(settings: Iterable[Setting]) -> tuple[DescribeConfigsSynonym, ...]:
+def _synonyms(configured: Iterable[ConfiguredValue]) -> tuple[DescribeConfigsSynonym, ...]:
     return tuple(
-        DescribeConfigsSynonym(name=setting.name, value=setting.value, source=setting.source)
-        for setting in settings
+        DescribeConfigsSynonym(name=value.name, value=value.value, source=value.source)
+        for value in configured
     )
 
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from ballast.broker.config.config import BrokerConfig
-from ballast.broker.config.controller_config import ControllerSettings
-from ballast.broker.config.properties import properties_of
-from ballast.broker.errors import ConfigError
-from ballast.cli.servers.controller_config import ControllerConfig
+from ballast.cli.servers.candidate_config import CandidateConfig
+from ballast.controller.state.options import ControllerConfig
+from ballast.model.settings.fields import rows_of
+from ballast.model.settings.keys import ConfigError
 from tests.unit.broker.config.test_config import REQUIRED
 
 CANDIDATE = {
@@ -31,18 +31,18 @@ GIVEN = {
 
 
 def shared(config: Any) -> Mapping[str, object]:
-    names = (field.name for field in dataclasses.fields(ControllerSettings))
+    names = (field.name for field in dataclasses.fields(ControllerConfig))
     return {name: getattr(config, name) for name in names}
 
 
 def test_the_test_names_them_all() -> None:
-    assert {row.name for row in properties_of(ControllerSettings).values()} == set(GIVEN)
+    assert {row.name for row in rows_of(ControllerConfig).values()} == set(GIVEN)
 
 
 @pytest.mark.parametrize("given", [{}, GIVEN])
 def test_a_broker_shows_what_a_candidate_acts_on(given: Mapping[str, str]) -> None:
     broker, _ = BrokerConfig.from_properties({**REQUIRED, **given})
-    candidate, unknown = ControllerConfig.from_properties({**CANDIDATE, **given})
+    candidate, unknown = CandidateConfig.from_properties({**CANDIDATE, **given})
     assert not unknown
     assert shared(broker) == shared(candidate)
 
@@ -63,4 +63,4 @@ def test_what_was_set_is_taken() -> None:
 )
 def test_a_bad_value_is_refused_by_name(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=name):
-        ControllerConfig.from_properties({**CANDIDATE, name: value})
+        CandidateConfig.from_properties({**CANDIDATE, name: value})

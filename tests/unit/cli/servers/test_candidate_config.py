@@ -1,7 +1,7 @@
 import pytest
 
-from ballast.broker.errors import ConfigError
-from ballast.cli.servers.controller_config import ControllerConfig
+from ballast.cli.servers.candidate_config import CandidateConfig
+from ballast.model.settings.keys import ConfigError
 
 NEEDED = {
     "controller.id": "7",
@@ -11,8 +11,8 @@ NEEDED = {
 
 
 def test_defaults_are_kafkas() -> None:
-    config, unknown = ControllerConfig.from_properties(NEEDED)
-    assert config == ControllerConfig(
+    config, unknown = CandidateConfig.from_properties(NEEDED)
+    assert config == CandidateConfig(
         controller_id=7,
         listener=("127.0.0.1", 9093),
         advertised_listener=None,
@@ -46,7 +46,7 @@ def test_what_is_given_is_taken_and_what_is_unknown_is_told() -> None:
         "log.dirs": "/data",
         "a": "b",
     }
-    config, unknown = ControllerConfig.from_properties(properties)
+    config, unknown = CandidateConfig.from_properties(properties)
     assert (config.advertised_listener, config.http_listener) == (("host", 1), ("127.0.0.1", 8080))
     assert (config.num_partitions, config.default_replication_factor) == (3, 2)
     assert (config.delete_topic_enable, config.unclean_leader_election_enable) == (False, True)
@@ -61,7 +61,7 @@ def test_what_is_given_is_taken_and_what_is_unknown_is_told() -> None:
 def test_what_has_no_default_must_be_given(name: str) -> None:
     properties = {key: value for key, value in NEEDED.items() if key != name}
     with pytest.raises(ConfigError, match="must be given") as refused:
-        ControllerConfig.from_properties(properties)
+        CandidateConfig.from_properties(properties)
     assert refused.value.name == name
 
 
@@ -81,5 +81,5 @@ def test_what_has_no_default_must_be_given(name: str) -> None:
 )
 def test_a_bad_value_is_refused_by_name(name: str, value: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        ControllerConfig.from_properties({**NEEDED, name: value})
+        CandidateConfig.from_properties({**NEEDED, name: value})
     assert refused.value.name == name

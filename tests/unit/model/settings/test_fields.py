@@ -2,8 +2,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from ballast.broker.config.properties import parse_settings, properties_of, setting
-from ballast.broker.errors import ConfigError
+from ballast.model.settings.fields import parse_settings, rows_of, setting
+from ballast.model.settings.keys import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,7 @@ class Config:
 
 
 def test_a_class_of_settings_names_rows_of_the_table() -> None:
-    rows = properties_of(Config)
+    rows = rows_of(Config)
     assert {field: row.name for field, row in rows.items()} == {
         "needed": "broker.id",
         "optional": "log.roll.ms",
