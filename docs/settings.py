@@ -8,21 +8,21 @@ from ballast.model.settings.table import BROKER_SETTINGS, TOPIC_SETTINGS
 INTRODUCTION = """\
 ## Properties of brokers and topics
 
-Every property of Kafka 2.8 is honoured, harmless or refused. A broker does not start with a value
-that is refused, and a topic is not created with one or altered to one. A harmless one is taken,
-and there is nothing here that it could change. A name that is not in the table has no effect:
-brokers warn of it when they start, and `ConfigHonoured` of the BrokerSet names it. Those marked
-*dynamic* can be set while brokers run, for one broker or for all of them.
+Every property of Kafka 2.8 is honoured, harmless or refused. A broker does not start with a refused
+value, and no topic is created or altered with one. A harmless value is accepted and changes
+nothing. A name that is not in the table has no effect: brokers log a warning at start, and the
+condition `ConfigHonoured` of the BrokerSet names it. *Dynamic* properties can be set while brokers
+run, for one broker or for all.
 """
 
 
 def chapter() -> Iterator[str]:
-    """Yield the lines."""
+    """Yield the lines of the chapter."""
     yield INTRODUCTION
     yield "### Brokers\n"
     yield from _table(BROKER_SETTINGS.values())
     yield "\n### Topics\n"
-    yield "What a topic does not set is what the property of its broker says.\n"
+    yield "A topic that does not set a property has the value of the broker property.\n"
     yield from _table(TOPIC_SETTINGS.values())
     yield ""
 

@@ -21,25 +21,25 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateOptions:
-    """Bounds and pauses of one candidate; times in seconds."""
+    """Limits and pauses of one candidate; times in seconds."""
 
     advertised: tuple[str, int] | None = None
-    """Host and port that /controller tells brokers; None = where the endpoint listens, and port 0 =
-    the port on which it listens."""
+    """Host and port that the znode /controller has for brokers; None = the listening address, and
+    port 0 = the listening port."""
     further_ports: Sequence[int] = ()
-    """Where the endpoint listens if its port is taken, tried in turn."""
+    """Ports that the endpoint tries in order if its own is in use."""
     max_queued: int = 50_000
-    """Events and requests that wait; more events, and the controller resigns."""
+    """Maximum of queued events and requests; with more events the controller resigns."""
     max_waiting: int = 1_000
-    """Requests that wait for brokers to follow (CreateTopics and the like)."""
+    """Maximum of requests that wait for brokers to apply a change, such as CreateTopics."""
     retry_s: float = 1.0
-    """Pause after a session or a leadership that failed; doubles from one failure to the next that
-    nobody expected, up to `max_retry_s`."""
+    """Pause after a failed session or leadership; it doubles with each unexpected failure up to
+    `max_retry_s`."""
     max_retry_s: float = 60.0
     stable_s: float = 60.0
-    """A leadership as long as this has not failed again and again."""
+    """A leadership that lasts as long resets the pause to `retry_s`."""
     owner: Owner | None = None
-    """To whom the path in ZooKeeper has to belong, if it belongs to anybody."""
+    """The required owner of the path in ZooKeeper, if the path has an owner."""
     resign_timeout_s: float = 10.0
     controller: ControllerOptions = field(default_factory=ControllerOptions)
     channels: ControllerChannelOptions = field(default_factory=ControllerChannelOptions)

@@ -1,5 +1,5 @@
-"""The broker's configuration: files and dynamic configs, parsed into typed values.
+"""The broker's configuration: properties files and dynamic configs, parsed into typed values.
 
-Which properties exist is said by the table in `model.settings`; here is what the broker makes of
-them.
+The properties, their defaults and parsers are the table in `model.settings`. Not here: reading
+ZooKeeper and applying changes (`broker.config_watcher`).
 """

@@ -1,13 +1,13 @@
-"""Java's properties files, as far as brokers' configurations use them."""
+"""The part of Java's properties format that broker configurations use."""
 
 from ballast.model.settings.keys import ConfigError
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    r"""Return the properties of a file's text; the last of two with one name holds.
+    r"""Return the properties of a file's text; of two with one name the last is used.
 
     ``#`` and ``!`` begin a comment, ``\\`` at a line's end joins the next one; name and value are
-    divided by ``=`` or ``:``. Escapes within a value are not interpreted. Raises `ConfigError`
+    separated by ``=`` or ``:``. Escapes within a value are not interpreted. Raises `ConfigError`
     for a line without a name.
     """
     properties: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What a broker's listener takes from clients, by what is in force on the broker."""
+"""The limits of a broker's client listener, from the configuration in force."""
 
 import resource
 from typing import Final
@@ -14,10 +14,9 @@ _RATE: Final = "max.connection.creation.rate"
 
 
 def limits_of(configs: DynamicConfigs) -> ServerLimits:
-    """Return the limits of the client listener; those of connections change while it listens.
+    """Return the limits of the client listener; those of connections may change while it runs.
 
-    A quarter of the descriptors that the process may have is kept from clients: a log without one
-    could not be appended to.
+    Clients get three quarters of the process's file descriptors; the rest is for the files of logs.
     """
     config = configs.static
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -36,5 +35,5 @@ def limits_of(configs: DynamicConfigs) -> ServerLimits:
 
 
 def limit(server: Server, configs: DynamicConfigs) -> None:
-    """Have what is in force now hold for new connections."""
+    """Apply the limits in force to new connections."""
     server.limits = limits_of(configs)

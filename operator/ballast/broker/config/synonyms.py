@@ -1,4 +1,4 @@
-"""Kafka's older names of a broker's addresses and log directories, put into today's."""
+"""Older properties of addresses and log directories, converted to the present ones."""
 
 from collections.abc import Mapping
 
@@ -7,22 +7,22 @@ _ADVERTISED_HOST, _ADVERTISED_PORT = "advertised.host.name", "advertised.port"
 
 
 def with_synonyms(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the properties with what older names say under the present ones.
+    """Return the properties with the values of older names under the present names.
 
-    A present name that is given wins over the older ones (KafkaConfig.listeners,
+    A present name that is set overrides the older ones (KafkaConfig.listeners,
     advertisedListeners, logDirs).
     """
     host, port = properties.get(_HOST, ""), properties.get(_PORT, "9092")
-    found = dict(properties)
+    converted = dict(properties)
     if "log.dir" in properties:
-        found.setdefault("log.dirs", properties["log.dir"])
+        converted.setdefault("log.dirs", properties["log.dir"])
     if _HOST in properties or _PORT in properties:
-        found.setdefault("listeners", _listener(host, port))
+        converted.setdefault("listeners", _listener(host, port))
     if _ADVERTISED_HOST in properties or _ADVERTISED_PORT in properties:
         host = properties.get(_ADVERTISED_HOST, host)
         port = properties.get(_ADVERTISED_PORT, port)
-        found.setdefault("advertised.listeners", _listener(host, port))
-    return found
+        converted.setdefault("advertised.listeners", _listener(host, port))
+    return converted
 
 
 def _listener(host: str, port: str) -> str:

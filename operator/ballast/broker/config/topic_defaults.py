@@ -1,4 +1,4 @@
-"""How many partitions and replicas a topic gets whose creator names no number (KIP-464)."""
+"""The numbers of partitions and replicas that a creation request leaves open (KIP-464)."""
 
 import msgspec
 
@@ -7,9 +7,9 @@ from ballast.protocol.messages.admin.create_topics import CreatableTopic
 
 
 def with_defaults(config: BrokerConfig, topic: CreatableTopic) -> CreatableTopic:
-    """Return the topic with what this broker's properties say of the numbers that are left open.
+    """Return the topic with this broker's properties for the numbers that are left open.
 
-    What they do not say is left to the controller, whose properties hold for the cluster.
+    If a property is not set, the controller uses the cluster's default.
     """
     if topic.assignments:
         return topic

@@ -1,13 +1,11 @@
-"""The properties file that a set's pods share, and the digest of what needs a restart.
+"""The properties file that the pods of a set share, and the digest of what needs a restart.
 
-Configs that running brokers take are not in it: they are set on all brokers at once, in ZooKeeper
-(`dynamic_config`). Were they in both, taking one back would bring the file's old value to light.
-What differs from pod to pod (id, addresses, rack) is added by the broker itself.
+Dynamic configs are not in the file but in ZooKeeper (`dynamic_config`): in both places, removing
+one would restore the file's old value. Each broker adds its id, addresses and rack itself.
 
-The topic of consumer groups is made with three replicas, as Kafka's default is, but with as many as
-there are brokers in a smaller set: else no group could ever be formed there. So is the history of
-load, which shall outlive a broker. The number of brokers is no reason to restart them, so this is
-not in the digest.
+The offsets topic has three replicas, Kafka's default, or as many as a smaller set has brokers: with
+fewer brokers than replicas it would not be created, and no consumer group could form. The same
+holds for the load history. The number of brokers needs no restart, so it is not in the digest.
 """
 
 import hashlib
@@ -21,7 +19,7 @@ _HEADER = (
     "# Made from a BrokerSet; changes here are undone. Ids, addresses and racks come from each\n"
     "# pod, and what Kafka can change in a running broker is set on all brokers at once.\n"
 )
-_MIN_RESERVE_SECONDS = 3
+_MIN_RESERVE_S = 3
 _OFFSETS_REPLICATION_FACTOR = "offsets.topic.replication.factor"
 _LOAD_REPLICATION_FACTOR = "ballast.load.topic.replication.factor"
 _OFFSETS_REPLICAS: Final[int] = default_of(_OFFSETS_REPLICATION_FACTOR)
@@ -38,7 +36,7 @@ def server_properties(spec: BrokerSetSpec) -> str:
 
 
 def restart_digest(spec: BrokerSetSpec) -> str:
-    """Return a digest that changes when brokers must be restarted for a setting."""
+    """Return a digest that changes when a property needs a restart."""
     return hashlib.sha256(_text(_properties(spec)).encode()).hexdigest()
 
 
@@ -46,7 +44,7 @@ def _properties(spec: BrokerSetSpec) -> dict[str, str]:
     assert spec.zookeeper is not None, "an existing cluster has no properties file"
     return {
         **spec.static_config,
-        "ballast.controlled.shutdown.timeout.ms": str(_hand_over_seconds(spec) * 1000),
+        "ballast.controlled.shutdown.timeout.ms": str(_leadership_transfer_s(spec) * 1000),
         "zookeeper.connect": spec.zookeeper.connect_string,
         "zookeeper.session.timeout.ms": str(spec.zookeeper.session_timeout_seconds * 1000),
     }
@@ -56,7 +54,7 @@ def _text(properties: Mapping[str, str]) -> str:
     return _HEADER + "".join(f"{name}={properties[name]}\n" for name in sorted(properties))
 
 
-def _hand_over_seconds(spec: BrokerSetSpec) -> int:
-    """Return how long handing leadership over may take: the rest is for closing the logs."""
+def _leadership_transfer_s(spec: BrokerSetSpec) -> int:
+    """Return the time for transferring leadership; the rest of the grace period closes the logs."""
     grace = spec.grace_period_seconds
-    return grace - max(_MIN_RESERVE_SECONDS, grace // 4)
+    return grace - max(_MIN_RESERVE_S, grace // 4)

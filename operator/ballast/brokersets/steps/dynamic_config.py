@@ -1,8 +1,8 @@
-"""Configs that running brokers take: what is to be changed on all of them at once.
+"""Dynamic configs: the changes for all brokers of a set, which need no restart.
 
-The set's config is the whole of what is set on all brokers (Kafka's entity-default), as far as
-Ballast knows the names: what it does not name any more is taken back. Values set on single brokers,
-and throttles, belong to others and are left alone.
+``spec.config`` is the desired state of the cluster-wide dynamic configs (Kafka's entity-default)
+that are in the table of settings: a property that is removed from it is removed there. Values of
+single brokers and throttles are not managed here.
 """
 
 from ballast.brokersets.observation.observed import Cluster
@@ -11,12 +11,14 @@ from ballast.brokersets.spec.spec import BrokerSetSpec
 
 
 def due_changes(spec: BrokerSetSpec, cluster: Cluster | None) -> dict[str, str | None] | None:
-    """Return the changes that are due, empty when the config is in force; None when unknown."""
+    """Return the due changes, empty when the config is in force; None when it is unknown."""
     if cluster is None or cluster.dynamic_defaults is None:
         return None
-    wanted, present = spec.dynamic_config, cluster.dynamic_defaults
+    desired, present = spec.dynamic_config, cluster.dynamic_defaults
     return {
-        name: wanted.get(name) for name in sorted(DYNAMIC) if wanted.get(name) != present.get(name)
+        name: desired.get(name)
+        for name in sorted(DYNAMIC)
+        if desired.get(name) != present.get(name)
     }
 
 

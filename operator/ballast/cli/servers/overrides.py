@@ -1,10 +1,10 @@
-"""``NAME=VALUE`` words of the command line."""
+"""``NAME=VALUE`` arguments of the command line."""
 
 from collections.abc import Mapping, Sequence
 
 
 def parse_overrides(overrides: Sequence[str]) -> Mapping[str, str]:
-    """Return the properties that the words give; raises `ValueError`."""
+    """Return the properties of the arguments; raises `ValueError`."""
     properties = {}
     for override in overrides:
         name, equals, value = override.partition("=")

@@ -1,7 +1,7 @@
-"""What a broker in a pod of a BrokerSet is told by its pod: its id, its addresses, its rack.
+"""The properties that a broker takes from its pod: its id, its addresses, its rack.
 
-The pods of a set share one properties file; what tells them apart comes from the environment, and
-the rack from a file with the name of the pod's node. These values win over the file's.
+The pods of a BrokerSet share one properties file. The id and the addresses come from the
+environment, and the rack from a file named after the pod's node; they override the properties file.
 """
 
 import os
@@ -18,23 +18,23 @@ CLIENT_PORT: Final = 9092
 HTTP_PORT: Final = 8080
 LOG_DIRECTORY: Final = "/var/lib/ballast/data"
 ZOOKEEPER_WAIT_MS: Final = 600_000
-"""How long a pod that starts waits for ZooKeeper, if its properties do not say: it may be started
-together with it, and a container that ends is started again later and later."""
+"""Default of zookeeper.connection.timeout.ms in a pod: ZooKeeper may start at the same time, and
+Kubernetes delays each restart of a container that exits longer than the one before."""
 
 LOCK_WAIT_MS: Final = 300_000
-"""How long a pod that starts waits for the log directory, if its properties do not say: the process
-of a pod that was deleted by force runs on beside it until the kubelet has ended it."""
+"""Default of ballast.log.dir.lock.timeout.ms in a pod: the process of a pod that was deleted by
+force uses the log directory until the kubelet has ended it."""
 
 RACK_WAIT_S: Final = 150.0
-"""How long the file of a node is waited for: the operator writes it when it sees the pod on a node
-that is new, and a kubelet takes up to a minute and a half to bring a ConfigMap up to date."""
+"""Maximum wait for the node's file: the operator writes it when a pod is first placed on the node,
+and a kubelet needs up to a minute and a half to update a mounted ConfigMap."""
 RACK_POLL_S: Final = 0.5
 
 Properties = Mapping[str, str]
 
 
 def configure(given: Properties) -> tuple[BrokerConfig, Mapping[str, str]]:
-    """Return the configuration of this process's pod, and the names that are not known.
+    """Return the configuration of this pod, and the properties without effect, with reasons.
 
     Waits up to `RACK_WAIT_S` for the rack. Raises `ConfigError`, which names the variable or the
     property at fault.
@@ -45,7 +45,7 @@ def configure(given: Properties) -> tuple[BrokerConfig, Mapping[str, str]]:
 def pod_properties(
     environment: Mapping[str, str], given: Properties, sleep: Callable[[float], None]
 ) -> Properties:
-    """Return the properties of the pod that the environment describes, on top of those given."""
+    """Return the properties of the pod that the environment describes, which override ``given``."""
     namespace, service = (_required(environment, name) for name in _ADDRESS)
     pod = _required(environment, "POD_NAME")
     domain = environment.get("BALLAST_CLUSTER_DOMAIN") or "cluster.local"

@@ -1,4 +1,4 @@
-"""What a BrokerSet asks of its controller candidates: pure, from the object as the API has it."""
+"""The controller candidate that a BrokerSet specifies, parsed from the object of the API."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def candidate_id_of(pod_name: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateSpec:
-    """What a candidate is made of, and what it is told while it runs."""
+    """The configuration of a candidate; some changes need a new candidate (`needs_another`)."""
 
     zookeeper_connect: str
     """Kafka's ``zookeeper.connect``, chroot included."""
@@ -67,7 +67,7 @@ class CandidateSpec:
         )
 
     def needs_another(self, other: "CandidateSpec") -> bool:
-        """Whether the other cannot be told to a candidate that is made of this one."""
+        """Whether a change to ``other`` needs a new candidate."""
         return _made_of(self) != _made_of(other)
 
     def controller_options(self, is_cordoned: Callable[[int], bool]) -> ControllerOptions:

@@ -1,9 +1,13 @@
 """The one table of settings: every property of a broker, a candidate or a topic, in Kafka's names.
 
-A row (`keys.ConfigKey`, Kafka's ConfigDef.ConfigKey) says name, type, default, meaning, how a value
-is read, and what becomes of a value that is not the default: it is honoured, or it changes nothing
-that anybody can see, or it is refused. `judging` decides by the rows; there is no other list.
+A row (`keys.ConfigKey`, Kafka's ConfigDef.ConfigKey) has the name, type, default, validator, scope,
+synonyms and documentation of a property, and whether a value other than the default is honoured,
+harmless or refused. `judging` decides by the rows; `fields` makes typed configurations of them. The
+answers of DescribeConfigs, the rules of AlterConfigs and of a BrokerSet's ``spec.config``, and the
+reference page follow from the rows; no second list exists.
 
-One module per group of properties, as Kafka's KafkaConfig groups them; `table` puts them together.
-Pure values: files, ZooKeeper and requests are read elsewhere.
+One module holds one group of properties, as in Kafka's KafkaConfig; `table` joins them. Not here:
+reading files, ZooKeeper and requests.
+
+A new property is one row, and one field where code reads its value (`fields.setting`).
 """

@@ -1,4 +1,4 @@
-"""How settings that are addresses are read."""
+"""The parsers of settings that are addresses."""
 
 from ipaddress import ip_address
 
@@ -18,8 +18,8 @@ def listeners_of(text: str) -> tuple[Endpoint, ...]:
     """Return the one listener of ``PLAINTEXT://host:port``."""
     endpoints = []
     for item in some_names(text):
-        name, found, address = item.partition("://")
-        if not found:
+        name, separator, address = item.partition("://")
+        if not separator:
             raise ValueError(f"not NAME://host:port: {item!r}")
         if name != "PLAINTEXT":
             raise ValueError(f"only PLAINTEXT is served, not {name!r}")
@@ -31,7 +31,7 @@ def listeners_of(text: str) -> tuple[Endpoint, ...]:
 
 
 def zookeeper_of(text: str) -> str:
-    """Return ``host:port,host:port/chroot`` as it is, once it is checked."""
+    """Return ``host:port,host:port/chroot`` unchanged if it is valid."""
     servers, _, _ = text.strip().partition("/")
     for server in some_names(servers):
         parse_host_port(server)
@@ -60,12 +60,12 @@ def protocol_map(text: str) -> dict[str, str]:
 
 
 def connections_by_address(text: str) -> tuple[tuple[str, int], ...]:
-    """Return the numbers of ``ADDRESS:NUMBER,...``, each with its address as sockets write it.
+    """Return the numbers of ``ADDRESS:NUMBER,...``, with addresses as sockets report them.
 
-    Kafka resolves host names when it starts; here only addresses are taken, so that what is bounded
-    does not depend on when a name was looked up.
+    Kafka resolves host names at start. Here only addresses are valid, so that the limits do not
+    depend on the time of a DNS lookup.
     """
-    found: dict[str, int] = {}
+    limits: dict[str, int] = {}
     for item in names(text):
         address, colon, count = item.rpartition(":")
         if not colon:
@@ -74,7 +74,7 @@ def connections_by_address(text: str) -> tuple[tuple[str, int], ...]:
             host = str(ip_address(address.strip().strip("[]")))
         except ValueError:
             raise ValueError(f"not an IP address: {address!r}") from None
-        if host in found:
+        if host in limits:
             raise ValueError(f"an address is given twice: {host}")
-        found[host] = number(ConfigType.INT, 0)(count)
-    return tuple(found.items())
+        limits[host] = number(ConfigType.INT, 0)(count)
+    return tuple(limits.items())

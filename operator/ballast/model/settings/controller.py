@@ -1,4 +1,4 @@
-"""Settings that brokers and controller candidates share, those of candidates, and of KRaft."""
+"""Settings shared by brokers and controller candidates, of candidates only, and of KRaft."""
 
 from typing import Final
 
@@ -20,13 +20,17 @@ from ballast.model.settings.values import SHORT_MAX
 
 _TOPICS: Final = (
     honoured(
-        "num.partitions", INT, 1, "Partitions of a topic whose creator names no number.", least=1
+        "num.partitions",
+        INT,
+        1,
+        "Partitions of a topic whose creation request does not specify a number.",
+        least=1,
     ),
     honoured(
         "default.replication.factor",
         INT,
         1,
-        "Replicas of a topic whose creator names no number.",
+        "Replicas of a topic whose creation request does not specify a number.",
         least=1,
         most=SHORT_MAX,
     ),
@@ -34,7 +38,7 @@ _TOPICS: Final = (
         "auto.create.topics.enable",
         BOOLEAN,
         "true",
-        "Whether a topic is created when a client asks for its metadata.",
+        "Whether a metadata request for a missing topic creates it.",
     ),
     honoured("delete.topic.enable", BOOLEAN, "true", "Whether topics can be deleted."),
 )
@@ -44,7 +48,7 @@ _ELECTIONS: Final = (
         "unclean.leader.election.enable",
         BOOLEAN,
         "false",
-        "Whether a replica that is not in sync may be elected when no other lives.",
+        "Whether a replica outside the ISR may be elected when no in-sync replica is alive.",
         dynamic=True,
         for_all_brokers=True,
     ),
@@ -52,20 +56,21 @@ _ELECTIONS: Final = (
         "auto.leader.rebalance.enable",
         BOOLEAN,
         "true",
-        "Whether leadership goes back to preferred replicas by itself.",
+        "Whether the controller returns leadership to preferred replicas by itself.",
     ),
     honoured(
         "leader.imbalance.check.interval.seconds",
         LONG,
         300,
-        "How often it is looked whether leadership has strayed.",
+        "Interval of the check for leaders that are not the preferred replica.",
         least=1,
     ),
     honoured(
         "leader.imbalance.per.broker.percentage",
         INT,
         10,
-        "Share of a broker's partitions that others may lead before its leadership is given back.",
+        "Percentage of a broker's preferred partitions with another leader above which leadership"
+        " returns.",
         least=0,
         most=100,
     ),
@@ -73,13 +78,13 @@ _ELECTIONS: Final = (
         "controller.socket.timeout.ms",
         INT,
         30000,
-        "How long a controller waits for a broker's answer before it asks again.",
+        "Time that a controller waits for a broker's response before it sends the request again.",
         least=1,
     ),
 )
 
 _NO_KRAFT: Final = "Clusters keep their metadata in ZooKeeper."
-_KRAFT_TIME: Final = "It is of KRaft mode, which process.roles would have to begin."
+_KRAFT_TIME: Final = "It belongs to KRaft mode, which process.roles would enable."
 
 
 def _quorum(name: str, default: int) -> ConfigKey:
@@ -106,12 +111,19 @@ _KRAFT: Final = (
 ROWS: Final = (*_TOPICS, *_ELECTIONS, *_KRAFT)
 
 CANDIDATE_ROWS: Final = (
-    honoured("controller.id", INT, None, "This candidate's id, unique.", least=0, required=True),
+    honoured(
+        "controller.id",
+        INT,
+        None,
+        "The candidate's id, unique in its cluster.",
+        least=0,
+        required=True,
+    ),
     honoured(
         "controller.listener",
         STRING,
         None,
-        "host:port on which brokers reach the candidate when it is the controller.",
+        "host:port on which brokers connect to the candidate when it is the controller.",
         parse=parse_host_port,
         required=True,
     ),
@@ -119,7 +131,7 @@ CANDIDATE_ROWS: Final = (
         "controller.advertised.listener",
         STRING,
         None,
-        "host:port that brokers are told; by default that of controller.listener.",
+        "host:port that brokers connect to; controller.listener by default.",
         parse=parse_host_port,
     ),
 )

@@ -12,31 +12,31 @@ from ballast.model.settings.keys import (
 )
 from ballast.model.settings.values import INT_MAX, ConfigType
 
-_NO_TRANSACTIONS: Final = "Transactions are refused, so that there is no log of them."
+_NO_TRANSACTIONS: Final = "Transactions are refused, so there is no transaction log."
 
 _GROUPS: Final = (
     honoured(
         "group.min.session.timeout.ms",
         INT,
         6000,
-        "The shortest session that a member may ask for.",
+        "The shortest session timeout that a member may request.",
         least=0,
     ),
     honoured(
         "group.max.session.timeout.ms",
         INT,
         1800000,
-        "The longest session that a member may ask for.",
+        "The longest session timeout that a member may request.",
         least=0,
     ),
     honoured(
         "group.initial.rebalance.delay.ms",
         INT,
         3000,
-        "How long an empty group waits for more members before its first rebalance.",
+        "Time that an empty group waits for more members before its first rebalance.",
         least=0,
     ),
-    honoured("group.max.size", INT, INT_MAX, "Members that a group may have.", least=1),
+    honoured("group.max.size", INT, INT_MAX, "Maximum number of members of a group.", least=1),
 )
 
 _OFFSETS: Final = (
@@ -44,21 +44,21 @@ _OFFSETS: Final = (
         "offset.metadata.max.bytes",
         INT,
         4096,
-        "Length of the text that may be kept with a committed offset.",
+        "Maximum length of the metadata of a committed offset.",
         least=0,
     ),
     honoured(
         "offsets.topic.replication.factor",
         SHORT,
         3,
-        "Replicas of __consumer_offsets, which is not made while fewer brokers live.",
+        "Replicas of __consumer_offsets, which is not created while fewer brokers are alive.",
         least=1,
     ),
     honoured(
         "offsets.topic.num.partitions",
         INT,
         50,
-        "Partitions of __consumer_offsets when it is made; it keeps them.",
+        "Partitions of __consumer_offsets at its creation; later changes have no effect.",
         least=1,
     ),
     honoured(
@@ -72,7 +72,7 @@ _OFFSETS: Final = (
         "offsets.topic.compression.codec",
         INT,
         0,
-        "Codec of what is written to __consumer_offsets: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.",
+        "Codec of __consumer_offsets: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.",
         least=0,
         most=4,
     ),
@@ -80,28 +80,28 @@ _OFFSETS: Final = (
         "offsets.retention.minutes",
         INT,
         10080,
-        "How long the offsets of a group without members are kept.",
+        "Time that the offsets of a group without members are kept.",
         least=1,
     ),
     honoured(
         "offsets.retention.check.interval.ms",
         LONG,
         600000,
-        "How often offsets are looked for that are due to be forgotten.",
+        "Interval of the search for expired offsets.",
         least=1,
     ),
     honoured(
         "offsets.commit.timeout.ms",
         INT,
         5000,
-        "How long a commit waits for the replicas of __consumer_offsets.",
+        "Time that a commit waits for the replicas of __consumer_offsets.",
         least=1,
     ),
     harmless(
         "offsets.commit.required.acks",
         SHORT,
         -1,
-        "A commit is always acknowledged by all in-sync replicas, which is the most there is.",
+        "All in-sync replicas acknowledge every commit, which is the maximum.",
         least=-1,
         most=32767,
     ),
@@ -109,7 +109,7 @@ _OFFSETS: Final = (
         "offsets.load.buffer.size",
         INT,
         5242880,
-        "__consumer_offsets is read in pieces of one size.",
+        "__consumer_offsets is read in blocks of a fixed size.",
         least=1,
     ),
 )
@@ -124,7 +124,7 @@ _PRODUCERS: Final = (
         "transactional.id.expiration.ms",
         INT,
         604800000,
-        "How long the sequence numbers of an idempotent producer that is silent are kept.",
+        "Time that the sequence numbers of an inactive idempotent producer are kept.",
         least=1,
     ),
     _transactions("abort.timed.out.transaction.cleanup.interval.ms", INT, 10000),

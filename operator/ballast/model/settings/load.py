@@ -1,4 +1,4 @@
-"""Ballast's settings of the history of load, in ``__ballast_load``."""
+"""Ballast's settings of the load history, the topic ``__ballast_load``."""
 
 from typing import Final
 
@@ -18,14 +18,15 @@ ROWS: Final = (
         "ballast.load.sample.interval.ms",
         LONG,
         60000,
-        "How often the load of led partitions is written to __ballast_load; 0 for never.",
+        "Interval at which the load of a broker's leaders is written to __ballast_load; 0 to "
+        "disable.",
         least=0,
     ),
     honoured(
         "ballast.load.topic.num.partitions",
         INT,
         4,
-        "Partitions of __ballast_load when it is made; it keeps them.",
+        "Partitions of __ballast_load at its creation; later changes have no effect.",
         least=1,
     ),
     honoured(
@@ -36,13 +37,13 @@ ROWS: Final = (
         parse=_replication_factor,
     ),
     honoured(
-        "ballast.load.retention.ms", LONG, 604800000, "How long samples of load are kept.", least=1
+        "ballast.load.retention.ms", LONG, 604800000, "Time that load samples are kept.", least=1
     ),
     honoured(
         "ballast.load.retention.bytes",
         LONG,
         1073741824,
-        "Bytes of samples above which a partition of __ballast_load drops its oldest.",
+        "Size above which a partition of __ballast_load deletes its oldest samples.",
         least=1,
     ),
 )

@@ -1,4 +1,4 @@
-"""Settings of logs: where they roll, how they are flushed, how long they stay, what is appended."""
+"""Settings of logs: rolling, appending, flushing, retention, and the log directories."""
 
 from typing import Final
 
@@ -27,14 +27,14 @@ HOUR_MS: Final = 60 * MINUTE_MS
 CODECS: Final = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 TIMESTAMP_TYPES: Final = ("CreateTime", "LogAppendTime")
 FIRST_WITH_MAGIC_2: Final = (0, 11, 0)
-"""The release from which on batches have the one format that is served."""
+"""The first release whose batches have the one format that is served."""
 
 NO_CONVERSION: Final = "Batches are never converted: clients of an older format are refused."
 
 LEAST_INDEX_BYTES: Final = 12
-"""An entry of the time index: Kafka makes no log whose indexes hold none."""
+"""The size of an entry of the time index: an index holds at least one."""
 
-OLD_FORMATS: Final = "Only the format of 0.11.0 and later is written, to clients of every version."
+OLD_FORMATS: Final = "Only the format of 0.11.0 and later is written, for clients of every version."
 
 
 ROLLING: Final = (
@@ -62,7 +62,7 @@ ROLLING: Final = (
         "log.roll.jitter.ms",
         LONG,
         None,
-        "By how much, at most and at random, a segment is rolled earlier than log.roll.ms; "
+        "Maximum of the random time by which a segment is rolled earlier than log.roll.ms; "
         "log.roll.jitter.hours by default.",
         least=0,
         dynamic=True,
@@ -72,14 +72,14 @@ ROLLING: Final = (
         "log.roll.jitter.hours",
         INT,
         0,
-        "By how much, at most and at random, a segment is rolled earlier, in hours.",
+        "Maximum of the random time by which a segment is rolled earlier, in hours.",
         least=0,
     ),
     honoured(
         "log.index.interval.bytes",
         INT,
         4096,
-        "Log bytes between two entries of the offset index.",
+        "Bytes of the log between two entries of the offset index.",
         least=0,
         dynamic=True,
     ),
@@ -95,7 +95,7 @@ ROLLING: Final = (
         "log.preallocate",
         BOOLEAN,
         "false",
-        "Whether the file of a new segment is given its whole size at once.",
+        "Whether the file of a new segment is created with its full size.",
         dynamic=True,
     ),
 )
@@ -105,7 +105,7 @@ APPENDING: Final = (
         "message.max.bytes",
         INT,
         1048588,
-        "Largest batch that is taken from a producer.",
+        "Size of the largest batch that a producer may append.",
         least=0,
         dynamic=True,
     ),
@@ -113,7 +113,7 @@ APPENDING: Final = (
         "compression.type",
         STRING,
         "producer",
-        "The codec that batches are stored with; producer keeps each as it came.",
+        "Codec of stored batches; producer keeps each producer's codec.",
         parse=one_of(*CODECS),
         dynamic=True,
     ),
@@ -121,7 +121,7 @@ APPENDING: Final = (
         "log.message.timestamp.type",
         STRING,
         "CreateTime",
-        "Whether records keep their producers' times or get that of their append.",
+        "Whether a record's timestamp is its producer's or the time of its append.",
         parse=one_of(*TIMESTAMP_TYPES),
         dynamic=True,
     ),
@@ -129,7 +129,8 @@ APPENDING: Final = (
         "log.message.timestamp.difference.max.ms",
         LONG,
         LONG_MAX,
-        "How far a producer's times may be from the broker's; others are refused.",
+        "Maximum difference between a producer's timestamp and the broker's clock; other batches "
+        "are refused.",
         least=0,
         dynamic=True,
     ),
@@ -145,7 +146,7 @@ APPENDING: Final = (
         "inter.broker.protocol.version",
         STRING,
         "2.8-IV1",
-        "Brokers speak the protocol of 2.8 to one another.",
+        "Brokers use the protocol of 2.8 among themselves.",
         parse=api_version,
         is_honoured=lambda release: release == (2, 8),
     ),
@@ -157,7 +158,8 @@ FLUSHING: Final = (
         "log.flush.interval.messages",
         LONG,
         LONG_MAX,
-        "Records of a log after which it is flushed before more are acknowledged.",
+        "Number of unflushed records at which a log is flushed before further ones are "
+        "acknowledged.",
         least=1,
         dynamic=True,
     ),
@@ -175,21 +177,21 @@ FLUSHING: Final = (
         "log.flush.scheduler.interval.ms",
         LONG,
         LONG_MAX,
-        "How often logs are looked through for those that are due by log.flush.interval.ms.",
+        "Interval of the search for logs that are due by log.flush.interval.ms.",
         least=1,
     ),
     honoured(
         "log.flush.offset.checkpoint.interval.ms",
         INT,
         60000,
-        "How often logs are flushed and recovery points saved.",
+        "Interval at which logs are flushed and recovery points saved.",
         least=1,
     ),
     honoured(
         "log.flush.start.offset.checkpoint.interval.ms",
         INT,
         60000,
-        "How often the starts of logs are saved, if sooner than with recovery points.",
+        "Interval at which log start offsets are saved, if shorter than that of recovery points.",
         least=1,
     ),
 )
@@ -199,7 +201,7 @@ RETENTION: Final = (
         "log.cleanup.policy",
         LIST,
         "delete",
-        "What becomes of old segments: delete, compact, or both.",
+        "Cleanup of old segments: delete, compact, or both.",
         parse=cleanup_policies,
         dynamic=True,
     ),
@@ -207,7 +209,7 @@ RETENTION: Final = (
         "log.retention.bytes",
         LONG,
         -1,
-        "Size of a partition's log above which its oldest segments go; -1 for no limit.",
+        "Size of a partition's log above which its oldest segments are deleted; -1 for no limit.",
         least=-1,
         dynamic=True,
     ),
@@ -215,7 +217,7 @@ RETENTION: Final = (
         "log.retention.ms",
         LONG,
         None,
-        "How long records are kept, -1 for ever; log.retention.minutes by default.",
+        "Time that records are kept, -1 for no limit; log.retention.minutes by default.",
         parse=time_or_unlimited(LONG),
         dynamic=True,
         synonyms=(
@@ -227,28 +229,28 @@ RETENTION: Final = (
         "log.retention.minutes",
         INT,
         None,
-        "How long records are kept, in minutes; log.retention.hours by default.",
+        "Time that records are kept, in minutes; log.retention.hours by default.",
         parse=time_or_unlimited(INT),
     ),
     honoured(
         "log.retention.hours",
         INT,
         168,
-        "How long records are kept, in hours.",
+        "Time that records are kept, in hours.",
         parse=time_or_unlimited(INT),
     ),
     honoured(
         "log.retention.check.interval.ms",
         LONG,
         300000,
-        "How often logs are searched for segments that may go.",
+        "Interval of the search for segments to delete.",
         least=1,
     ),
     honoured(
         "log.segment.delete.delay.ms",
         LONG,
         60000,
-        "How long the files of a segment that was dropped stay on disk.",
+        "Time that the files of a deleted segment remain on disk.",
         least=0,
         dynamic=True,
     ),
@@ -256,7 +258,7 @@ RETENTION: Final = (
         "min.insync.replicas",
         INT,
         1,
-        "In-sync replicas without which acks=all is refused.",
+        "Number of in-sync replicas below which a produce request with acks=all is refused.",
         least=1,
         dynamic=True,
     ),
@@ -267,8 +269,8 @@ DIRECTORIES: Final = (
         "ballast.log.dir.lock.timeout.ms",
         LONG,
         1000,
-        "How long a broker that starts waits for another process that is using one of its log.dirs "
-        "to end; then it refuses to start. In a pod of a BrokerSet the default is 300000.",
+        "Time that a starting broker waits for another process to release its log.dirs; then it "
+        "does not start. In a pod of a BrokerSet the default is 300000.",
         least=0,
     ),
 )

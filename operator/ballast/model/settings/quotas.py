@@ -15,8 +15,8 @@ from ballast.model.settings.keys import (
 )
 from ballast.model.settings.values import LONG_MAX
 
-_NO_QUOTAS: Final = "Clients have no quotas: nobody is throttled."
-_PROMETHEUS: Final = "Metrics are served at /metrics of ballast.http.listener, as they are."
+_NO_QUOTAS: Final = "There are no client quotas: no client is throttled."
+_PROMETHEUS: Final = "Metrics are served unsampled at /metrics of ballast.http.listener."
 _NO_CLASSES: Final = "No classes are loaded; metrics are served at /metrics."
 
 

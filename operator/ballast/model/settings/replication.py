@@ -1,4 +1,4 @@
-"""Settings of replication, of reads, and of a broker's leaving."""
+"""Settings of replication, of fetches, and of controlled shutdown."""
 
 from typing import Final
 
@@ -15,7 +15,9 @@ from ballast.model.settings.keys import (
 )
 from ballast.model.settings.values import LONG_MAX
 
-_PURGES: Final = "What waits is dropped when it completes: nothing is left to be purged."
+_PURGES: Final = (
+    "A completed operation leaves the purgatory immediately: nothing remains to be purged."
+)
 
 
 def _purge(name: str, default: int) -> ConfigKey:
@@ -27,69 +29,69 @@ _FOLLOWERS: Final = (
         "replica.lag.time.max.ms",
         LONG,
         30000,
-        "A follower that has not caught up for so long leaves the ISR.",
+        "Time after which a follower that has not caught up leaves the ISR.",
         least=1,
     ),
     honoured(
         "replica.fetch.wait.max.ms",
         INT,
         500,
-        "How long a leader may hold a follower's fetch back.",
+        "Maximum time that a leader delays the response to a follower's fetch.",
         least=0,
     ),
     honoured(
         "replica.fetch.min.bytes",
         INT,
         1,
-        "Bytes that a leader gathers before it answers a follower.",
+        "Bytes that a leader collects before it answers a follower's fetch.",
         least=0,
     ),
     honoured(
         "replica.fetch.max.bytes",
         INT,
         1048576,
-        "Bytes per partition that a follower asks for.",
+        "Bytes per partition that a follower requests.",
         least=1,
     ),
     honoured(
         "replica.fetch.response.max.bytes",
         INT,
         10485760,
-        "Bytes per fetch that a follower asks for.",
+        "Bytes per fetch that a follower requests.",
         least=1,
     ),
     honoured(
         "replica.fetch.backoff.ms",
         INT,
         1000,
-        "Wait of a follower after a fetch that failed.",
+        "Pause of a follower after a failed fetch.",
         least=0,
     ),
     honoured(
         "replica.socket.timeout.ms",
         INT,
         30000,
-        "How long a follower waits for its leader's answer.",
+        "Time that a follower waits for its leader's response.",
         least=1,
     ),
     harmless(
         "replica.socket.receive.buffer.bytes",
         INT,
         65536,
-        "The size of socket buffers is chosen by what was measured; it changes no answer.",
+        "Socket buffers have measured sizes, which change no response.",
     ),
     honoured(
         "replica.high.watermark.checkpoint.interval.ms",
         LONG,
         5000,
-        "How often high watermarks are saved to disk.",
+        "Interval at which high watermarks are saved to disk.",
         least=1,
     ),
     honoured(
         "num.replica.fetchers",
         INT,
         1,
-        "Fetchers per leading broker; partitions are spread over them.",
+        "Fetchers per source broker; partitions are distributed over them.",
         least=1,
         most=64,
     ),
@@ -97,7 +99,7 @@ _FOLLOWERS: Final = (
         "replica.selector.class",
         STRING,
         None,
-        "Consumers are always sent to leaders.",
+        "Consumers always fetch from leaders.",
         is_honoured=lambda name: name == "org.apache.kafka.common.replica.LeaderSelector",
     ),
 )
@@ -107,14 +109,14 @@ _READS: Final = (
         "fetch.max.bytes",
         INT,
         57671680,
-        "Bytes that a fetch is answered with at most, however many are asked for.",
+        "Maximum size of a fetch response in bytes, whatever the client requests.",
         least=1024,
     ),
     honoured(
         "max.incremental.fetch.session.cache.slots",
         INT,
         1000,
-        "Fetch sessions that are kept (KIP-227).",
+        "Maximum number of fetch sessions (KIP-227).",
         least=0,
     ),
     _purge("fetch", 1000),
@@ -127,7 +129,8 @@ _THROTTLES: Final = (
         "leader.replication.throttled.rate",
         LONG,
         LONG_MAX,
-        "Bytes per second that throttled replicas may be read with here (KIP-73).",
+        "Bytes per second at which followers may read throttled replicas that this broker leads "
+        "(KIP-73).",
         least=1,
         dynamic=True,
         broker_set=RESERVED,
@@ -136,7 +139,7 @@ _THROTTLES: Final = (
         "follower.replication.throttled.rate",
         LONG,
         LONG_MAX,
-        "Bytes per second that throttled replicas here may fetch with (KIP-73).",
+        "Bytes per second at which this broker may fetch throttled replicas (KIP-73).",
         least=1,
         dynamic=True,
         broker_set=RESERVED,
@@ -145,7 +148,7 @@ _THROTTLES: Final = (
         "replica.alter.log.dirs.io.max.bytes.per.second",
         LONG,
         LONG_MAX,
-        "Bytes per second that may be copied between log directories here (KIP-113).",
+        "Bytes per second that may be copied between this broker's log directories (KIP-113).",
         least=1,
         dynamic=True,
         broker_set=RESERVED,
@@ -154,7 +157,7 @@ _THROTTLES: Final = (
         "replication.quota.window.num",
         INT,
         11,
-        "Samples that the rate of throttled replicas is measured over.",
+        "Number of samples over which the rate of throttled replicas is measured.",
         least=1,
     ),
     honoured(
@@ -164,7 +167,7 @@ _THROTTLES: Final = (
         "alter.log.dirs.replication.quota.window.num",
         INT,
         11,
-        "Samples that the rate between log directories is measured over.",
+        "Number of samples over which the rate between log directories is measured.",
         least=1,
     ),
     honoured(
@@ -181,28 +184,28 @@ _LEAVING: Final = (
         "controlled.shutdown.enable",
         BOOLEAN,
         "true",
-        "Whether leadership is handed over before the broker stops.",
+        "Whether the broker transfers its leadership before it stops.",
         broker_set=RESERVED,
     ),
     honoured(
         "controlled.shutdown.max.retries",
         INT,
         3,
-        "Attempts to hand leadership over.",
+        "Attempts to transfer leadership.",
         least=0,
     ),
     honoured(
         "controlled.shutdown.retry.backoff.ms",
         LONG,
         5000,
-        "Wait between two such attempts.",
+        "Pause between two such attempts.",
         least=0,
     ),
     honoured(
         "ballast.controlled.shutdown.timeout.ms",
         LONG,
         90000,
-        "How long handing leadership over may take in all; then the broker stops without.",
+        "Total time for transferring leadership; after it the broker stops.",
         least=0,
     ),
 )

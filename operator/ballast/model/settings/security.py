@@ -1,6 +1,6 @@
-"""Settings of encryption, authentication, authorization and policies: none of it is served.
+"""Settings of encryption, authentication, authorization and policies: none is served.
 
-A broker that was told to have one of them and has not must not start.
+A broker that is configured for one of them does not start.
 """
 
 from typing import Final
@@ -23,11 +23,11 @@ from ballast.model.settings.keys import (
 from ballast.model.settings.values import one_of
 
 _NO_TLS: Final = "Listeners are PLAINTEXT: nothing is encrypted."
-_NO_SASL: Final = "Listeners are PLAINTEXT: nobody is authenticated."
-_NO_AUTHORIZER: Final = "Everybody may do everything: there is no authorizer."
-_NO_POLICY: Final = "No classes are loaded: requests are not put before a policy."
+_NO_SASL: Final = "Listeners are PLAINTEXT: clients are not authenticated."
+_NO_AUTHORIZER: Final = "There is no authorizer: every client may do everything."
+_NO_POLICY: Final = "No classes are loaded: requests are not checked by a policy."
 _NO_TOKENS: Final = "Delegation tokens are not served."
-_NO_PASSWORDS: Final = "No password can be set while a broker runs, so that none is encoded."
+_NO_PASSWORDS: Final = "No password can be set while a broker runs, so none is encoded."
 
 
 _TLS: Final = (
@@ -93,7 +93,7 @@ _AUTHORIZATION: Final = (
     refused("authorizer.class.name", STRING, "", _NO_AUTHORIZER),
     refused("principal.builder.class", CLASS, None, _NO_AUTHORIZER, broker_set=UNSERVED),
     refused("super.users", STRING, "", _NO_AUTHORIZER, broker_set=UNSERVED),
-    # Without an authorizer Kafka reads it not at all, and everybody is allowed: as with true.
+    # Without an authorizer Kafka ignores it and allows every client, as with true.
     refused(
         "allow.everyone.if.no.acl.found",
         BOOLEAN,

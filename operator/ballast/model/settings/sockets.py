@@ -21,7 +21,9 @@ from ballast.model.settings.keys import (
 )
 from ballast.model.settings.values import INT_MAX, number, some_names, some_text
 
-_ONE_LISTENER: Final = "A broker has one listener, PLAINTEXT; give listeners, advertised.listeners."
+_ONE_LISTENER: Final = (
+    "A broker has one listener, PLAINTEXT; set listeners and advertised.listeners."
+)
 _PORT: Final = number(INT, 0, 65535)
 
 _ONE_THREAD: Final = "One thread with an event loop does all of a broker's work."
@@ -36,7 +38,7 @@ _IDENTITY: Final = (
         "broker.id",
         INT,
         None,
-        "This broker's id, unique in its cluster. It must be given.",
+        "The broker's id, unique in its cluster; required.",
         least=0,
         broker_set=RESERVED,
         required=True,
@@ -52,7 +54,7 @@ _IDENTITY: Final = (
         "reserved.broker.max.id",
         INT,
         1000,
-        "Bounds given ids only where others are generated.",
+        "It limits ids only where others are generated.",
         least=0,
     ),
     honoured(
@@ -67,7 +69,7 @@ _IDENTITY: Final = (
         "log.dirs",
         STRING,
         None,
-        "Folders that hold the logs, comma separated; log.dir by default.",
+        "Directories that hold the logs, comma separated; log.dir by default.",
         parse=some_names,
         broker_set=RESERVED,
         required=True,
@@ -76,7 +78,7 @@ _IDENTITY: Final = (
         "log.dir",
         STRING,
         None,
-        "Folder that holds the logs, unless log.dirs is given.",
+        "Directory that holds the logs, if log.dirs is not set.",
         parse=some_names,
         broker_set=RESERVED,
     ),
@@ -95,7 +97,7 @@ _ADDRESSES: Final = (
         "advertised.listeners",
         STRING,
         None,
-        "The address that clients are told; by default that of listeners.",
+        "The address that clients connect to; listeners by default.",
         parse=listeners_of,
         broker_set=RESERVED,
     ),
@@ -118,13 +120,13 @@ _ADDRESSES: Final = (
     ),
     refused("control.plane.listener.name", STRING, None, _ONE_LISTENER, broker_set=RESERVED),
     honoured(
-        "host.name", STRING, "", "Host of listeners, when that is not given.", broker_set=RESERVED
+        "host.name", STRING, "", "Host of listeners, if that is not set.", broker_set=RESERVED
     ),
     honoured(
         "port",
         INT,
         9092,
-        "Port of listeners, when that is not given.",
+        "Port of listeners, if that is not set.",
         parse=_PORT,
         broker_set=RESERVED,
     ),
@@ -132,33 +134,39 @@ _ADDRESSES: Final = (
         "advertised.host.name",
         STRING,
         None,
-        "Host of advertised.listeners, when that is not given; by default host.name.",
+        "Host of advertised.listeners, if that is not set; host.name by default.",
         broker_set=RESERVED,
     ),
     honoured(
         "advertised.port",
         INT,
         None,
-        "Port of advertised.listeners, when that is not given; by default port.",
+        "Port of advertised.listeners, if that is not set; port by default.",
         parse=_PORT,
         broker_set=RESERVED,
     ),
 )
 
 _CONNECTIONS: Final = (
-    honoured("socket.request.max.bytes", INT, 104857600, "Largest request that is read.", least=1),
+    honoured(
+        "socket.request.max.bytes",
+        INT,
+        104857600,
+        "Size of the largest request that is read.",
+        least=1,
+    ),
     honoured(
         "connections.max.idle.ms",
         LONG,
         600000,
-        "A connection that is idle for so long is closed.",
+        "Time after which an idle connection is closed.",
         least=1,
     ),
     honoured(
         "max.connections",
         INT,
         INT_MAX,
-        "Connections held at once; further ones are closed as they come.",
+        "Maximum number of open connections; further ones are closed.",
         least=0,
         dynamic=True,
     ),
@@ -166,7 +174,7 @@ _CONNECTIONS: Final = (
         "max.connections.per.ip",
         INT,
         INT_MAX,
-        "Connections held at once from one address.",
+        "Maximum number of open connections from one address.",
         least=0,
         dynamic=True,
     ),
@@ -174,8 +182,8 @@ _CONNECTIONS: Final = (
         "max.connections.per.ip.overrides",
         STRING,
         "",
-        "Connections held at once from some addresses, as ADDRESS:NUMBER, comma separated; host "
-        "names are not taken.",
+        "Maximum number of open connections from single addresses, as ADDRESS:NUMBER, comma "
+        "separated; host names are invalid.",
         parse=connections_by_address,
         dynamic=True,
     ),
@@ -183,7 +191,7 @@ _CONNECTIONS: Final = (
         "max.connection.creation.rate",
         INT,
         INT_MAX,
-        "New connections per second that are served at once; those beyond wait for their turn.",
+        "New connections per second that are served immediately; further ones wait.",
         least=0,
         dynamic=True,
     ),
@@ -191,48 +199,48 @@ _CONNECTIONS: Final = (
         "socket.send.buffer.bytes",
         INT,
         102400,
-        "The size of socket buffers is chosen by what was measured; it changes no answer.",
+        "Socket buffers have measured sizes, which change no response.",
     ),
     harmless(
         "socket.receive.buffer.bytes",
         INT,
         102400,
-        "The size of socket buffers is chosen by what was measured; it changes no answer.",
+        "Socket buffers have measured sizes, which change no response.",
     ),
     honoured(
         "socket.connection.setup.timeout.ms",
         LONG,
         10000,
-        "How long a connection to another process may take; doubled after each failure.",
+        "Timeout for opening a connection to another process; it doubles after each failure.",
         least=1,
     ),
     honoured(
         "socket.connection.setup.timeout.max.ms",
         LONG,
         30000,
-        "How long a connection to another process may take after many failures.",
+        "Upper limit of socket.connection.setup.timeout.ms after repeated failures.",
         least=1,
     ),
     honoured(
         "request.timeout.ms",
         INT,
         30000,
-        "How long a broker waits for the answer to a request other than a follower's.",
+        "Time that a broker waits for the response to its requests, except a follower's fetches.",
         least=1,
     ),
     harmless(
         "queued.max.requests",
         INT,
         500,
-        "Requests are not queued: a connection is read while few of its requests are under way.",
+        "Requests are not queued: a connection with many unanswered requests is not read.",
         least=1,
     ),
     honoured(
         "queued.max.request.bytes",
         LONG,
         -1,
-        "Bytes of the requests that are being read, at which no further one is begun; -1 for no "
-        "bound.",
+        "Total size of the requests being read at which no further request is begun; -1 for no "
+        "limit.",
     ),
 )
 
@@ -249,21 +257,22 @@ _HTTP: Final = (
         "ballast.http.listener",
         STRING,
         None,
-        "host:port of /healthz, /readyz and /metrics; not served when absent.",
+        "host:port of /healthz, /readyz and /metrics; not served by default.",
         parse=parse_host_port,
     ),
     honoured(
         "ballast.connections.min.receive.rate",
         LONG,
         16 * 1024,
-        "Bytes per second that a request must come with once it has begun; slower ones are closed.",
+        "Minimum rate in bytes per second at which a started request must arrive; slower "
+        "connections are closed.",
         least=1,
     ),
     honoured(
         "ballast.connections.write.stall.timeout.ms",
         LONG,
         600000,
-        "A connection whose client reads nothing of its answers for so long is closed.",
+        "Time after which a connection is closed whose client does not read its responses.",
         least=1,
     ),
 )

@@ -1,7 +1,7 @@
-"""How the text of a setting is read: one parser per kind of value.
+"""The parsers of settings: one per kind of value.
 
-A parser returns the value and raises ``ValueError`` with the reason, in Kafka's words where Kafka
-has some (ConfigDef.parseType, ConfigDef.Range, ConfigDef.ValidString).
+A parser returns the value, or raises ``ValueError`` with the reason, in Kafka's words where Kafka
+has a message (ConfigDef.parseType, ConfigDef.Range, ConfigDef.ValidString).
 """
 
 import math
@@ -18,7 +18,7 @@ Parser = Callable[[str], Any]
 
 
 class ConfigType(IntEnum):
-    """The types of values, by the codes that DescribeConfigs (key 32) gives them."""
+    """The types of values, with their codes in DescribeConfigs (key 32)."""
 
     BOOLEAN = 1
     STRING = 2
@@ -55,7 +55,7 @@ def number(type_: ConfigType, lowest: int | None = None, highest: int | None = N
 
 
 def time_or_unlimited(type_: ConfigType) -> Parser:
-    """Return a parser of a time that is at least 1, or -1 for ever, as Kafka wants retentions."""
+    """Return a parser of a retention time: at least 1, or -1 for no limit."""
     parse_number = number(type_, -1)
 
     def parse(text: str) -> int:
@@ -95,7 +95,7 @@ def rate(text: str) -> float:
 
 
 def boolean(text: str) -> bool:
-    """Return the truth of ``true`` or ``false``."""
+    """Return the value of ``true`` or ``false`` in any case."""
     lowered = text.strip().lower()
     if lowered not in ("true", "false"):
         raise ValueError("Expected value to be either true or false")
@@ -103,7 +103,7 @@ def boolean(text: str) -> bool:
 
 
 def any_text(text: str) -> str:
-    """Return the text as it is."""
+    """Return the text without surrounding spaces."""
     return text.strip()
 
 
@@ -115,7 +115,7 @@ def some_text(text: str) -> str:
 
 
 def one_of(*allowed: str) -> Parser:
-    """Return a parser of one of some words."""
+    """Return a parser of an enumeration."""
 
     def parse(text: str) -> str:
         if text.strip() not in allowed:
@@ -132,14 +132,14 @@ def names(text: str) -> tuple[str, ...]:
 
 def some_names(text: str) -> tuple[str, ...]:
     """Return the items of a list that is not empty."""
-    found = names(text)
-    if not found:
+    items = names(text)
+    if not items:
         raise ValueError("The list must not be empty")
-    return found
+    return items
 
 
 def cleanup_policies(text: str) -> tuple[str, ...]:
-    """Return what becomes of old segments: ``delete``, ``compact`` or both."""
+    """Return the cleanup of old segments: ``delete``, ``compact`` or both."""
     policies = tuple(part.strip() for part in text.split(","))
     if any(policy not in ("compact", "delete") for policy in policies):
         raise ValueError("String must be one of: compact, delete")
@@ -165,9 +165,9 @@ _RELEASES: Final = (*_IN_0, "1.0", "1.1", *(f"2.{minor}" for minor in range(9)))
 
 def api_version(text: str) -> tuple[int, ...]:
     """Return the release of a version up to 2.8, such as ``2.8``, ``2.8-IV1`` or ``2.8.2``."""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)*)(?:-IV[0-9]+)?", text.strip())
-    parts = found[1].split(".") if found else []
-    # ApiVersion.apply looks at three numbers of 0.x versions and at two of later ones.
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)*)(?:-IV[0-9]+)?", text.strip())
+    parts = match[1].split(".") if match else []
+    # Kafka's ApiVersion.apply reads three numbers of 0.x versions and at two of later ones.
     release = parts[:3] if parts[:1] == ["0"] else parts[:2]
     if ".".join(release) not in _RELEASES:
         raise ValueError(f"Version {text} is not a valid version")

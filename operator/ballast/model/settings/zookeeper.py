@@ -16,7 +16,7 @@ from ballast.model.settings.keys import (
 )
 from ballast.model.settings.values import ConfigType
 
-_NO_TLS: Final = "Brokers speak to ZooKeeper in plain text only."
+_NO_TLS: Final = "Brokers connect to ZooKeeper in plain text only."
 
 
 def _tls(name: str, type_: ConfigType, default: str | None) -> ConfigKey:
@@ -36,25 +36,27 @@ ROWS: Final = (
         "zookeeper.session.timeout.ms",
         INT,
         18000,
-        "How long ZooKeeper waits for a silent broker before it counts as dead.",
+        "Time after which ZooKeeper ends the session of a broker that does not respond.",
         least=1,
     ),
     honoured(
         "zookeeper.connection.timeout.ms",
         INT,
         None,
-        "How long a broker that starts waits for ZooKeeper; one session's timeout by default.",
+        "Time that a starting broker waits for ZooKeeper; zookeeper.session.timeout.ms by default.",
         least=1,
     ),
     harmless(
         "zookeeper.max.in.flight.requests",
         INT,
         10,
-        "Requests are gathered into few large ones, which wait for one another.",
+        "Brokers combine requests into few large ones and send one at a time.",
         least=1,
     ),
     harmless("zookeeper.sync.time.ms", INT, 2000, "Kafka 2.8 does not read it either."),
-    refused("zookeeper.set.acl", BOOLEAN, "false", "Znodes are made without access control lists."),
+    refused(
+        "zookeeper.set.acl", BOOLEAN, "false", "Znodes are created without access control lists."
+    ),
     _tls("clientCnxnSocket", STRING, None),
     _tls("ssl.cipher.suites", LIST, None),
     _tls("ssl.client.enable", BOOLEAN, "false"),
