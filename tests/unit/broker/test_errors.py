@@ -1,6 +1,5 @@
 from ballast.broker.errors import (
     BrokerError,
-    ConfigError,
     ControllerUnavailable,
     PartitionError,
     ProduceFailed,
@@ -11,7 +10,6 @@ from ballast.protocol.error_codes import ErrorCode
 
 def test_one_tree() -> None:
     for error in (
-        ConfigError("a", "b"),
         ControllerUnavailable(ErrorCode.NOT_CONTROLLER),
         PartitionError(ErrorCode.NOT_LEADER_OR_FOLLOWER),
         ProduceFailed("t-0"),

@@ -82,7 +82,7 @@ ROWS: Final = (
         "log.cleaner.threads",
         INT,
         1,
-        "One cleaner runs while log.cleaner.enable is true; set that to false for none.",
+        "One cleaner works while log.cleaner.enable is true; set that to false to have none.",
         least=0,
         is_honoured=bool,
     ),

@@ -34,7 +34,7 @@ NO_CONVERSION: Final = "Batches are never converted: clients of an older format 
 LEAST_INDEX_BYTES: Final = 12
 """The size of an entry of the time index: an index holds at least one."""
 
-OLD_FORMATS: Final = "Only the format of 0.11.0 and later is written, for clients of every version."
+OLD_FORMATS: Final = "Only the format of 0.11.0 and later is written, to clients of every version."
 
 
 ROLLING: Final = (
@@ -146,7 +146,7 @@ APPENDING: Final = (
         "inter.broker.protocol.version",
         STRING,
         "2.8-IV1",
-        "Brokers use the protocol of 2.8 among themselves.",
+        "Brokers speak the protocol of 2.8 to one another.",
         parse=api_version,
         is_honoured=lambda release: release == (2, 8),
     ),

@@ -99,7 +99,7 @@ _FOLLOWERS: Final = (
         "replica.selector.class",
         STRING,
         None,
-        "Consumers always fetch from leaders.",
+        "Consumers are always sent to leaders.",
         is_honoured=lambda name: name == "org.apache.kafka.common.replica.LeaderSelector",
     ),
 )

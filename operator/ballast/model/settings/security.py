@@ -24,10 +24,10 @@ from ballast.model.settings.values import one_of
 
 _NO_TLS: Final = "Listeners are PLAINTEXT: nothing is encrypted."
 _NO_SASL: Final = "Listeners are PLAINTEXT: clients are not authenticated."
-_NO_AUTHORIZER: Final = "There is no authorizer: every client may do everything."
-_NO_POLICY: Final = "No classes are loaded: requests are not checked by a policy."
+_NO_AUTHORIZER: Final = "Everybody may do everything: there is no authorizer."
+_NO_POLICY: Final = "No classes are loaded: requests are not put before a policy."
 _NO_TOKENS: Final = "Delegation tokens are not served."
-_NO_PASSWORDS: Final = "No password can be set while a broker runs, so none is encoded."
+_NO_PASSWORDS: Final = "No password can be set while a broker runs, so that none is encoded."
 
 
 _TLS: Final = (

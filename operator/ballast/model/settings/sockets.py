@@ -21,9 +21,7 @@ from ballast.model.settings.keys import (
 )
 from ballast.model.settings.values import INT_MAX, number, some_names, some_text
 
-_ONE_LISTENER: Final = (
-    "A broker has one listener, PLAINTEXT; set listeners and advertised.listeners."
-)
+_ONE_LISTENER: Final = "A broker has one listener, PLAINTEXT; give listeners, advertised.listeners."
 _PORT: Final = number(INT, 0, 65535)
 
 _ONE_THREAD: Final = "One thread with an event loop does all of a broker's work."

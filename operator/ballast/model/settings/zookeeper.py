@@ -16,7 +16,7 @@ from ballast.model.settings.keys import (
 )
 from ballast.model.settings.values import ConfigType
 
-_NO_TLS: Final = "Brokers connect to ZooKeeper in plain text only."
+_NO_TLS: Final = "Brokers speak to ZooKeeper in plain text only."
 
 
 def _tls(name: str, type_: ConfigType, default: str | None) -> ConfigKey:
@@ -54,9 +54,7 @@ ROWS: Final = (
         least=1,
     ),
     harmless("zookeeper.sync.time.ms", INT, 2000, "Kafka 2.8 does not read it either."),
-    refused(
-        "zookeeper.set.acl", BOOLEAN, "false", "Znodes are created without access control lists."
-    ),
+    refused("zookeeper.set.acl", BOOLEAN, "false", "Znodes are made without access control lists."),
     _tls("clientCnxnSocket", STRING, None),
     _tls("ssl.cipher.suites", LIST, None),
     _tls("ssl.client.enable", BOOLEAN, "false"),

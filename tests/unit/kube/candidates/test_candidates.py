@@ -124,7 +124,7 @@ async def test_another_takes_its_place_when_what_it_is_made_of_changes() -> None
         env.put(config={"unclean.leader.election.enable": "true"})
         await env.settle()
         assert env.states == ["ended", "running"]
-        assert env.made[1].spec.unclean_leader_election_enable
+        assert env.made[1].spec.config.unclean_leader_election_enable
 
 
 async def test_settings_are_handed_over_to_the_one_that_runs() -> None:
@@ -135,7 +135,7 @@ async def test_settings_are_handed_over_to_the_one_that_runs() -> None:
         await env.settle()
         assert env.states == ["running"]
         options = env.made[0].options.controller
-        assert options.num_partitions == 6
+        assert options.config.num_partitions == 6
         assert [options.is_cordoned(number) for number in (3, 4)] == [False, True]
 
 
