@@ -84,9 +84,7 @@ def test_a_brokers_own_configs() -> None:
         assert minimum.config_source == ConfigSource.DYNAMIC_BROKER_CONFIG
         broker_id = named(result, "broker.id")
         assert (broker_id.value, broker_id.read_only) == ("1", True)
-        assert (
-            broker_id.documentation == "This broker's id, unique in its cluster. It must be given."
-        )
+        assert broker_id.documentation == "The broker's id, unique in its cluster; required."
         rack = named(result, "broker.rack")
         assert (rack.value, rack.config_source) == (None, ConfigSource.DEFAULT_CONFIG)
 
