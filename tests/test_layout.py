@@ -33,7 +33,6 @@ WITHOUT_UNIT_TESTS = {
         for group in (
             "cleaner",
             "controller",
-            "disks",
             "groups",
             "keys",
             "load",

@@ -16,9 +16,8 @@ PRODUCER = "producer"
 
 UNCOMPRESSED = "uncompressed"
 
-CREATE_TIME = "CreateTime"
 LOG_APPEND_TIME = "LogAppendTime"
-"""Values of ``message.timestamp.type``."""
+"""The ``message.timestamp.type`` under which records have the time of their append."""
 
 DELETE = "delete"
 """The ``cleanup.policy`` that deletes old segments."""
