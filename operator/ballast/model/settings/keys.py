@@ -1,7 +1,7 @@
 """A row of the table of settings, and the functions that write one."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
@@ -111,7 +111,7 @@ def honoured(  # noqa: PLR0913  one row of the table
     name: str,
     type_: ConfigType,
     default: str | int | None,
-    doc: str,
+    doc: str = "",
     *,
     least: int | None = None,
     most: int | None = None,
@@ -133,15 +133,16 @@ def honoured(  # noqa: PLR0913  one row of the table
     )
 
 
-def harmless(
-    name: str, type_: ConfigType, default: str | int | None, why: str, **others: Any
-) -> ConfigKey:
+def harmless(name: str, type_: ConfigType, default: str | int | None, **others: Any) -> ConfigKey:
     """Return the row of a setting that could change nothing here."""
-    return honoured(name, type_, default, why, support=Support.HARMLESS, **others)
+    return honoured(name, type_, default, support=Support.HARMLESS, **others)
 
 
-def refused(
-    name: str, type_: ConfigType, default: str | int | None, why: str, **others: Any
-) -> ConfigKey:
+def refused(name: str, type_: ConfigType, default: str | int | None, **others: Any) -> ConfigKey:
     """Return the row of a setting with which no broker starts, unless `is_honoured` accepts it."""
-    return honoured(name, type_, default, why, support=Support.REFUSED, **others)
+    return honoured(name, type_, default, support=Support.REFUSED, **others)
+
+
+def documented(docs: Mapping[ConfigKey, str]) -> tuple[ConfigKey, ...]:
+    """Return the rows with their documentation; for a row that is not honoured, the reason."""
+    return tuple(replace(row, doc=doc) for row, doc in docs.items())

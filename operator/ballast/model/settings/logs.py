@@ -9,6 +9,7 @@ from ballast.model.settings.keys import (
     LONG,
     STRING,
     Synonym,
+    documented,
     harmless,
     honoured,
     refused,
@@ -37,242 +38,148 @@ LEAST_INDEX_BYTES: Final = 12
 OLD_FORMATS: Final = "Only the format of 0.11.0 and later is written, to clients of every version."
 
 
-ROLLING: Final = (
+ROLLING: Final = {
     honoured(
-        "log.segment.bytes",
-        INT,
-        1073741824,
-        "Size at which a segment is rolled.",
-        least=14,
-        dynamic=True,
-    ),
+        "log.segment.bytes", INT, 1073741824, least=14, dynamic=True
+    ): "Size at which a segment is rolled.",
     honoured(
         "log.roll.ms",
         LONG,
         None,
-        "Age of a segment at which it is rolled; log.roll.hours by default.",
         least=1,
         dynamic=True,
         synonyms=(Synonym("log.roll.hours", HOUR_MS),),
-    ),
+    ): "Age of a segment at which it is rolled; log.roll.hours by default.",
     honoured(
-        "log.roll.hours", INT, 168, "Age of a segment at which it is rolled, in hours.", least=1
-    ),
+        "log.roll.hours", INT, 168, least=1
+    ): "Age of a segment at which it is rolled, in hours.",
     honoured(
         "log.roll.jitter.ms",
         LONG,
         None,
-        "Maximum of the random time by which a segment is rolled earlier than log.roll.ms; "
-        "log.roll.jitter.hours by default.",
         least=0,
         dynamic=True,
         synonyms=(Synonym("log.roll.jitter.hours", HOUR_MS),),
+    ): (
+        "Maximum of the random time by which a segment is rolled earlier than log.roll.ms; "
+        "log.roll.jitter.hours by default."
     ),
     honoured(
-        "log.roll.jitter.hours",
-        INT,
-        0,
-        "Maximum of the random time by which a segment is rolled earlier, in hours.",
-        least=0,
-    ),
+        "log.roll.jitter.hours", INT, 0, least=0
+    ): "Maximum of the random time by which a segment is rolled earlier, in hours.",
     honoured(
-        "log.index.interval.bytes",
-        INT,
-        4096,
-        "Bytes of the log between two entries of the offset index.",
-        least=0,
-        dynamic=True,
-    ),
+        "log.index.interval.bytes", INT, 4096, least=0, dynamic=True
+    ): "Bytes of the log between two entries of the offset index.",
     honoured(
-        "log.index.size.max.bytes",
-        INT,
-        10 * 1024 * 1024,
-        "Size of an index at which its segment is rolled.",
-        least=LEAST_INDEX_BYTES,
-        dynamic=True,
-    ),
+        "log.index.size.max.bytes", INT, 10 * 1024 * 1024, least=LEAST_INDEX_BYTES, dynamic=True
+    ): "Size of an index at which its segment is rolled.",
     honoured(
-        "log.preallocate",
-        BOOLEAN,
-        "false",
-        "Whether the file of a new segment is created with its full size.",
-        dynamic=True,
-    ),
-)
+        "log.preallocate", BOOLEAN, "false", dynamic=True
+    ): "Whether the file of a new segment is created with its full size.",
+}
 
-APPENDING: Final = (
+APPENDING: Final = {
     honoured(
-        "message.max.bytes",
-        INT,
-        1048588,
-        "Size of the largest batch that a producer may append.",
-        least=0,
-        dynamic=True,
-    ),
+        "message.max.bytes", INT, 1048588, least=0, dynamic=True
+    ): "Size of the largest batch that a producer may append.",
     honoured(
-        "compression.type",
-        STRING,
-        "producer",
-        "Codec of stored batches; producer keeps each producer's codec.",
-        parse=one_of(*CODECS),
-        dynamic=True,
-    ),
+        "compression.type", STRING, "producer", parse=one_of(*CODECS), dynamic=True
+    ): "Codec of stored batches; producer keeps each producer's codec.",
     honoured(
         "log.message.timestamp.type",
         STRING,
         "CreateTime",
-        "Whether a record's timestamp is its producer's or the time of its append.",
         parse=one_of(*TIMESTAMP_TYPES),
         dynamic=True,
-    ),
-    honoured(
-        "log.message.timestamp.difference.max.ms",
-        LONG,
-        LONG_MAX,
+    ): "Whether a record's timestamp is its producer's or the time of its append.",
+    honoured("log.message.timestamp.difference.max.ms", LONG, LONG_MAX, least=0, dynamic=True): (
         "Maximum difference between a producer's timestamp and the broker's clock; other batches "
-        "are refused.",
-        least=0,
-        dynamic=True,
+        "are refused."
     ),
     refused(
         "log.message.format.version",
         STRING,
         "2.8-IV1",
-        OLD_FORMATS,
         parse=api_version,
         is_honoured=lambda release: release >= FIRST_WITH_MAGIC_2,
-    ),
+    ): OLD_FORMATS,
     refused(
         "inter.broker.protocol.version",
         STRING,
         "2.8-IV1",
-        "Brokers speak the protocol of 2.8 to one another.",
         parse=api_version,
         is_honoured=lambda release: release == (2, 8),
-    ),
-    harmless("log.message.downconversion.enable", BOOLEAN, "true", NO_CONVERSION),
-)
+    ): "Brokers speak the protocol of 2.8 to one another.",
+    harmless("log.message.downconversion.enable", BOOLEAN, "true"): NO_CONVERSION,
+}
 
-FLUSHING: Final = (
-    honoured(
-        "log.flush.interval.messages",
-        LONG,
-        LONG_MAX,
+FLUSHING: Final = {
+    honoured("log.flush.interval.messages", LONG, LONG_MAX, least=1, dynamic=True): (
         "Number of unflushed records at which a log is flushed before further ones are "
-        "acknowledged.",
-        least=1,
-        dynamic=True,
+        "acknowledged."
     ),
     honoured(
         "log.flush.interval.ms",
         LONG,
         None,
-        "Age of unflushed records at which a log is flushed; "
-        "log.flush.scheduler.interval.ms by default.",
         least=0,
         dynamic=True,
         synonyms=(Synonym("log.flush.scheduler.interval.ms"),),
+    ): (
+        "Age of unflushed records at which a log is flushed; "
+        "log.flush.scheduler.interval.ms by default."
     ),
     honoured(
-        "log.flush.scheduler.interval.ms",
-        LONG,
-        LONG_MAX,
-        "Interval of the search for logs that are due by log.flush.interval.ms.",
-        least=1,
-    ),
+        "log.flush.scheduler.interval.ms", LONG, LONG_MAX, least=1
+    ): "Interval of the search for logs that are due by log.flush.interval.ms.",
     honoured(
-        "log.flush.offset.checkpoint.interval.ms",
-        INT,
-        60000,
-        "Interval at which logs are flushed and recovery points saved.",
-        least=1,
-    ),
+        "log.flush.offset.checkpoint.interval.ms", INT, 60000, least=1
+    ): "Interval at which logs are flushed and recovery points saved.",
     honoured(
-        "log.flush.start.offset.checkpoint.interval.ms",
-        INT,
-        60000,
-        "Interval at which log start offsets are saved, if shorter than that of recovery points.",
-        least=1,
-    ),
-)
+        "log.flush.start.offset.checkpoint.interval.ms", INT, 60000, least=1
+    ): "Interval at which log start offsets are saved, if shorter than that of recovery points.",
+}
 
-RETENTION: Final = (
+RETENTION: Final = {
     honoured(
-        "log.cleanup.policy",
-        LIST,
-        "delete",
-        "Cleanup of old segments: delete, compact, or both.",
-        parse=cleanup_policies,
-        dynamic=True,
-    ),
+        "log.cleanup.policy", LIST, "delete", parse=cleanup_policies, dynamic=True
+    ): "Cleanup of old segments: delete, compact, or both.",
     honoured(
-        "log.retention.bytes",
-        LONG,
-        -1,
-        "Size of a partition's log above which its oldest segments are deleted; -1 for no limit.",
-        least=-1,
-        dynamic=True,
-    ),
+        "log.retention.bytes", LONG, -1, least=-1, dynamic=True
+    ): "Size of a partition's log above which its oldest segments are deleted; -1 for no limit.",
     honoured(
         "log.retention.ms",
         LONG,
         None,
-        "Time that records are kept, -1 for no limit; log.retention.minutes by default.",
         parse=time_or_unlimited(LONG),
         dynamic=True,
         synonyms=(
             Synonym("log.retention.minutes", MINUTE_MS),
             Synonym("log.retention.hours", HOUR_MS),
         ),
-    ),
+    ): "Time that records are kept, -1 for no limit; log.retention.minutes by default.",
     honoured(
-        "log.retention.minutes",
-        INT,
-        None,
-        "Time that records are kept, in minutes; log.retention.hours by default.",
-        parse=time_or_unlimited(INT),
-    ),
+        "log.retention.minutes", INT, None, parse=time_or_unlimited(INT)
+    ): "Time that records are kept, in minutes; log.retention.hours by default.",
     honoured(
-        "log.retention.hours",
-        INT,
-        168,
-        "Time that records are kept, in hours.",
-        parse=time_or_unlimited(INT),
-    ),
+        "log.retention.hours", INT, 168, parse=time_or_unlimited(INT)
+    ): "Time that records are kept, in hours.",
     honoured(
-        "log.retention.check.interval.ms",
-        LONG,
-        300000,
-        "Interval of the search for segments to delete.",
-        least=1,
-    ),
+        "log.retention.check.interval.ms", LONG, 300000, least=1
+    ): "Interval of the search for segments to delete.",
     honoured(
-        "log.segment.delete.delay.ms",
-        LONG,
-        60000,
-        "Time that the files of a deleted segment remain on disk.",
-        least=0,
-        dynamic=True,
-    ),
+        "log.segment.delete.delay.ms", LONG, 60000, least=0, dynamic=True
+    ): "Time that the files of a deleted segment remain on disk.",
     honoured(
-        "min.insync.replicas",
-        INT,
-        1,
-        "Number of in-sync replicas below which a produce request with acks=all is refused.",
-        least=1,
-        dynamic=True,
-    ),
-)
+        "min.insync.replicas", INT, 1, least=1, dynamic=True
+    ): "Number of in-sync replicas below which a produce request with acks=all is refused.",
+}
 
-DIRECTORIES: Final = (
-    honoured(
-        "ballast.log.dir.lock.timeout.ms",
-        LONG,
-        1000,
+DIRECTORIES: Final = {
+    honoured("ballast.log.dir.lock.timeout.ms", LONG, 1000, least=0): (
         "Time that a starting broker waits for another process to release its log.dirs; then it "
-        "does not start. In a pod of a BrokerSet the default is 300000.",
-        least=0,
+        "does not start. In a pod of a BrokerSet the default is 300000."
     ),
-)
+}
 
-ROWS: Final = (*ROLLING, *APPENDING, *FLUSHING, *RETENTION, *DIRECTORIES)
+ROWS: Final = documented(ROLLING | APPENDING | FLUSHING | RETENTION | DIRECTORIES)

@@ -10,6 +10,7 @@ from ballast.model.settings.keys import (
     STRING,
     UNSERVED,
     ConfigKey,
+    documented,
     harmless,
     refused,
 )
@@ -21,25 +22,27 @@ _NO_CLASSES: Final = "No classes are loaded; metrics are served at /metrics."
 
 
 def _default_quota(name: str) -> ConfigKey:
-    return refused(name, LONG, LONG_MAX, _NO_QUOTAS, least=1)
+    return refused(name, LONG, LONG_MAX, least=1)
 
 
 def _window(name: str, default: int) -> ConfigKey:
-    return harmless(name, INT, default, _NO_QUOTAS, least=1)
+    return harmless(name, INT, default, least=1)
 
 
-ROWS: Final = (
-    _default_quota("quota.producer.default"),
-    _default_quota("quota.consumer.default"),
-    refused("client.quota.callback.class", CLASS, None, _NO_QUOTAS, broker_set=UNSERVED),
-    _window("quota.window.num", 11),
-    _window("quota.window.size.seconds", 1),
-    _window("controller.quota.window.num", 11),
-    _window("controller.quota.window.size.seconds", 1),
-    refused("metric.reporters", LIST, "", _NO_CLASSES),
-    refused("kafka.metrics.reporters", LIST, "", _NO_CLASSES),
-    harmless("kafka.metrics.polling.interval.secs", INT, 10, _PROMETHEUS, least=1),
-    harmless("metrics.num.samples", INT, 2, _PROMETHEUS, least=1),
-    harmless("metrics.recording.level", STRING, "INFO", _PROMETHEUS),
-    harmless("metrics.sample.window.ms", LONG, 30000, _PROMETHEUS, least=1),
+ROWS: Final = documented(
+    {
+        _default_quota("quota.producer.default"): _NO_QUOTAS,
+        _default_quota("quota.consumer.default"): _NO_QUOTAS,
+        refused("client.quota.callback.class", CLASS, None, broker_set=UNSERVED): _NO_QUOTAS,
+        _window("quota.window.num", 11): _NO_QUOTAS,
+        _window("quota.window.size.seconds", 1): _NO_QUOTAS,
+        _window("controller.quota.window.num", 11): _NO_QUOTAS,
+        _window("controller.quota.window.size.seconds", 1): _NO_QUOTAS,
+        refused("metric.reporters", LIST, ""): _NO_CLASSES,
+        refused("kafka.metrics.reporters", LIST, ""): _NO_CLASSES,
+        harmless("kafka.metrics.polling.interval.secs", INT, 10, least=1): _PROMETHEUS,
+        harmless("metrics.num.samples", INT, 2, least=1): _PROMETHEUS,
+        harmless("metrics.recording.level", STRING, "INFO"): _PROMETHEUS,
+        harmless("metrics.sample.window.ms", LONG, 30000, least=1): _PROMETHEUS,
+    }
 )
