@@ -1,4 +1,4 @@
-"""An API server over real HTTP whose answers a test gives one by one."""
+"""An API server over real HTTP that replies what a test gives it, one by one."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import kopf
 from aiohttp import web
+from kubernetes.aio.client import Configuration
 
-from ballast.kube.api.credentials import Login
+from ballast.kube.api.credentials import BEARER_TOKEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +43,9 @@ class HttpApi:
         self.token = "first"  # noqa: S105 - of no server
         self.url = ""
 
-    @property
-    def login(self) -> Login:
-        """How to get in; the token is that of the moment."""
-        return lambda: kopf.ConnectionInfo(server=self.url, token=self.token)
+    async def login(self) -> Configuration:
+        """Return a connection with the current token."""
+        return Configuration(host=self.url, api_key={BEARER_TOKEN: f"Bearer {self.token}"})
 
     @asynccontextmanager
     async def served(self) -> AsyncIterator["HttpApi"]:

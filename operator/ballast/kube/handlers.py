@@ -21,7 +21,7 @@ def registry_for(manager: ReconcilerManager, login: Login) -> kopf.OperatorRegis
 
     @kopf.on.login(registry=registry, id="login")
     async def log_in(**_: Any) -> kopf.ConnectionInfo:
-        return login_for_kopf(login)
+        return await login_for_kopf(login)
 
     for resource in RESOURCES:
         _register(registry, resource, manager)

@@ -12,7 +12,7 @@ from typing import Final
 
 import kopf
 
-from ballast.kube.api.client import ApiClient
+from ballast.kube.api.client import KubernetesClient
 from ballast.kube.api.credentials import Login
 from ballast.kube.api.errors import KubernetesError, NotFound
 from ballast.kube.api.ports import KubernetesApi
@@ -56,7 +56,10 @@ class LeaderWork:
 
     async def run(self, stopped: asyncio.Event) -> None:
         """Reconcile all objects until ``stopped`` is set; raises the error that prevents it."""
-        async with ApiClient.opened(self.login, self.clock) as api, asyncio.TaskGroup() as tasks:
+        async with (
+            KubernetesClient.opened(self.login, self.clock) as api,
+            asyncio.TaskGroup() as tasks,
+        ):
             waiting = tasks.create_task(self.until_kinds_are_served(api))
             stopping = tasks.create_task(stopped.wait())
             await asyncio.wait((waiting, stopping), return_when=asyncio.FIRST_COMPLETED)

@@ -22,7 +22,7 @@ from typing import Final, NoReturn
 from ballast.candidate.cancellation import end_if_cancelled
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.options import CandidateOptions, channel_options
-from ballast.kube.api.client import ApiClient
+from ballast.kube.api.client import KubernetesClient
 from ballast.kube.api.credentials import Login
 from ballast.kube.api.errors import LeaseLost
 from ballast.kube.api.leader_election import LeaseElector
@@ -88,7 +88,7 @@ class OperatorProcess:
         taken.
         """
         machinery, options = self._machinery, self._options
-        async with ApiClient.opened(machinery.login, machinery.clock) as api:
+        async with KubernetesClient.opened(machinery.login, machinery.clock) as api:
             candidates = Candidates(
                 api, options.watched_namespaces, self._candidate, machinery.clock
             )

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import kmock
-import kopf
+from kubernetes.aio.client import Configuration
 
 from ballast.cli.clock import LoopClock
 from ballast.kube.api.errors import NotFound
@@ -65,8 +65,8 @@ class Environment:
         for resource in FOLLOWED:
             self.declare(resource)
 
-    def login(self) -> kopf.ConnectionInfo:
-        return kopf.ConnectionInfo(server=self.url)
+    async def login(self) -> Configuration:
+        return Configuration(host=self.url)
 
     def declare(self, resource: Resource) -> None:
         """Serve a kind."""

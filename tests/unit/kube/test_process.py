@@ -8,8 +8,8 @@ from random import Random
 from typing import Any, NoReturn
 
 import kmock
-import kopf
 import pytest
+from kubernetes.aio.client import Configuration
 
 from ballast.cli.clock import LoopClock
 from ballast.kube.api.errors import NoCredentials
@@ -271,7 +271,7 @@ async def test_no_credentials() -> None:
     async with served() as (env, _):
         runner = Runner(env)
 
-        def no_login() -> kopf.ConnectionInfo:
+        async def no_login() -> Configuration:
             raise NoCredentials("no service account and no KUBECONFIG")
 
         runner.machinery = replace(runner.machinery, login=no_login)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ballast.cli.clock import LoopClock, wall_clock_ms
 from ballast.cli.servers.long_running import EXIT_BAD_CONFIGURATION, EXIT_FAILED
-from ballast.kube.api.client import ApiClient
+from ballast.kube.api.client import KubernetesClient
 from ballast.kube.api.credentials import login
 from ballast.kube.api.errors import KubernetesError
 from ballast.kube.api.ports import KubernetesApi
@@ -39,7 +39,7 @@ def main(
 
     async def connected() -> int:
         clock = LoopClock(wall_clock_ms)
-        async with ApiClient.opened(login, clock) as api:
+        async with KubernetesClient.opened(login, clock) as api:
             if is_check:
                 return await check(api, namespaces)
             return await uninstall(api, clock, namespaces, pods)

@@ -1,14 +1,17 @@
-"""A thin client of the Kubernetes API: implements `ballast.kube.api.ports.KubernetesApi`."""
+"""The operator's client of the Kubernetes API: implements `ports.KubernetesApi`.
+
+Connections, credentials and TLS are those of the `kubernetes` package (see `transport`). This
+module adds one method per operation, and decides which requests are idempotent.
+"""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from ballast.kube.api.credentials import Credentials, Login
+from ballast.kube.api.credentials import Login
 from ballast.kube.api.errors import Expired
-from ballast.kube.api.paths import path_of
 from ballast.kube.api.ports import Change, PatchType
-from ballast.kube.api.requests import Request, carry_out
+from ballast.kube.api.requests import Request, send_with_retries
 from ballast.kube.api.resources import FIELD_MANAGER, Document, Resource
 from ballast.kube.api.transport import HttpTransport
 from ballast.kube.api.watch import Watch, pages
@@ -16,17 +19,17 @@ from ballast.reassign.ports import Clock
 
 APPLY: Final = "application/apply-patch+yaml"
 LIST_ATTEMPTS: Final = 3
-"""How often a list is begun again because its next page has expired."""
+"""A list starts over when its next page has expired, until this number of attempts."""
 
 _APPLIED: Final = {"fieldManager": FIELD_MANAGER, "force": "true"}
 _MANAGED: Final = {"fieldManager": FIELD_MANAGER}
 
 
-class ApiClient:
-    """Reads and writes objects; see the port for what each method means.
+class KubernetesClient:
+    """Reads and writes objects; the port describes each method.
 
-    Reads, applies, merge patches and conditional writes that failed half-way are tried again;
-    creations, deletions and other patches only when the server says that they were not done.
+    Reads, server-side applies and unconditional merge patches are idempotent: they are sent again
+    after a failure. Every other write is sent again only if the server did not execute it.
     """
 
     def __init__(self, transport: HttpTransport, clock: Clock) -> None:
@@ -35,20 +38,20 @@ class ApiClient:
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, login: Login, clock: Clock) -> "AsyncIterator[ApiClient]":
+    async def opened(cls, login: Login, clock: Clock) -> "AsyncIterator[KubernetesClient]":
         """Keep a client for as long as the context lasts; raises `NoCredentials`."""
-        async with HttpTransport.opened(Credentials(login, clock)) as transport:
+        async with HttpTransport.opened(login) as transport:
             yield cls(transport, clock)
 
     @property
     def has_answered(self) -> bool:
-        """Whether the API server has ever answered."""
+        """Whether the API server has responded at least once."""
         return self._transport.has_answered
 
     async def get(self, resource: Resource, namespace: str | None, name: str) -> Document:
         """Return one object; raises `NotFound`."""
-        path = path_of(resource, namespace, name)
-        return await self._carry_out(Request(method="GET", path=path, is_idempotent=True))
+        path = resource.path(namespace, name)
+        return await self._send(Request(method="GET", path=path, is_idempotent=True))
 
     async def list(
         self,
@@ -76,7 +79,7 @@ class ApiClient:
         labels: str | None = None,
         is_metadata_only: bool = False,
     ) -> AsyncIterator[Change]:
-        """Yield what is there, then SYNCED, then what changes; begins again by itself, for ever."""
+        """Yield LISTED objects, then SYNCED, then every change; never ends."""
         watch = Watch(
             resource=resource,
             namespace=namespace,
@@ -89,10 +92,10 @@ class ApiClient:
         self, resource: Resource, namespace: str | None, document: Mapping[str, Any]
     ) -> Document:
         """Create an object; raises `AlreadyExists`, `Invalid`."""
-        return await self._carry_out(
+        return await self._send(
             Request(
                 method="POST",
-                path=path_of(resource, namespace),
+                path=resource.path(namespace),
                 query=_MANAGED,
                 body=_typed(resource, document),
             )
@@ -102,24 +105,24 @@ class ApiClient:
         self, resource: Resource, namespace: str | None, name: str, document: Mapping[str, Any]
     ) -> Document:
         """Server-side apply as `FIELD_MANAGER`, by force; ``apiVersion`` and ``kind`` are added."""
-        return await self._apply(resource, path_of(resource, namespace, name), name, document)
+        return await self._apply(resource, resource.path(namespace, name), name, document)
 
     async def apply_status(
         self, resource: Resource, namespace: str | None, name: str, status: Mapping[str, Any]
     ) -> Document:
         """Server-side apply of the status subresource; raises `NotFound`."""
-        path = path_of(resource, namespace, name, "status")
+        path = resource.path(namespace, name, "status")
         return await self._apply(resource, path, name, {"status": status})
 
     async def replace(
         self, resource: Resource, namespace: str | None, name: str, document: Mapping[str, Any]
     ) -> Document:
-        """Put an object on condition of its ``metadata.resourceVersion``; raises `Conflict`."""
+        """Write an object if it still has its ``metadata.resourceVersion``; raises `Conflict`."""
         assert document["metadata"].get("resourceVersion"), "a replacement is conditional"
-        return await self._carry_out(
+        return await self._send(
             Request(
                 method="PUT",
-                path=path_of(resource, namespace, name),
+                path=resource.path(namespace, name),
                 query=_MANAGED,
                 body=_typed(resource, document),
             )
@@ -136,12 +139,13 @@ class ApiClient:
         subresource: str | None = None,
     ) -> Document:
         """Change some fields; raises `NotFound`, `Conflict`, `Invalid`."""
-        return await self._carry_out(
+        return await self._send(
             Request(
                 method="PATCH",
-                path=path_of(resource, namespace, name, subresource or ""),
+                path=resource.path(namespace, name, subresource or ""),
                 query=_MANAGED,
-                body=patch,
+                # The package recognises a JSON patch by its being a list.
+                body=patch if isinstance(patch, Mapping) else list(patch),
                 content_type=patch_type.value,
                 is_idempotent=patch_type is not PatchType.JSON and not _is_conditional(patch),
             )
@@ -150,20 +154,20 @@ class ApiClient:
     async def delete(
         self, resource: Resource, namespace: str | None, name: str, *, uid: str | None = None
     ) -> None:
-        """Ask for an object's deletion, only that of ``uid`` if given; raises `NotFound`."""
+        """Delete an object, with ``uid`` only the one of that uid; raises `NotFound`."""
         options: dict[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1"}
         options["propagationPolicy"] = "Background"
         if uid is not None:
             options["preconditions"] = {"uid": uid}
-        path = path_of(resource, namespace, name)
-        await self._carry_out(Request(method="DELETE", path=path, body=options))
+        path = resource.path(namespace, name)
+        await self._send(Request(method="DELETE", path=path, body=options))
 
     async def _apply(
         self, resource: Resource, path: str, name: str, document: Mapping[str, Any]
     ) -> Document:
         metadata = {**document.get("metadata", {}), "name": name}
         body = _typed(resource, {**document, "metadata": metadata})
-        return await self._carry_out(
+        return await self._send(
             Request(
                 method="PATCH",
                 path=path,
@@ -177,7 +181,7 @@ class ApiClient:
     async def _all(
         self, resource: Resource, namespace: str | None, query: Mapping[str, str]
     ) -> Sequence[Document]:
-        path = path_of(resource, namespace)
+        path = resource.path(namespace)
         documents: list[Document] = []
         async for page in pages(
             self._transport, Request(method="GET", path=path, query=query), self._clock
@@ -185,15 +189,15 @@ class ApiClient:
             documents += (_typed(resource, item) for item in page.items)
         return documents
 
-    async def _carry_out(self, request: Request) -> Document:
-        return await carry_out(self._transport, request, self._clock)
+    async def _send(self, request: Request) -> Document:
+        return await send_with_retries(self._transport, request, self._clock)
 
 
 def _typed(resource: Resource, document: Mapping[str, Any]) -> Document:
-    """Return a document with its kind: lists leave it out, and callers may."""
+    """Return a document with its kind, which lists and callers may leave out."""
     return {"apiVersion": resource.api_version, "kind": resource.kind, **document}
 
 
 def _is_conditional(patch: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a second patch of the same would be refused because the first was done."""
+    """Whether the server would refuse the same patch a second time."""
     return isinstance(patch, Mapping) and "resourceVersion" in patch.get("metadata", {})

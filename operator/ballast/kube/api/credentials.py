@@ -1,91 +1,124 @@
-"""Where the API server is and who we are to it: the pod's service account, or a kubeconfig.
+"""Where the API server is and how this process authenticates to it.
 
-A service account's token is a file that the kubelet replaces before it ends: it is read again after
-`RENEWED_AFTER_S`, and at once when the API server does not accept it. kopf reads both sources.
+In a pod the service account is used, elsewhere the current context of the kubeconfig: client
+certificates, tokens, exec plugins and OIDC id-tokens. `kubernetes.aio.config` reads both; its
+hook renews tokens before a request. kopf receives the same connection from `login_for_kopf`.
+
+A service account's token is read again after a minute, because the kubelet replaces the file. A
+client certificate is read once: a process that is to use a new one is restarted.
 """
 
 import os
-import ssl
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final
 
 import kopf
+from kubernetes.aio.client import Configuration
+from kubernetes.aio.config import ConfigException
+from kubernetes.aio.config.incluster_config import (
+    SERVICE_CERT_FILENAME,
+    SERVICE_HOST_ENV_NAME,
+    SERVICE_TOKEN_FILENAME,
+    InClusterConfigLoader,
+)
+from kubernetes.aio.config.kube_config import KubeConfigLoader, KubeConfigMerger
 
 from ballast.kube.api.errors import NoCredentials
-from ballast.reassign.ports import Clock
 
-RENEWED_AFTER_S: Final = 60.0
+TOKEN_LIFETIME_S: Final = 60.0
+"""A token of a kubeconfig is read again after this time."""
+KOPF_LOGIN_LIFETIME_S: Final = 600.0
+BEARER_TOKEN: Final = "BearerToken"  # noqa: S105 - the name of the scheme in the package
+"""Under which name a `Configuration` has the value of the ``Authorization`` header."""
 
-Login = Callable[[], kopf.ConnectionInfo]
+Login = Callable[[], Awaitable[Configuration]]
+"""Returns a new connection; raises `NoCredentials`."""
 
 
-def login(environment: Mapping[str, str] = os.environ) -> kopf.ConnectionInfo:
-    """Return the connection of the service account, or that of KUBECONFIG's current context.
+async def login(
+    environment: Mapping[str, str] = os.environ,
+    token_file: str = SERVICE_TOKEN_FILENAME,
+    certificate_file: str = SERVICE_CERT_FILENAME,
+    now: Callable[[], float] = monotonic,
+) -> Configuration:
+    """Return the connection of the service account, or that of the kubeconfig's current context.
 
-    Raises `NoCredentials` when there is neither, or one that cannot be read.
+    A pod names the API server by its address, so that it is reachable without the cluster's DNS.
+    Raises `NoCredentials` when neither exists, or when one exists and cannot be read.
     """
-    settings = kopf.OperatorSettings()
+    configuration = Configuration()
     try:
-        info = kopf.login_with_service_account(settings=settings)
-        if info is not None:
-            return by_address(info, environment)
-        info = kopf.login_with_kubeconfig(settings=settings)
+        if _has_service_account(environment, token_file):
+            loader = InClusterConfigLoader(token_file, certificate_file, environ=environment)
+            loader.load_and_set(configuration)
+        else:
+            await _load_kubeconfig(environment, configuration, now)
+    except NoCredentials:
+        raise
     except Exception as error:
-        # Whatever in a file kopf stumbles over.
+        # A malformed file makes the package fail with errors of many kinds.
         raise NoCredentials(f"no way to the API server: {error}") from error
-    if info is None or not info.server:
+    if not configuration.host:
+        raise NoCredentials("no way to the API server: the kubeconfig names no server")
+    return configuration
+
+
+async def login_for_kopf(login: Login) -> kopf.ConnectionInfo:
+    """Return the connection in kopf's form; kopf asks for a new one before a token expires."""
+    configuration = await login()
+    header = (await configuration.auth_settings()).get(BEARER_TOKEN, {}).get("value") or ""
+    scheme, _, token = header.partition(" ")
+    lifetime = timedelta(seconds=KOPF_LOGIN_LIFETIME_S)
+    return kopf.ConnectionInfo(
+        server=configuration.host,
+        ca_path=configuration.ssl_ca_cert,
+        insecure=not configuration.verify_ssl,
+        scheme=scheme or None,
+        token=token or None,
+        certificate_path=configuration.cert_file,
+        private_key_path=configuration.key_file,
+        proxy_url=configuration.proxy,
+        expiration=datetime.now(UTC) + lifetime if token else None,
+    )
+
+
+def _has_service_account(environment: Mapping[str, str], token_file: str) -> bool:
+    return bool(environment.get(SERVICE_HOST_ENV_NAME)) and Path(token_file).exists()
+
+
+async def _load_kubeconfig(
+    environment: Mapping[str, str], configuration: Configuration, now: Callable[[], float]
+) -> None:
+    paths = environment.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+    files = KubeConfigMerger(paths)
+    if files.config is None:
         raise NoCredentials("no way to the API server: no service account and no KUBECONFIG")
-    return info
+    loader = _KubeConfigLoader(files.config, config_base_path=None)
+    await loader.load_and_set(configuration)
+    loaded_at = now()
+
+    async def reload(current: Configuration) -> None:
+        nonlocal loaded_at
+        if now() >= loaded_at + TOKEN_LIFETIME_S:
+            await loader.load_and_set(current)
+            loaded_at = now()
+
+    configuration.refresh_api_key_hook = reload
 
 
-def by_address(info: kopf.ConnectionInfo, environment: Mapping[str, str]) -> kopf.ConnectionInfo:
-    """Name the API server by its address: it must be reachable when the cluster's DNS is not.
+class _KubeConfigLoader(KubeConfigLoader):  # type: ignore[misc]  # the package has no types
+    async def load_from_exec_plugin(self) -> bool:
+        """Run the plugin if its credential has expired; one without expiry is kept."""
+        if hasattr(self, "token") and not hasattr(self, "exec_plugin_expiry"):
+            return True
+        if not await super().load_from_exec_plugin():
+            raise ConfigException("the exec plugin of the kubeconfig returns no credential")
+        return True
 
-    ``environment`` is that of a container, where the kubelet says what the address is.
-    """
-    host = environment.get("KUBERNETES_SERVICE_HOST")
-    if not host:
-        return info
-    port = environment.get("KUBERNETES_SERVICE_PORT", "443")
-    bracketed = f"[{host}]" if ":" in host else host
-    return replace(info, server=f"https://{bracketed}:{port}")
-
-
-class Credentials:
-    """A connection whose token is renewed. Belongs to one event loop."""
-
-    def __init__(self, login: Login, clock: Clock) -> None:
-        self._login = login
-        self._clock = clock
-        self._info = login()
-        self._read_at = clock.now()
-
-    @property
-    def server(self) -> str:
-        """``https://HOST:PORT``."""
-        return self._info.server.rstrip("/")
-
-    def ssl_context(self) -> ssl.SSLContext:
-        """Return a new context with the server's CA and the client's certificate, if it has one."""
-        return self._info.as_ssl_context()
-
-    def headers(self) -> Mapping[str, str]:
-        """Return the headers that say who asks."""
-        if self._clock.now() >= self._read_at + RENEWED_AFTER_S:
-            self.renew()
-        return self._info.as_http_headers()
-
-    def renew(self) -> None:
-        """Read the credentials again; raises `NoCredentials`."""
-        self._info = self._login()
-        self._read_at = self._clock.now()
-
-
-def login_for_kopf(login: Login) -> kopf.ConnectionInfo:
-    """Return a connection that kopf asks for again before a service account's token ends."""
-    info = login()
-    if info.token is None:
-        return info
-    return replace(info, expiration=datetime.now(UTC) + timedelta(seconds=10 * RENEWED_AFTER_S))
+    async def _refresh_oidc(self, provider: Any) -> None:
+        # The package would send the client's secret without verifying the provider's certificate.
+        del provider
+        raise ConfigException("the OIDC id-token of the kubeconfig has expired: renew it")

@@ -1,17 +1,15 @@
-"""One request to the API server: sent, retried when that can do no harm, its answer told apart."""
+"""One API request: sent, sent again if it is idempotent or was throttled, its status an error."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-import msgspec
-
 from ballast.kube.api.errors import ApiUnavailable
 from ballast.kube.api.resources import Document
-from ballast.kube.api.responses import TOO_MANY_REQUESTS, Answer
+from ballast.kube.api.responses import TOO_MANY_REQUESTS, Response
 from ballast.reassign.ports import Clock
 
-PAUSES_S: Final = (0.2, 1.0)
+RETRY_DELAYS_S: Final = (0.2, 1.0)
 """Before the second and the third attempt, which is the last."""
 UNAUTHORIZED: Final = 401
 JSON: Final = "application/json"
@@ -19,7 +17,7 @@ JSON: Final = "application/json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked; ``body`` is JSON."""
+    """One request; ``body`` is encoded as JSON."""
 
     method: str
     path: str
@@ -28,53 +26,49 @@ class Request:
     content_type: str = JSON
     accept: str = JSON
     is_idempotent: bool = False
-    """Whether it may be sent again when nobody knows what became of it."""
-
-    def encoded(self) -> bytes | None:
-        """Return the body as it is sent."""
-        return None if self.body is None else msgspec.json.encode(self.body)
+    """Whether it may be sent again when its outcome is unknown."""
 
 
 class Transport(Protocol):
     """Sends one request once."""
 
-    async def exchange(self, request: Request) -> Answer:
-        """Return the answer, whatever it is; raises `ApiUnavailable` when there is none."""
+    async def exchange(self, request: Request) -> Response:
+        """Return the response, whatever its status; raises `ApiUnavailable` if there is none."""
 
-    def renew_credentials(self) -> None:
-        """Read the credentials again: the server did not accept them."""
+    async def renew_credentials(self) -> None:
+        """Read the credentials again: the server did not accept the current ones."""
 
 
-async def carry_out(transport: Transport, request: Request, clock: Clock) -> Document:
-    """Send a request until it is answered for good, three times at most; return the document.
+async def send_with_retries(transport: Transport, request: Request, clock: Clock) -> Document:
+    """Send a request up to three times and return the document of the response.
 
-    429 was not carried out and is always sent again; an error of the server or of the connection
-    leaves it open and is sent again when the request is idempotent; 401 once, with credentials
-    read anew. Raises `ApiRefused`, `ApiUnavailable`.
+    A request with status 429 was not executed and is always sent again. After a failure of the
+    server or of the connection the outcome is unknown: only an idempotent request is sent again.
+    Status 401 renews the credentials, once. Raises `ApiRefused`, `ApiUnavailable`.
     """
     may_renew = True
-    for pause_s in (*PAUSES_S, None):
+    for delay_s in (*RETRY_DELAYS_S, None):
         try:
-            answer = await transport.exchange(request)
+            response = await transport.exchange(request)
         except ApiUnavailable:
-            if pause_s is None or not request.is_idempotent:
+            if delay_s is None or not request.is_idempotent:
                 raise
-            await clock.sleep(pause_s)
+            await clock.sleep(delay_s)
             continue
-        if answer.is_success:
-            return answer.document()
-        error = answer.error()
-        if answer.status == UNAUTHORIZED and may_renew:
+        if response.is_success:
+            return response.document()
+        error = response.error()
+        if response.status == UNAUTHORIZED and may_renew:
             may_renew = False
-            transport.renew_credentials()
-        elif not _may_come_again(answer, error, request) or pause_s is None:
+            await transport.renew_credentials()
+        elif not _is_retriable(response, error, request) or delay_s is None:
             raise error
         else:
-            await clock.sleep(max(pause_s, answer.retry_after_s))
+            await clock.sleep(max(delay_s, response.retry_after_s))
     raise error
 
 
-def _may_come_again(answer: Answer, error: Exception, request: Request) -> bool:
-    if answer.status == TOO_MANY_REQUESTS:
+def _is_retriable(response: Response, error: Exception, request: Request) -> bool:
+    if response.status == TOO_MANY_REQUESTS:
         return True
     return isinstance(error, ApiUnavailable) and request.is_idempotent

@@ -1,15 +1,16 @@
-"""The kinds of objects that the operator deals with, and how one object is named."""
+"""The kinds of objects that the operator reads and writes, their paths, and object keys."""
 
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import quote
 
 Document = dict[str, Any]
-"""An object as the API server has it: JSON, camelCase."""
+"""An object as JSON, with camelCase keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """One kind, as the API's paths name it."""
+    """One kind of object."""
 
     group: str
     """Empty for the core group."""
@@ -23,10 +24,24 @@ class Resource:
         """``apiVersion`` of its objects."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
+    def path(self, namespace: str | None, name: str = "", subresource: str = "") -> str:
+        """Return the path of one object, of its subresource, or (without name) of all objects.
+
+        The form is ``/apis/GROUP/VERSION/namespaces/NAMESPACE/PLURAL/NAME/SUBRESOURCE``.
+        """
+        assert self.is_namespaced or namespace is None, f"{self.plural} have no namespace"
+        assert name or not subresource, "only objects have subresources"
+        parts = ["apis", self.group] if self.group else ["api"]
+        parts.append(self.version)
+        if namespace is not None:
+            parts += ["namespaces", namespace]
+        parts += [part for part in (self.plural, name, subresource) if part]
+        return "/" + "/".join(quote(part, safe="") for part in parts)
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class ObjectKey:
-    """One object of a known kind; the kind's plural keeps keys of different kinds apart."""
+    """One object; ``plural`` names its kind."""
 
     plural: str
     namespace: str

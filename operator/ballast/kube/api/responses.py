@@ -1,4 +1,4 @@
-"""What the API server's answers mean: documents, refusals, "come again later"."""
+"""Responses of the API server: documents, and errors by HTTP status."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,8 +33,8 @@ TOO_MANY_REQUESTS: Final = 429
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """One answer, read whole."""
+class Response:
+    """One complete response."""
 
     status: int
     body: bytes
@@ -42,21 +42,21 @@ class Answer:
 
     @property
     def is_success(self) -> bool:
-        """Whether the request was carried out."""
+        """Whether the request was executed."""
         return 200 <= self.status < 300
 
     @property
     def retry_after_s(self) -> float:
-        """How long the server asks to wait, at most `MAX_RETRY_AFTER_S`; 0 when it does not."""
+        """The server's ``Retry-After``, at most `MAX_RETRY_AFTER_S`; 0 if it sends none."""
         text = self.headers.get("Retry-After", "")
         return min(float(text), MAX_RETRY_AFTER_S) if text.isdecimal() else 0.0
 
     def document(self) -> Document:
-        """Return the body; raises `ApiUnavailable` when it is no JSON object."""
+        """Return the body; raises `ApiUnavailable` if it is not a JSON object."""
         return document_of(self.body)
 
     def error(self) -> KubernetesError:
-        """Return what an answer that is no success means."""
+        """Return the error that a response without success stands for."""
         try:
             status = self.document()
         except ApiUnavailable:
@@ -66,18 +66,18 @@ class Answer:
 
 
 def document_of(body: bytes) -> Document:
-    """Return a JSON object; raises `ApiUnavailable` when it is none."""
+    """Decode a JSON object; raises `ApiUnavailable` if it is not one."""
     try:
         document: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, ValueError) as error:
-        raise ApiUnavailable(f"the answer is no JSON: {error}") from error
+        raise ApiUnavailable(f"the response is not JSON: {error}") from error
     if not isinstance(document, dict):
-        raise ApiUnavailable("the answer is no JSON object")
+        raise ApiUnavailable("the response is not a JSON object")
     return document
 
 
 def error_of(code: int, status: Mapping[str, Any]) -> KubernetesError:
-    """Return the error for a ``Status`` object and HTTP's code."""
+    """Return the error for an HTTP status code and its ``Status`` object."""
     reason = str(status.get("reason", ""))
     message = str(status.get("message", ""))[:MAX_MESSAGE]
     if code == TOO_MANY_REQUESTS or code >= 500:

@@ -1,4 +1,4 @@
-"""HTTP to the API server, by aiohttp: one request, or one stream of watch events."""
+"""HTTP to the API server by the client of `kubernetes.aio`: one response, or a stream of lines."""
 
 import logging
 from collections.abc import AsyncIterator, Mapping
@@ -6,60 +6,76 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 import aiohttp
+import msgspec
+from kubernetes.aio.client import ApiClient
+from kubernetes.aio.config import ConfigException
 
-from ballast.kube.api.credentials import Credentials
+from ballast.kube.api.credentials import BEARER_TOKEN, Login
 from ballast.kube.api.errors import ApiUnavailable, NoCredentials
 from ballast.kube.api.requests import Request
-from ballast.kube.api.responses import Answer
+from ballast.kube.api.responses import Response
 
 log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_S: Final = 10.0
 REQUEST_TIMEOUT_S: Final = 30.0
-SILENCE_TIMEOUT_S: Final = 150.0
-"""A watch is told of something (a bookmark at least) about once a minute."""
+IDLE_STREAM_TIMEOUT_S: Final = 150.0
+"""A watch receives an event (a bookmark at least) about once a minute."""
 MAX_CONNECTIONS: Final = 32
 MAX_EVENT_BYTES: Final = 16 * 1024 * 1024
-"""An object is 1.5 MiB at most (etcd), a little more as JSON."""
+"""An object is at most 1.5 MiB in etcd, and a little more as JSON."""
 
 _REQUEST_TIMEOUT = aiohttp.ClientTimeout(total=REQUEST_TIMEOUT_S, sock_connect=CONNECT_TIMEOUT_S)
 _STREAM_TIMEOUT = aiohttp.ClientTimeout(
-    total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=SILENCE_TIMEOUT_S
+    total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=IDLE_STREAM_TIMEOUT_S
 )
+_SESSION: Final = {
+    # The package's own dynamic watch reads whole lines and needs 2 MiB per connection for that.
+    "read_bufsize": 64 * 1024,
+    # kopf uses no proxy of the environment either.
+    "trust_env": False,
+}
 
 
 class HttpTransport:
-    """Implements `requests.Transport`. Belongs to the loop in which it was opened."""
+    """Implements `watch.StreamingTransport`. Belongs to the event loop in which it was opened.
 
-    def __init__(self, session: aiohttp.ClientSession, credentials: Credentials) -> None:
-        self._session = session
-        self._credentials = credentials
+    The package's typed and dynamic APIs stay unused: they can send neither bookmarks nor an
+    ``Accept`` header with a watch, and they retry requests that are not idempotent.
+    """
+
+    def __init__(self, api: ApiClient, login: Login) -> None:
+        self._api = api
+        self._login = login
         self.has_answered = False
-        """Whether the API server has ever answered."""
+        """Whether the API server has responded at least once."""
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, credentials: Credentials) -> "AsyncIterator[HttpTransport]":
-        """Keep connections for as long as the context lasts."""
-        connector = aiohttp.TCPConnector(ssl=credentials.ssl_context(), limit=MAX_CONNECTIONS)
-        async with aiohttp.ClientSession(connector=connector) as session:
-            yield cls(session, credentials)
+    async def opened(cls, login: Login) -> "AsyncIterator[HttpTransport]":
+        """Keep connections for as long as the context lasts; raises `NoCredentials`."""
+        configuration = await login()
+        configuration.connection_pool_maxsize = MAX_CONNECTIONS
+        configuration.client_session_kwargs = _SESSION
+        async with ApiClient(configuration) as api:
+            api.user_agent = "ballast"
+            yield cls(api, login)
 
-    async def exchange(self, request: Request) -> Answer:
-        """Return the answer, whatever it is; raises `ApiUnavailable` when there is none."""
+    async def exchange(self, request: Request) -> Response:
+        """Return the response, whatever its status; raises `ApiUnavailable` if there is none."""
         async with self._sent(request, _REQUEST_TIMEOUT) as response:
             body = await response.read()
-            return Answer(status=response.status, body=body, headers=response.headers)
+            return Response(status=response.status, body=body, headers=response.headers)
 
     async def lines(self, request: Request) -> AsyncIterator[bytes]:
-        """Yield the lines of an answer as they come, until the server ends it.
+        """Yield the lines of a response as they arrive, until the server ends it.
 
-        Raises `ApiRefused` when the answer is no success, `ApiUnavailable` when it breaks off.
+        Raises `ApiRefused` if the request fails, `ApiUnavailable` if the response breaks off.
         """
         async with self._sent(request, _STREAM_TIMEOUT) as response:
             if response.status != 200:
-                answer = Answer(status=response.status, body=await response.read())
-                raise answer.error()
+                refusal = Response(status=response.status, body=await response.read())
+                raise refusal.error()
             buffer = bytearray()
             async for chunk in response.content.iter_any():
                 *whole, rest = chunk.split(b"\n")
@@ -71,32 +87,40 @@ class HttpTransport:
                 if len(buffer) > MAX_EVENT_BYTES:
                     raise ApiUnavailable("a watch event is too long")
 
-    def renew_credentials(self) -> None:
-        """Read the credentials again; those at hand stay when that fails."""
+    async def renew_credentials(self) -> None:
+        """Read the credentials again; the current ones stay in use if that fails."""
         try:
-            self._credentials.renew()
+            renewed = await self._login()
         except NoCredentials as error:
             log.warning("%s", error)
+            return
+        self._api.configuration.api_key = renewed.api_key
+        self._api.configuration.refresh_api_key_hook = renewed.refresh_api_key_hook
 
     @asynccontextmanager
     async def _sent(
         self, request: Request, limits: aiohttp.ClientTimeout
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send a request; everything that goes wrong until its end is `ApiUnavailable`."""
+        """Send a request; every failure until its end is `ApiUnavailable`."""
         headers: Mapping[str, str] = {
-            **self._credentials.headers(),
             "Accept": request.accept,
             "Content-Type": request.content_type,
         }
         try:
-            async with self._session.request(
+            serialized = await self._api.param_serialize(
                 request.method,
-                self._credentials.server + request.path,
-                params=request.query,
-                data=request.encoded(),
-                headers=headers,
-                timeout=limits,
-            ) as response:
+                request.path,
+                query_params=list(request.query.items()),
+                header_params=dict(headers),
+                # The package encodes JSON, but knows fewer types than msgspec.
+                body=msgspec.to_builtins(request.body),
+                auth_settings=[BEARER_TOKEN],
+            )
+        except (ConfigException, OSError) as error:
+            raise NoCredentials(f"the credentials cannot be renewed: {error}") from error
+        try:
+            sent = await self._api.call_api(*serialized, _request_timeout=limits)
+            async with sent.response as response:
                 self.has_answered = True
                 yield response
         except (aiohttp.ClientError, TimeoutError, OSError) as error:

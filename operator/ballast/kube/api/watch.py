@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from ballast.kube.api.errors import ApiRefused, Expired, Forbidden, KubernetesError
-from ballast.kube.api.paths import path_of
 from ballast.kube.api.ports import Change, ChangeType
-from ballast.kube.api.requests import JSON, Request, Transport, carry_out
+from ballast.kube.api.requests import JSON, Request, Transport, send_with_retries
 from ballast.kube.api.resources import Document, Resource
 from ballast.kube.api.responses import document_of, error_of
 from ballast.reassign.ports import Clock
@@ -49,10 +48,10 @@ async def pages(transport: Transport, request: Request, clock: Clock) -> AsyncIt
     """Yield all pages of a list; raises `Expired` when it has to be begun again."""
     query = {**request.query, "limit": str(PAGE_SIZE)}
     while True:
-        wanted = replace(request, query=query, is_idempotent=True)
-        answer = await carry_out(transport, wanted, clock)
-        metadata = answer["metadata"]
-        yield Page(items=answer.get("items") or (), version=metadata["resourceVersion"])
+        page_request = replace(request, query=query, is_idempotent=True)
+        page = await send_with_retries(transport, page_request, clock)
+        metadata = page["metadata"]
+        yield Page(items=page.get("items") or (), version=metadata["resourceVersion"])
         if not metadata.get("continue"):
             return
         query = {**query, "continue": metadata["continue"]}
@@ -147,7 +146,7 @@ class Watch:
     def _request(self, partial_kind: str) -> Request:
         return Request(
             method="GET",
-            path=path_of(self.resource, self.namespace),
+            path=self.resource.path(self.namespace),
             query={} if self.labels is None else {"labelSelector": self.labels},
             accept=_METADATA.format(partial_kind) if self.is_metadata_only else JSON,
         )

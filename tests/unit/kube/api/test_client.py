@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ballast.kube.api.client import ApiClient
+from ballast.kube.api.client import KubernetesClient
 from ballast.kube.api.errors import ApiUnavailable, Conflict, Expired
 from ballast.kube.api.ports import PatchType
 from ballast.kube.api.resources import BROKER_SETS, LEASES, NODES, PODS
@@ -20,12 +20,12 @@ FORCED = {**MANAGED, "force": "true"}
 OPTIONS = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"}
 JSON_PATCH = [{"op": "remove", "path": "/spec/x"}]
 
-Call = Callable[[ApiClient], Awaitable[Any]]
+Call = Callable[[KubernetesClient], Awaitable[Any]]
 
 
 @asynccontextmanager
-async def opened(api: HttpApi) -> AsyncIterator[ApiClient]:
-    async with api.served(), ApiClient.opened(api.login, YieldingClock()) as client:
+async def opened(api: HttpApi) -> AsyncIterator[KubernetesClient]:
+    async with api.served(), KubernetesClient.opened(api.login, YieldingClock()) as client:
         yield client
 
 

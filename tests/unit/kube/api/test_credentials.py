@@ -1,21 +1,22 @@
-"""Where the API server is, and as whom we come."""
+"""Where the API server is, and how the operator authenticates to it."""
 
 import base64
+import json
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import kopf
 import pytest
+from kubernetes.aio.client import Configuration
 
 from ballast.kube.api.credentials import (
-    RENEWED_AFTER_S,
-    Credentials,
-    by_address,
+    BEARER_TOKEN,
+    TOKEN_LIFETIME_S,
     login,
     login_for_kopf,
 )
 from ballast.kube.api.errors import NoCredentials
-from tests.fakes.clocks import YieldingClock
 
 KUBECONFIG = """
 current-context: here
@@ -25,27 +26,71 @@ users: [{name: me, user: {token: secret}}]
 """
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+async def authorization(configuration: Configuration) -> Any:
+    return (await configuration.auth_settings())[BEARER_TOKEN]["value"]
+
+
+def kubeconfig(folder: Path, user: str = "{token: secret}") -> Mapping[str, str]:
+    """Write a kubeconfig; return the environment that names it."""
+    file = folder / "config"
+    file.write_text(KUBECONFIG.replace("{token: secret}", user))
+    return {"KUBECONFIG": str(file)}
+
+
+class Account:
+    """A service account as the kubelet mounts it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.token = folder / "token"
+        self.token.write_text("secret")
+        self.certificate = folder / "ca.crt"
+        self.certificate.write_text("a certificate")
+
+    async def login(self, environment: Mapping[str, str]) -> Configuration:
+        return await login(environment, str(self.token), str(self.certificate))
+
+
+async def test_a_kubeconfig(tmp_path: Path) -> None:
+    configuration = await login(kubeconfig(tmp_path))
+    assert configuration.host == "https://10.0.0.1:6443"
+    assert await authorization(configuration) == "Bearer secret"
+    assert not configuration.verify_ssl
+
+
+@pytest.mark.parametrize(
+    ("environment", "server"),
+    [
+        (
+            {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"},
+            "https://10.0.0.1:443",
+        ),
+        (
+            {"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "6443"},
+            "https://[fd00::1]:6443",
+        ),
+    ],
+)
+async def test_a_pod_names_the_api_server_by_its_address(
+    tmp_path: Path, environment: dict[str, str], server: str
+) -> None:
+    account = Account(tmp_path)
+    configuration = await account.login({**environment, **kubeconfig(tmp_path)})
+    assert configuration.host == server
+    assert configuration.ssl_ca_cert == str(account.certificate)
+    assert await authorization(configuration) == "bearer secret"
+
+
+async def test_outside_a_pod_the_service_account_is_not_used(tmp_path: Path) -> None:
+    configuration = await Account(tmp_path).login(kubeconfig(tmp_path))
+    assert configuration.host == "https://10.0.0.1:6443"
+
+
+async def test_neither_service_account_nor_kubeconfig(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("KUBECONFIG", raising=False)
-    return tmp_path
-
-
-def test_a_kubeconfig(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = home / "config"
-    file.write_text(KUBECONFIG)
-    monkeypatch.setenv("KUBECONFIG", str(file))
-    credentials = Credentials(login, YieldingClock())
-    assert credentials.server == "https://10.0.0.1:6443"
-    assert credentials.headers() == {"Authorization": "Bearer secret"}
-    assert not credentials.ssl_context().check_hostname
-
-
-@pytest.mark.usefixtures("home")
-def test_nothing_to_go_by() -> None:
     with pytest.raises(NoCredentials, match="no service account and no KUBECONFIG"):
-        login()
+        await login({})
 
 
 @pytest.mark.parametrize(
@@ -59,63 +104,99 @@ def test_nothing_to_go_by() -> None:
         pytest.param(KUBECONFIG.replace("server:", "port:"), id="no server"),
     ],
 )
-def test_a_kubeconfig_that_is_no_good(
-    home: Path, monkeypatch: pytest.MonkeyPatch, text: str | None
-) -> None:
-    file = home / "config"
+async def test_an_unusable_kubeconfig(tmp_path: Path, text: str | None) -> None:
+    file = tmp_path / "config"
     if text is not None:
         file.write_text(text)
-    monkeypatch.setenv("KUBECONFIG", str(file))
     with pytest.raises(NoCredentials):
-        login()
+        await login({"KUBECONFIG": str(file)})
+
+
+async def test_an_unusable_service_account(tmp_path: Path) -> None:
+    account = Account(tmp_path)
+    account.certificate.unlink()
+    with pytest.raises(NoCredentials, match="certification file"):
+        await account.login({"KUBERNETES_SERVICE_HOST": "x", "KUBERNETES_SERVICE_PORT": "1"})
+
+
+async def test_a_token_is_read_again_after_its_lifetime(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("one")
+    now = 0.0
+    environment = kubeconfig(tmp_path, f"{{tokenFile: {token}}}")
+    configuration = await login(environment, now=lambda: now)
+    token.write_text("two")
+    now = TOKEN_LIFETIME_S - 1
+    assert await authorization(configuration) == "Bearer one"
+    now = TOKEN_LIFETIME_S
+    assert await authorization(configuration) == "Bearer two"
+
+
+def plugin(folder: Path, status: Mapping[str, str], exit_code: int = 0) -> str:
+    """Return a user whose exec plugin counts its runs in the file ``runs``."""
+    api_version = "client.authentication.k8s.io/v1"
+    credential = {"apiVersion": api_version, "kind": "ExecCredential", "status": status}
+    lines = (
+        f"open({str(folder / 'runs')!r}, 'a').write('.')",
+        f"print({json.dumps(json.dumps(credential))})",
+        f"raise SystemExit({exit_code})",
+    )
+    arguments = ["-c", "\n".join(lines)]
+    return json.dumps(
+        {"exec": {"apiVersion": api_version, "command": sys.executable, "args": arguments}}
+    )
 
 
 @pytest.mark.parametrize(
-    ("environment", "server"),
-    [
-        ({}, "https://kubernetes.default.svc"),
-        ({"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, "https://10.0.0.1:443"),
-        (
-            {"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "6443"},
-            "https://[fd00::1]:6443",
-        ),
-    ],
+    ("expiry", "runs"),
+    [({}, 1), ({"expirationTimestamp": "2020-01-01T00:00:00Z"}, 2)],
 )
-def test_in_a_cluster_the_api_server_is_known_by_its_address(
-    environment: dict[str, str], server: str
+async def test_an_exec_plugin_runs_again_when_its_token_has_expired(
+    tmp_path: Path, expiry: Mapping[str, str], runs: int
 ) -> None:
-    info = kopf.ConnectionInfo(server="https://kubernetes.default.svc")
-    assert by_address(info, environment).server == server
+    now = 0.0
+    environment = kubeconfig(tmp_path, plugin(tmp_path, {"token": "fresh", **expiry}))
+    configuration = await login(environment, now=lambda: now)
+    now = TOKEN_LIFETIME_S
+    assert await authorization(configuration) == "Bearer fresh"
+    assert (tmp_path / "runs").read_text() == "." * runs
 
 
-class Tokens:
-    """Gives another token each time."""
-
-    def __init__(self) -> None:
-        self.given = 0
-
-    def __call__(self) -> kopf.ConnectionInfo:
-        self.given += 1
-        return kopf.ConnectionInfo(server="https://x", token=f"t{self.given}")
+async def test_an_exec_plugin_that_fails(tmp_path: Path) -> None:
+    environment = kubeconfig(tmp_path, plugin(tmp_path, {"token": "x"}, exit_code=1))
+    with pytest.raises(NoCredentials, match="exec plugin"):
+        await login(environment)
 
 
-def bearer(credentials: Credentials) -> Any:
-    return credentials.headers()["Authorization"]
+def oidc(expires: int) -> str:
+    claims = base64.urlsafe_b64encode(json.dumps({"exp": expires}).encode()).decode().rstrip("=")
+    config = {"id-token": f"a.{claims}.b", "refresh-token": "r", "client-id": "c"}
+    return json.dumps({"auth-provider": {"name": "oidc", "config": config}})
 
 
-def test_a_token_is_read_again() -> None:
-    clock = YieldingClock()
-    credentials = Credentials(Tokens(), clock)
-    assert bearer(credentials) == "Bearer t1"
-    clock.seconds += RENEWED_AFTER_S
-    assert bearer(credentials) == "Bearer t2"
-    assert bearer(credentials) == "Bearer t2"
-    credentials.renew()
-    assert bearer(credentials) == "Bearer t3"
+@pytest.mark.filterwarnings("ignore:datetime.datetime.utc:DeprecationWarning")
+async def test_an_oidc_token_is_used_until_it_expires(tmp_path: Path) -> None:
+    configuration = await login(kubeconfig(tmp_path, oidc(expires=4_000_000_000)))
+    assert (await authorization(configuration)).startswith("Bearer a.")
+    with pytest.raises(NoCredentials, match="has expired"):
+        await login(kubeconfig(tmp_path, oidc(expires=1_000_000_000)))
 
 
-def test_kopf_asks_again_for_a_token_but_not_for_a_certificate() -> None:
-    assert login_for_kopf(Tokens()).expiration is not None
-    data = base64.b64encode(b"cert").decode()
-    by_certificate = kopf.ConnectionInfo(server="https://x", certificate_data=data)
-    assert login_for_kopf(lambda: by_certificate).expiration is None
+async def test_kopf_receives_the_same_connection(tmp_path: Path) -> None:
+    async def by_token() -> Configuration:
+        return await login(kubeconfig(tmp_path))
+
+    info = await login_for_kopf(by_token)
+    assert info.server == "https://10.0.0.1:6443"
+    assert info.as_http_headers() == {"Authorization": "Bearer secret"}
+    assert info.insecure
+    assert info.expiration is not None
+
+
+async def test_kopf_keeps_a_connection_by_certificate() -> None:
+    async def by_certificate() -> Configuration:
+        return Configuration(host="https://x", cert_file="a", key_file="b")
+
+    info = await login_for_kopf(by_certificate)
+    assert (info.certificate_path, info.private_key_path) == ("a", "b")
+    assert (info.token, info.expiration) == (None, None)

@@ -1,6 +1,8 @@
-"""How kinds and objects are named."""
+"""Names and paths of kinds and objects."""
 
-from ballast.kube.api.resources import BROKER_SETS, PODS, ObjectKey
+import pytest
+
+from ballast.kube.api.resources import BROKER_SETS, NODES, PODS, ObjectKey, Resource
 
 
 def test_api_versions() -> None:
@@ -8,6 +10,25 @@ def test_api_versions() -> None:
     assert PODS.api_version == "v1"
 
 
-def test_keys_say_what_they_name() -> None:
+@pytest.mark.parametrize(
+    ("resource", "namespace", "name", "subresource", "path"),
+    [
+        (PODS, "a", "p-0", "", "/api/v1/namespaces/a/pods/p-0"),
+        (PODS, None, "", "", "/api/v1/pods"),
+        (NODES, None, "n1", "", "/api/v1/nodes/n1"),
+        (
+            BROKER_SETS, "a", "prod", "status",
+            "/apis/ballast.dev/v1alpha1/namespaces/a/brokersets/prod/status",
+        ),
+        (PODS, "a", "../../b?x", "", "/api/v1/namespaces/a/pods/..%2F..%2Fb%3Fx"),
+    ],
+)  # fmt: skip
+def test_paths(
+    resource: Resource, namespace: str | None, name: str, subresource: str, path: str
+) -> None:
+    assert resource.path(namespace, name, subresource) == path
+
+
+def test_keys_name_kind_namespace_and_object() -> None:
     assert str(ObjectKey("brokersets", "a", "one")) == "brokersets/a/one"
     assert ObjectKey("pods", "a", "one") != ObjectKey("brokersets", "a", "one")

@@ -14,7 +14,7 @@ from ballast.kube.api.errors import (
     Invalid,
     NotFound,
 )
-from ballast.kube.api.responses import MAX_RETRY_AFTER_S, Answer, document_of
+from ballast.kube.api.responses import MAX_RETRY_AFTER_S, Response, document_of
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ from ballast.kube.api.responses import MAX_RETRY_AFTER_S, Answer, document_of
 )
 def test_errors(status: int, reason: str, kind: type[Exception]) -> None:
     body = json.dumps({"kind": "Status", "reason": reason, "message": "why"}).encode()
-    answer = Answer(status=status, body=body)
+    answer = Response(status=status, body=body)
     assert not answer.is_success
     error = answer.error()
     assert type(error) is kind
@@ -45,7 +45,7 @@ def test_errors(status: int, reason: str, kind: type[Exception]) -> None:
 
 
 def test_an_error_in_plain_text_is_told_too() -> None:
-    assert "no route" in str(Answer(status=404, body=b"no route \xff").error())
+    assert "no route" in str(Response(status=404, body=b"no route \xff").error())
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_an_error_in_plain_text_is_told_too() -> None:
 )
 def test_retry_after(header: str | None, seconds: float) -> None:
     headers = {} if header is None else {"Retry-After": header}
-    assert Answer(status=429, body=b"", headers=headers).retry_after_s == seconds
+    assert Response(status=429, body=b"", headers=headers).retry_after_s == seconds
 
 
 @pytest.mark.parametrize("body", [b"", b"[1]", b"{", b"\xff"])

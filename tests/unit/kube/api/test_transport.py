@@ -5,12 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from kubernetes.aio.client import Configuration
 
-from ballast.kube.api.credentials import Credentials
 from ballast.kube.api.errors import ApiUnavailable, Expired, NoCredentials
 from ballast.kube.api.requests import Request
 from ballast.kube.api.transport import MAX_EVENT_BYTES, HttpTransport
-from tests.fakes.clocks import YieldingClock
 from tests.fakes.http_api import HttpApi, Reply
 
 GET = Request(method="GET", path="/api/v1/pods", query={"limit": "5"})
@@ -18,10 +17,7 @@ GET = Request(method="GET", path="/api/v1/pods", query={"limit": "5"})
 
 @asynccontextmanager
 async def opened(api: HttpApi) -> AsyncIterator[HttpTransport]:
-    async with (
-        api.served(),
-        HttpTransport.opened(Credentials(api.login, YieldingClock())) as transport,
-    ):
+    async with api.served(), HttpTransport.opened(api.login) as transport:
         yield transport
 
 
@@ -51,9 +47,8 @@ async def test_a_refusal_is_an_answer() -> None:
 
 async def test_nobody_there() -> None:
     api = HttpApi()
-    async with opened(api) as transport:
-        api.url = "http://127.0.0.1:1"
-        transport.renew_credentials()
+    api.url = "http://127.0.0.1:1"
+    async with HttpTransport.opened(api.login) as transport:
         with pytest.raises(ApiUnavailable, match="GET /api/v1/pods"):
             await transport.exchange(GET)
         assert not transport.has_answered
@@ -95,12 +90,12 @@ async def test_lines_that_end_badly(reply: Reply, kind: type[Exception]) -> None
             await lines(transport)
 
 
-async def test_new_credentials() -> None:
+async def test_renewed_credentials() -> None:
     api = HttpApi(Reply(document={}), Reply(document={}))
     async with opened(api) as transport:
         await transport.exchange(GET)
         api.token = "second"  # noqa: S105 - of no server
-        transport.renew_credentials()
+        await transport.renew_credentials()
         await transport.exchange(GET)
     tokens = [received.headers["Authorization"] for received in api.received]
     assert tokens == ["Bearer first", "Bearer second"]
@@ -108,19 +103,34 @@ async def test_new_credentials() -> None:
 
 async def test_credentials_that_cannot_be_read_again_stay() -> None:
     api = HttpApi(Reply(document={}))
-    given = [api.login]
+    logins = [api.login]
 
-    def failing() -> object:
-        if not given:
+    async def login() -> Configuration:
+        if not logins:
             raise NoCredentials("no file")
-        return given.pop()()
+        return await logins.pop()()
 
-    async with (
-        api.served(),
-        HttpTransport.opened(Credentials(failing, YieldingClock())) as transport,  # type: ignore[arg-type]
-    ):
-        transport.renew_credentials()
+    async with api.served(), HttpTransport.opened(login) as transport:
+        await transport.renew_credentials()
         assert (await transport.exchange(GET)).status == 200
+    assert api.received[0].headers["Authorization"] == "Bearer first"
+
+
+async def test_a_token_that_cannot_be_renewed_before_a_request() -> None:
+    api = HttpApi()
+
+    def unreadable(_: Configuration) -> None:
+        raise FileNotFoundError("no token")
+
+    async def login() -> Configuration:
+        configuration = await api.login()
+        configuration.refresh_api_key_hook = unreadable
+        return configuration
+
+    async with api.served(), HttpTransport.opened(login) as transport:
+        with pytest.raises(NoCredentials, match="no token"):
+            await transport.exchange(GET)
+    assert not api.received
 
 
 async def test_a_request_may_be_cancelled() -> None:

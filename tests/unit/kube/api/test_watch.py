@@ -11,7 +11,7 @@ from ballast.kube.api.errors import ApiUnavailable, Forbidden, KubernetesError
 from ballast.kube.api.ports import ChangeType
 from ballast.kube.api.requests import Request
 from ballast.kube.api.resources import PODS
-from ballast.kube.api.responses import Answer
+from ballast.kube.api.responses import Response
 from ballast.kube.api.watch import PAUSES_S, Watch
 from tests.fakes.clocks import YieldingClock
 
@@ -24,9 +24,9 @@ def pod(name: str, version: str) -> dict[str, Any]:
     return {"metadata": {"name": name, "resourceVersion": version}}
 
 
-def page(*items: dict[str, Any], version: str = "10", go_on: str = "") -> Answer:
+def page(*items: dict[str, Any], version: str = "10", go_on: str = "") -> Response:
     body = {"metadata": {"resourceVersion": version, "continue": go_on}, "items": items}
-    return Answer(status=200, body=json.dumps(body).encode())
+    return Response(status=200, body=json.dumps(body).encode())
 
 
 def event(kind: str, document: dict[str, Any]) -> bytes:
@@ -37,12 +37,12 @@ def event(kind: str, document: dict[str, Any]) -> bytes:
 class ScriptedServer:
     """Answers lists and streams in the order given; an error ends a stream, or is the answer."""
 
-    lists: list[Answer]
+    lists: list[Response]
     streams: list[Sequence[bytes | KubernetesError]]
     asked: list[dict[str, str]] = field(default_factory=list)
     accepted: list[str] = field(default_factory=list)
 
-    async def exchange(self, request: Request) -> Answer:
+    async def exchange(self, request: Request) -> Response:
         self._note(request)
         return self.lists.pop(0)
 
@@ -55,7 +55,7 @@ class ScriptedServer:
                 raise line
             yield line
 
-    def renew_credentials(self) -> None:
+    async def renew_credentials(self) -> None:
         raise AssertionError("nothing is refused")
 
     def _note(self, request: Request) -> None:
@@ -153,7 +153,7 @@ async def test_when_a_watch_that_fails_is_told(
 
 async def test_each_right_that_is_missing_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     refusal = {"reason": "Forbidden", "message": "may not list"}
-    may_not_list = Answer(status=403, body=json.dumps(refusal).encode())
+    may_not_list = Response(status=403, body=json.dumps(refusal).encode())
     may_not_watch = Forbidden("may not watch", status=403)
     good = [event("ADDED", pod("p9", "30"))]
     server = ScriptedServer(
