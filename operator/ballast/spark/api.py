@@ -1,119 +1,127 @@
-"""ConfigMaps through the API server, with the pod's service account: plain HTTPS.
+"""ConfigMaps through the API server, with the pod's service account, by the `kubernetes` package.
 
-The token is read for each request, since it is renewed in its file while the job runs. What may
-pass is asked again, a few times.
+The package reads the token again every minute, because the kubelet replaces its file while the job
+runs. A request that fails for a reason that may pass is sent again a few times, creations as well:
+`create` reports an object that exists already, and its caller compares the content.
 """
 
-import http.client
 import json
-import ssl
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode, urlsplit
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from kubernetes.client import ApiClient, Configuration
+from kubernetes.client.exceptions import ApiException
+from kubernetes.config import ConfigException, load_incluster_config
+from urllib3 import Retry
+from urllib3.exceptions import HTTPError
 
 from ballast.spark.errors import ApiRefused
 from ballast.spark.ports import Document
 
-ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-MAX_ANSWER_BYTES = 4 * 1024 * 1024
-_PAGE = 500
-_METADATA_ONLY = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
-_TRIES = 5
-_TIMEOUT_SECONDS = 30
-_MAX_REASON = 300
-
-Wait = Callable[[float], None]
+MAX_RESPONSE_BYTES: Final = 4 * 1024 * 1024
+ATTEMPTS: Final = 5
+BACKOFF_S: Final = 1.0
+_MAX_RETRY_AFTER_S: Final = 10
+_RETRIED_STATUSES: Final = (429, 500, 502, 503, 504)
+_PAGE_SIZE: Final = 500
+_JSON: Final = "application/json"
+_METADATA_ONLY: Final = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+_TIMEOUT_S: Final = 30
+_MAX_REASON: Final = 300
 
 
 class ApiConfigMaps:
-    """The ConfigMaps of a namespace."""
+    """The ConfigMaps of one namespace: implements `ballast.spark.ports.ConfigMaps`."""
 
-    def __init__(self, server: str, namespace: str, account: Path, wait: Wait) -> None:
-        """``server`` is a URL; ``wait`` waits seconds between two tries."""
-        self._address = urlsplit(server)
+    def __init__(
+        self, configuration: Configuration, namespace: str, *, backoff_s: float = BACKOFF_S
+    ) -> None:
+        configuration.retries = Retry(
+            total=ATTEMPTS - 1,
+            backoff_factor=backoff_s,
+            status_forcelist=_RETRIED_STATUSES,
+            allowed_methods=None,
+            raise_on_status=False,
+            retry_after_max=_MAX_RETRY_AFTER_S,
+        )
+        self._client = ApiClient(configuration)
         self._path = f"/api/v1/namespaces/{namespace}/configmaps"
-        self._account = account
-        self._wait = wait
+
+    @classmethod
+    def in_pod(cls, namespace: str) -> "ApiConfigMaps":
+        """Return the ConfigMaps as the pod's service account; raises `ApiRefused` without one."""
+        configuration = Configuration()
+        try:
+            load_incluster_config(client_configuration=configuration)
+        except (ConfigException, OSError) as error:
+            raise ApiRefused(f"cannot use the pod's service account: {error}") from error
+        return cls(configuration, namespace)
 
     def find(self, selector: Mapping[str, str]) -> Iterator[Document]:
-        """Yield the metadata of those with these labels. Raises `ApiRefused`."""
+        """Yield the metadata of those with these labels, page by page. Raises `ApiRefused`."""
         labels = ",".join(f"{name}={value}" for name, value in selector.items())
-        query = {"labelSelector": labels, "limit": str(_PAGE)}
+        query = {"labelSelector": labels, "limit": str(_PAGE_SIZE)}
         while True:
-            status, answer = self._ask(
-                "GET", f"{self._path}?{urlencode(query)}", accept=_METADATA_ONLY
-            )
+            status, page = self._send("GET", self._path, query=query, accept=_METADATA_ONLY)
             if status != 200:
-                raise _refused("list ConfigMaps", status, answer)
-            yield from answer.get("items") or ()
-            following = (answer.get("metadata") or {}).get("continue")
-            if not following:
+                raise _refused("list ConfigMaps", status, page)
+            yield from page.get("items") or ()
+            next_page = (page.get("metadata") or {}).get("continue")
+            if not next_page:
                 return
-            query["continue"] = following
+            query["continue"] = next_page
 
     def get(self, name: str) -> Document | None:
-        """Return one; None = there is none. Raises `ApiRefused`."""
-        status, answer = self._ask("GET", f"{self._path}/{name}")
+        """Return one; None if there is none. Raises `ApiRefused`."""
+        status, document = self._send("GET", f"{self._path}/{name}")
         if status == 404:
             return None
         if status != 200:
-            raise _refused(f"read ConfigMap {name}", status, answer)
-        return dict(answer)
+            raise _refused(f"read ConfigMap {name}", status, document)
+        return dict(document)
 
     def create(self, document: Document) -> bool:
-        """Create one; False = there is one of that name already. Raises `ApiRefused`."""
-        status, answer = self._ask("POST", self._path, json.dumps(document).encode())
+        """Create one; False if one of that name exists. Raises `ApiRefused`."""
+        status, response = self._send("POST", self._path, body=dict(document))
         if status == 409:
             return False
         if status not in (200, 201):
-            raise _refused(f"create ConfigMap {document['metadata']['name']}", status, answer)
+            raise _refused(f"create ConfigMap {document['metadata']['name']}", status, response)
         return True
 
-    def _ask(
-        self, method: str, path: str, body: bytes | None = None, *, accept: str = "application/json"
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        accept: str = _JSON,
     ) -> tuple[int, Any]:
-        reason = ""
-        for number in range(_TRIES):
-            if number:
-                self._wait(2.0 ** (number - 1))
-            try:
-                status, answer = self._once(method, path, body, accept)
-            except (OSError, http.client.HTTPException) as error:
-                reason = str(error) or type(error).__name__
-                continue
-            if status != 429 and status < 500:
-                return status, answer
-            reason = f"{status} {answer}"[:_MAX_REASON]
-        raise ApiRefused(f"the API server does not answer {method} {path}: {reason}")
-
-    def _once(self, method: str, path: str, body: bytes | None, accept: str) -> tuple[int, Any]:
-        connection = self._connection()
+        """Return the status and the JSON of the response; raises `ApiRefused` without one."""
+        parameters: Sequence[tuple[str, str]] = list((query or {}).items())
         try:
-            token = (self._account / "token").read_text().strip()
-            headers = {"Authorization": f"Bearer {token}", "Accept": accept}
-            if body is not None:
-                headers["Content-Type"] = "application/json"
-            connection.request(method, path, body=body, headers=headers)
-            answer = connection.getresponse()
-            data = answer.read(MAX_ANSWER_BYTES + 1)
-        finally:
-            connection.close()
-        if len(data) > MAX_ANSWER_BYTES:
-            raise ApiRefused(f"the answer to {method} {path} is over {MAX_ANSWER_BYTES} bytes")
+            serialized = self._client.param_serialize(
+                method,
+                path,
+                query_params=parameters,
+                header_params={"Accept": accept, "Content-Type": _JSON},
+                body=body,
+                auth_settings=["BearerToken"],
+            )
+            response = self._client.call_api(*serialized, _request_timeout=_TIMEOUT_S).response
+            data = response.read(MAX_RESPONSE_BYTES + 1)
+            response.release_conn()
+        except (ApiException, ConfigException, HTTPError, OSError) as error:
+            raise ApiRefused(f"no response to {method} {path}: {error}"[:_MAX_REASON]) from error
+        if len(data) > MAX_RESPONSE_BYTES:
+            raise ApiRefused(f"the response to {method} {path} exceeds {MAX_RESPONSE_BYTES} bytes")
         try:
-            return answer.status, json.loads(data)
+            return response.status, json.loads(data)
         except ValueError:
-            return answer.status, {"message": data[:_MAX_REASON].decode(errors="replace")}
-
-    def _connection(self) -> http.client.HTTPConnection:
-        host, port = self._address.hostname or "", self._address.port
-        if self._address.scheme == "http":
-            return http.client.HTTPConnection(host, port, timeout=_TIMEOUT_SECONDS)
-        trusted = ssl.create_default_context(cafile=str(self._account / "ca.crt"))
-        return http.client.HTTPSConnection(host, port, timeout=_TIMEOUT_SECONDS, context=trusted)
+            return response.status, {"message": data[:_MAX_REASON].decode(errors="replace")}
 
 
-def _refused(what: str, status: int, answer: Any) -> ApiRefused:
-    message = answer.get("message") if isinstance(answer, dict) else None
-    return ApiRefused(f"cannot {what}: {status} {str(message)[:_MAX_REASON]}")
+def _refused(action: str, status: int, response: Any) -> ApiRefused:
+    message = response.get("message") if isinstance(response, dict) else None
+    return ApiRefused(f"cannot {action}: {status} {str(message)[:_MAX_REASON]}")

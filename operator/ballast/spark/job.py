@@ -7,9 +7,7 @@ the reason why there is none; with 1 otherwise, and the reason is the last line 
 
 import argparse
 import json
-import os
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -23,7 +21,7 @@ from ballast.planner.options_document import read_options
 from ballast.planner.snapshot.blocks import PARTITIONS_PER_BLOCK
 from ballast.reassign.errors import PlanRejected
 from ballast.reassign.generate.job_load import JobLoad, JobLoadRejected
-from ballast.spark.api import ACCOUNT, ApiConfigMaps
+from ballast.spark.api import ApiConfigMaps
 from ballast.spark.chunks import PlanStore, SnapshotChunks, Work
 from ballast.spark.errors import PlanJobFailed
 from ballast.spark.load_source import load_samples
@@ -48,12 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         plan_name=given.plan_name,
         attempt=given.attempt,
     )
-    server = "https://{}:{}".format(
-        os.environ.get("KUBERNETES_SERVICE_HOST", "kubernetes.default.svc"),
-        os.environ.get("KUBERNETES_SERVICE_PORT", "443"),
-    )
-    maps = ApiConfigMaps(server, work.namespace, ACCOUNT, time.sleep)
     try:
+        maps = ApiConfigMaps.in_pod(work.namespace)
         said = run(maps, work, given.options, submitted_session(), load=given.load)
     except (PlanJobFailed, PlannerError, PlanRejected) as error:
         sys.stdout.flush()

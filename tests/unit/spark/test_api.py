@@ -2,12 +2,12 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
+from kubernetes.client import Configuration
 
-from ballast.spark.api import ApiConfigMaps
+from ballast.spark.api import ATTEMPTS, MAX_RESPONSE_BYTES, ApiConfigMaps
 from ballast.spark.errors import ApiRefused
 
 Answers = list[tuple[int, Any]]
@@ -39,23 +39,24 @@ class Api(BaseHTTPRequestHandler):
 class Served:
     """A server and a client of it."""
 
-    def __init__(self, account: Path) -> None:
+    def __init__(self) -> None:
         self._answers: Answers = []
         self.received: list[tuple[str, str, dict[str, str], Any]] = []
         content = {"answers": self._answers, "received": self.received}
         self.server = HTTPServer(("127.0.0.1", 0), type("Handler", (Api,), content))
-        self.waits: list[float] = []
-        url = f"http://127.0.0.1:{self.server.server_port}"
-        self.maps = ApiConfigMaps(url, "prod", account, self.waits.append)
+        self.configuration = Configuration(
+            host=f"http://127.0.0.1:{self.server.server_port}",
+            api_key={"BearerToken": "Bearer secret"},
+        )
+        self.maps = ApiConfigMaps(self.configuration, "prod", backoff_s=0.0)
 
     def answers(self, *answers: tuple[int, Any]) -> None:
         self._answers[:] = answers
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    (tmp_path / "token").write_text("secret\n")
-    served = Served(tmp_path)
+def served() -> Iterator[Served]:
+    served = Served()
     thread = threading.Thread(target=served.server.serve_forever, args=(0.01,))
     thread.start()
     yield served
@@ -69,7 +70,7 @@ def test_one_is_read_with_the_token_of_the_account(served: Served) -> None:
     assert served.maps.get("a") == {"metadata": {"name": "a"}}
     method, path, headers, _ = served.received[0]
     assert (method, path) == ("GET", "/api/v1/namespaces/prod/configmaps/a")
-    assert headers["Authorization"] == "Bearer secret"
+    assert headers["authorization"] == "Bearer secret"
 
 
 def test_one_that_is_not_there(served: Served) -> None:
@@ -97,17 +98,37 @@ def test_one_is_created_once(served: Served, status: int, created: bool) -> None
     assert served.received[0][3] == {"metadata": {"name": "a"}, "data": {"k": "v"}}
 
 
-def test_what_may_pass_is_asked_again(served: Served) -> None:
-    served.answers((503, b"busy"), (429, {}), (200, {"metadata": {}}))
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_failure_that_may_pass_is_retried(served: Served, status: int) -> None:
+    served.answers((status, b"busy"), (status, {}), (200, {"metadata": {}}))
     assert served.maps.get("a") == {"metadata": {}}
-    assert served.waits == [1.0, 2.0]
+    served.answers((status, b"busy"), (409, {}))
+    assert served.maps.create({"metadata": {"name": "a"}}) is False
 
 
-def test_who_does_not_answer_is_given_up(served: Served) -> None:
+def test_attempts_are_bounded(served: Served) -> None:
     served.answers((500, {"message": "no"}))
-    with pytest.raises(ApiRefused, match="does not answer GET"):
+    with pytest.raises(ApiRefused, match="read ConfigMap a: 500 no"):
         served.maps.get("a")
-    assert len(served.received) == 5
+    assert len(served.received) == ATTEMPTS
+
+
+def test_an_api_server_that_is_not_there() -> None:
+    maps = ApiConfigMaps(Configuration(host="http://127.0.0.1:1"), "prod", backoff_s=0.0)
+    with pytest.raises(ApiRefused, match="no response to GET"):
+        maps.get("a")
+
+
+def test_a_response_that_is_too_large(served: Served) -> None:
+    served.answers((200, b"x" * (MAX_RESPONSE_BYTES + 1)))
+    with pytest.raises(ApiRefused, match="exceeds"):
+        served.maps.get("a")
+
+
+def test_without_a_service_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    with pytest.raises(ApiRefused, match="service account"):
+        ApiConfigMaps.in_pod("prod")
 
 
 def test_a_refusal_says_why(served: Served) -> None:
