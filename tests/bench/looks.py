@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ballast.brokersets.decide import decide
-from ballast.brokersets.observation.observed import (
+from ballast.brokersets.observation.observation import (
     Cluster,
     ControllerView,
     GateView,
-    Observed,
+    Observation,
     PodView,
     ZooKeeperState,
 )
-from ballast.brokersets.spec.parse import read_broker_set
-from ballast.brokersets.steps.decision_input import Surroundings, World
+from ballast.brokersets.spec.parse import parse_broker_set
+from ballast.brokersets.steps.decision_input import DecisionInput, InstallationDefaults
 from ballast.cli.servers.long_running import collect_seldom
 from ballast.net.admin.metadata_views import MetadataViews
 from ballast.net.client.last_response import LastAnswer
@@ -64,7 +64,7 @@ def frame(topics: Sequence[MetadataResponseTopic]) -> memoryview:
     return memoryview(bytes(encode_response(1, response, VERSION)))[SIZE_BYTES:]
 
 
-def world() -> World:
+def world() -> DecisionInput:
     """Return a set whose brokers are all up."""
     document = {
         "metadata": {"name": "prod", "namespace": "kafka", "uid": "u", "generation": 1},
@@ -87,15 +87,15 @@ def world() -> World:
         )
         for ordinal in range(BROKERS)
     )
-    observed = Observed(
+    observed = Observation(
         pods=pods,
         controller=ControllerView(identity="operator-0"),
         zookeeper=ZooKeeperState.CONNECTED,
     )
-    return World(
-        spec=read_broker_set(document),
-        surroundings=Surroundings(image="ballast"),
-        observed=observed,
+    return DecisionInput(
+        spec=parse_broker_set(document),
+        installation=InstallationDefaults(image="ballast"),
+        observation=observed,
         now_ms=0,
     )
 
@@ -116,8 +116,8 @@ class Looker:
             live_brokers=frozenset(broker.broker_id for broker in view.brokers),
             partitions=view.partitions,
         )
-        observed = replace(self._world.observed, cluster=cluster)
-        decide(replace(self._world, observed=observed))
+        observed = replace(self._world.observation, cluster=cluster)
+        decide(replace(self._world, observation=observed))
         return time.process_time() - began
 
 

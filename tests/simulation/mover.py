@@ -10,7 +10,7 @@ from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.net.admin.admin import AdminClient
 from ballast.net.admin.cluster_connections import AdminOptions
-from ballast.reassign.reconcile import Reconciler, Visit
+from ballast.reassign.reconcile import Reconciler, ReconcileResult
 from ballast.reassign.spec.spec import (
     Assignments,
     DesiredState,
@@ -121,16 +121,16 @@ class Mover:
         admin = AdminClient(self._addresses, ADMIN_OPTIONS)
         clock = LoopClock(self._wall_clock_ms)
         reconciler = Reconciler(
-            admin=admin, store=order.store, clock=clock, poll_interval_seconds=POLL_INTERVAL_S
+            admin=admin, store=order.store, clock=clock, poll_interval_s=POLL_INTERVAL_S
         )
         while True:
-            visit = await reconciler.visit(order.spec)
+            visit = await reconciler.reconcile(order.spec)
             self._note(f"{order.spec.name} {order.spec.targets}: {_words(visit)}")
-            if visit.delay_seconds is None:
+            if visit.requeue_after_s is None:
                 break
             if self._random.random() < 0.02:
                 self._change_mind(order)
-            await clock.sleep(visit.delay_seconds)
+            await clock.sleep(visit.requeue_after_s)
         await admin.close()
         state = visit.status.state
         self.ended[state] = self.ended.get(state, 0) + 1
@@ -158,6 +158,8 @@ class Mover:
                 require("R6", set(now.replicas) in ({*origin}, {*target}), text)
 
 
-def _words(visit: Visit) -> str:
+def _words(visit: ReconcileResult) -> str:
     reasons = [f"{c.reason} {c.message}" for c in visit.status.conditions.values()]
-    return f"{visit.status.state}, again in {visit.delay_seconds}: {reasons[0] if reasons else ''}"
+    return (
+        f"{visit.status.state}, again in {visit.requeue_after_s}: {reasons[0] if reasons else ''}"
+    )

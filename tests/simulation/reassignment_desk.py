@@ -11,12 +11,12 @@ from ballast.cli.clock import LoopClock
 from ballast.model.ids import TopicPartition
 from ballast.net.admin.admin import AdminClient
 from ballast.net.admin.cluster_connections import Address, AdminOptions
-from ballast.reassign.decision.decision_input import MY_TURN
+from ballast.reassign.decision.decision_input import HAS_TURN
 from ballast.reassign.ports import RequestError
-from ballast.reassign.reconcile import Reconciler, Visit
+from ballast.reassign.reconcile import Reconciler, ReconcileResult
 from ballast.reassign.spec.spec import DesiredState, ReassignmentSpec
 from ballast.reassign.state.conditions import LifecycleState
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 from ballast.reassign.state.queueing import Purpose, QueueEntry, QueuePlace, places
 from tests.simulation.mover import RememberedState
 
@@ -51,10 +51,10 @@ class Order:
         return self.spec.name
 
     @property
-    def memory(self) -> Memory | None:
+    def memory(self) -> PersistedState | None:
         """What is stored of it."""
         document = self.store.document
-        return None if document is None else Memory.from_document(document)
+        return None if document is None else PersistedState.from_document(document)
 
     def want(self, wish: DesiredState) -> None:
         """Change ``spec.desiredState``."""
@@ -131,25 +131,25 @@ class Desk:
                         admin=admin,
                         store=order.store,
                         clock=clock,
-                        poll_interval_seconds=POLL_INTERVAL_S,
+                        poll_interval_s=POLL_INTERVAL_S,
                     ),
                 )
-                visit = await reconciler.visit(order.spec, self._place(order))
-                due[order.name] = clock.now() + (visit.delay_seconds or 0.0)
+                visit = await reconciler.reconcile(order.spec, self._place(order))
+                due[order.name] = clock.now() + (visit.requeue_after_s or 0.0)
                 self._heed(order, visit)
             await asyncio.sleep(PAUSE_S)
 
-    def _heed(self, order: Order, visit: Visit) -> None:
+    def _heed(self, order: Order, visit: ReconcileResult) -> None:
         order.state = visit.status.state
         reasons = (f"{c.reason} {c.message}" for c in visit.status.conditions.values())
         order.words = "; ".join(reasons)
-        order.has_ended = visit.delay_seconds is None
+        order.has_ended = visit.requeue_after_s is None
         self._note(f"{order.name}: {order.state}: {order.words}")
 
     def _place(self, order: Order) -> QueuePlace:
         mine = _entry(order)
         if mine.has_begun:
-            return MY_TURN
+            return HAS_TURN
         waiting = replace(mine, state=LifecycleState.QUEUED, yields=False)
         others = (_entry(other) for other in self.orders if other is not order)
         return places((waiting, *others))[mine.uid]
@@ -158,7 +158,7 @@ class Desk:
 def _entry(order: Order) -> QueueEntry:
     memory = order.memory
     has_begun = memory is not None and memory.start_time_ms is not None and memory.outcome is None
-    yields = has_begun and memory is not None and memory.lets_others_begin
+    yields = has_begun and memory is not None and memory.yields_turn
     return QueueEntry(
         name=order.name,
         uid=order.name,

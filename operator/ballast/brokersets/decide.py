@@ -17,23 +17,23 @@ from dataclasses import replace
 from typing import Any
 
 from ballast.brokersets.children.disruption import Disruption, plan_disruption
-from ballast.brokersets.children.resources import Inputs
+from ballast.brokersets.children.resources import ResourceInputs
 from ballast.brokersets.errors import InvalidBrokerSet
 from ballast.brokersets.objects import object_steps, volume_steps
 from ballast.brokersets.observation.availability import Availability
-from ballast.brokersets.observation.observed import Cluster
-from ballast.brokersets.observation.partition_counts import Census, take_census
-from ballast.brokersets.observation.readiness import Verdict, judge
+from ballast.brokersets.observation.observation import Cluster
+from ballast.brokersets.observation.partition_counts import PartitionCounts, count_partitions
+from ballast.brokersets.observation.readiness import GateDecision, decide_gate
 from ballast.brokersets.observation.shapes import shapes_of
 from ballast.brokersets.spec.spec import DesiredState
 from ballast.brokersets.status.broker_states import broker_statuses
 from ballast.brokersets.status.conditions import ConditionType, Facts, Findings, findings
-from ballast.brokersets.status.status import refused_status, status_document
-from ballast.brokersets.steps.decision_input import World
+from ballast.brokersets.status.status import rejected_status, status_document
+from ballast.brokersets.steps.decision_input import DecisionInput
 from ballast.brokersets.steps.dynamic_config import due_changes, is_in_force
 from ballast.brokersets.steps.rebalancing import plan_rebalance
-from ballast.brokersets.steps.rolling_update import Roll, plan_roll
-from ballast.brokersets.steps.scaling import Scaling, plan_scaling
+from ballast.brokersets.steps.rolling_update import RollingUpdate, plan_rolling_update
+from ballast.brokersets.steps.scale_in import ScaleInPlan, plan_scale_in
 from ballast.brokersets.steps.steps import AlterBrokerConfigs, Decision, PatchGate, Step
 from ballast.model.conditions import ConditionStatus, Finding
 
@@ -44,58 +44,60 @@ EXTERNAL_S = 30.0
 REFUSED_S = 300.0
 
 
-def decide(world: World) -> Decision:
+def decide(inputs: DecisionInput) -> Decision:
     """Return the steps that bring the set nearer to its spec, and its status."""
-    if world.spec.is_external:
-        return _decide_external(world)
-    spec, observed = world.spec, world.observed
-    cluster = observed.cluster
+    if inputs.spec.is_external:
+        return _decide_external(inputs)
+    spec, observation = inputs.spec, inputs.observation
+    cluster = observation.cluster
     shapes = () if cluster is None else shapes_of(cluster)
-    census = Census() if cluster is None else take_census(cluster, shapes)
+    counts = PartitionCounts() if cluster is None else count_partitions(cluster, shapes)
     availability = Availability(
-        _without_those_that_go(world),
-        members=frozenset(spec.broker_id(ordinal) for ordinal in range(_size(world))),
-        has_controller=observed.has_controller,
+        _without_those_that_go(inputs),
+        members=frozenset(spec.broker_id(ordinal) for ordinal in range(_size(inputs))),
+        has_controller=observation.has_controller,
         shapes=shapes,
     )
-    verdicts = _verdicts(world, census)
-    scaling = plan_scaling(world, census)
-    roll = plan_roll(spec, observed.stateful_set, observed.pods, verdicts, availability)
+    gate_decisions = _verdicts(inputs, counts)
+    scaling = plan_scale_in(inputs, counts)
+    rolling_update = plan_rolling_update(
+        spec, observation.stateful_set, observation.pods, gate_decisions, availability
+    )
     disruption = plan_disruption(
         spec,
         # What leaves the count with its pod must not be counted until then.
-        min(_size(world), scaling.replicas),
-        {pod.ordinal: pod for pod in observed.pods},
+        min(_size(inputs), scaling.replicas),
+        {pod.ordinal: pod for pod in observation.pods},
         availability,
-        census,
-        observed.held_pods,
+        counts,
+        observation.held_pods,
     )
     facts = Facts(
         spec=spec,
-        observed=observed,
-        census=census,
+        observation=observation,
+        counts=counts,
         scaling=scaling,
-        roll=roll,
-        ensemble=world.ensemble,
-        ready_brokers=sum(pod.is_ready and pod.ordinal < spec.replicas for pod in observed.pods),
+        rolling_update=rolling_update,
+        ensemble=inputs.ensemble,
+        ready_brokers=sum(pod.is_ready and pod.ordinal < spec.replicas for pod in observation.pods),
         is_configured=is_in_force(spec, cluster),
     )
-    gates = _gate_steps(world, verdicts)
+    gates = _gate_steps(inputs, gate_decisions)
     steps: tuple[Step, ...] = gates
-    if spec.desired_state is DesiredState.RUNNING and not world.ensemble.is_stopped:
+    if spec.desired_state is DesiredState.RUNNING and not inputs.ensemble.is_stopped:
         steps = (
-            *object_steps(world, _inputs(world, scaling, roll, disruption)),
-            *volume_steps(world),
-            *_config_steps(world),
+            *object_steps(inputs, _resource_inputs(inputs, scaling, rolling_update, disruption)),
+            *volume_steps(inputs),
+            *_config_steps(inputs),
             *gates,
-            *roll.deletions,
+            *rolling_update.deletions,
             *scaling.steps,
-            *plan_rebalance(world, census, scaling.leaving, verdicts),
+            *plan_rebalance(inputs, counts, scaling.decommissioning, gate_decisions),
         )
-    return _decision(world, facts, verdicts, steps)
+    return _decision(inputs, facts, gate_decisions, steps)
 
 
-def refused(
+def reject_spec(
     metadata: Mapping[str, Any], status: Mapping[str, Any], error: InvalidBrokerSet, *, now_ms: int
 ) -> Decision:
     """Return the status of a set whose spec cannot be carried out; nothing is touched.
@@ -104,7 +106,7 @@ def refused(
     """
     generation = metadata.get("generation")
     finding = Finding(status=ConditionStatus.FALSE, reason="InvalidSpec", message=str(error))
-    document = refused_status(
+    document = rejected_status(
         {ConditionType.READY: finding},
         before=status,
         generation=generation if isinstance(generation, int) else 0,
@@ -113,41 +115,44 @@ def refused(
     return Decision(steps=(), status=document, requeue_after_s=REFUSED_S)
 
 
-def _decide_external(world: World) -> Decision:
-    cluster = world.observed.cluster
-    census = Census() if cluster is None else take_census(cluster)
+def _decide_external(inputs: DecisionInput) -> Decision:
+    cluster = inputs.observation.cluster
+    counts = PartitionCounts() if cluster is None else count_partitions(cluster)
     facts = Facts(
-        spec=world.spec,
-        observed=world.observed,
-        census=census,
-        scaling=Scaling(replicas=0),
-        roll=Roll(),
-        ensemble=world.ensemble,
+        spec=inputs.spec,
+        observation=inputs.observation,
+        counts=counts,
+        scaling=ScaleInPlan(replicas=0),
+        rolling_update=RollingUpdate(),
+        ensemble=inputs.ensemble,
         ready_brokers=0,
         is_configured=True,
     )
-    return _decision(world, facts, {}, ())
+    return _decision(inputs, facts, {}, ())
 
 
 def _decision(
-    world: World, facts: Facts, verdicts: Mapping[int, Verdict], steps: tuple[Step, ...]
+    inputs: DecisionInput,
+    facts: Facts,
+    gate_decisions: Mapping[int, GateDecision],
+    steps: tuple[Step, ...],
 ) -> Decision:
     found = findings(facts)
     brokers = broker_statuses(
-        world.spec,
-        world.observed,
-        facts.census,
-        verdicts,
-        before=world.status,
-        now_ms=world.now_ms,
+        inputs.spec,
+        inputs.observation,
+        facts.counts,
+        gate_decisions,
+        before=inputs.status,
+        now_ms=inputs.now_ms,
     )
-    status = status_document(facts, found, brokers, before=world.status, now_ms=world.now_ms)
+    status = status_document(facts, found, brokers, before=inputs.status, now_ms=inputs.now_ms)
     quiet_s = _quiet_after_s(found)
     return Decision(
         steps=steps,
         status=status,
         requeue_after_s=BUSY_S if steps else quiet_s,
-        quiet_after_s=quiet_s,
+        idle_requeue_after_s=quiet_s,
     )
 
 
@@ -163,87 +168,96 @@ def _quiet_after_s(found: Findings) -> float:
     return UNDER_WAY_S if is_under_way or not is_well else IDLE_S
 
 
-def _verdicts(world: World, census: Census) -> dict[int, Verdict]:
+def _verdicts(inputs: DecisionInput, counts: PartitionCounts) -> dict[int, GateDecision]:
     """Return what the gate of each pod should be, by ordinal; a pod that goes keeps its own."""
-    spec, cluster = world.spec, world.observed.cluster
+    spec, cluster = inputs.spec, inputs.observation.cluster
     is_configured = is_in_force(spec, cluster)
     return {
-        pod.ordinal: judge(
+        pod.ordinal: decide_gate(
             pod,
             spec.broker_id(pod.ordinal),
             cluster,
-            census,
+            counts,
             is_configured=is_configured,
-            has_controller=world.observed.has_controller,
+            has_controller=inputs.observation.has_controller,
         )
-        for pod in world.observed.pods
+        for pod in inputs.observation.pods
         if not pod.is_terminating
     }
 
 
-def _gate_steps(world: World, verdicts: Mapping[int, Verdict]) -> tuple[PatchGate, ...]:
+def _gate_steps(
+    inputs: DecisionInput, gate_decisions: Mapping[int, GateDecision]
+) -> tuple[PatchGate, ...]:
     """Return the gates to be set; that only a message has changed is no reason to write."""
     steps = []
-    for pod in world.observed.pods:
-        verdict = verdicts.get(pod.ordinal)
-        if verdict is None:
+    for pod in inputs.observation.pods:
+        gate_decision = gate_decisions.get(pod.ordinal)
+        if gate_decision is None:
             continue
         gate = pod.gate
         is_same = gate is not None and (gate.is_true, gate.reason) == (
-            verdict.is_true,
-            verdict.reason,
+            gate_decision.is_true,
+            gate_decision.reason,
         )
         # What an open gate says is kept: it names the process that it was opened for.
-        says_so = gate is not None and (not verdict.is_true or gate.message == verdict.message)
+        says_so = gate is not None and (
+            not gate_decision.is_true or gate.message == gate_decision.message
+        )
         if not (is_same and says_so):
             steps.append(
                 PatchGate(
                     pod=pod.name,
                     uid=pod.uid,
-                    value=verdict.is_true,
-                    reason=verdict.reason,
-                    message=verdict.message,
+                    value=gate_decision.is_true,
+                    reason=gate_decision.reason,
+                    message=gate_decision.message,
                 )
             )
     return tuple(steps)
 
 
-def _config_steps(world: World) -> tuple[AlterBrokerConfigs, ...]:
-    changes = due_changes(world.spec, world.observed.cluster)
+def _config_steps(inputs: DecisionInput) -> tuple[AlterBrokerConfigs, ...]:
+    changes = due_changes(inputs.spec, inputs.observation.cluster)
     return (AlterBrokerConfigs(changes=changes),) if changes else ()
 
 
-def _size(world: World) -> int:
-    stateful_set = world.observed.stateful_set
-    return world.spec.replicas if stateful_set is None else stateful_set.replicas
+def _size(inputs: DecisionInput) -> int:
+    stateful_set = inputs.observation.stateful_set
+    return inputs.spec.replicas if stateful_set is None else stateful_set.replicas
 
 
-def _without_those_that_go(world: World) -> Cluster | None:
+def _without_those_that_go(inputs: DecisionInput) -> Cluster | None:
     """Return the cluster without the brokers whose pods are being deleted or are to be made.
 
     Brokers know of that only when it is done.
     """
-    cluster = world.observed.cluster
+    cluster = inputs.observation.cluster
     if cluster is None:
         return None
-    stay = {pod.ordinal for pod in world.observed.pods if not pod.is_terminating}
-    going = {world.spec.broker_id(o) for o in range(_size(world)) if o not in stay}
+    stay = {pod.ordinal for pod in inputs.observation.pods if not pod.is_terminating}
+    going = {inputs.spec.broker_id(o) for o in range(_size(inputs)) if o not in stay}
     if going.isdisjoint(cluster.live_brokers):
         return cluster
     return replace(cluster, live_brokers=cluster.live_brokers - going)
 
 
-def _inputs(world: World, scaling: Scaling, roll: Roll, disruption: Disruption) -> Inputs:
-    observed = world.observed
-    stateful_set = observed.stateful_set
-    return Inputs(
-        image=world.surroundings.image,
-        cluster_domain=world.surroundings.cluster_domain,
-        pods=world.surroundings.pods,
+def _resource_inputs(
+    inputs: DecisionInput,
+    scaling: ScaleInPlan,
+    rolling_update: RollingUpdate,
+    disruption: Disruption,
+) -> ResourceInputs:
+    observation = inputs.observation
+    stateful_set = observation.stateful_set
+    return ResourceInputs(
+        image=inputs.installation.image,
+        cluster_domain=inputs.installation.cluster_domain,
+        pods=inputs.installation.pods,
         replicas=scaling.replicas,
-        partition=roll.partition,
+        partition=rolling_update.partition,
         storage_size=None if stateful_set is None else stateful_set.storage_size,
         disruption=disruption,
-        racks=observed.racks,
-        nodes_in_use=frozenset(pod.node for pod in observed.pods if pod.node is not None),
+        racks=observation.racks,
+        nodes_in_use=frozenset(pod.node for pod in observation.pods if pod.node is not None),
     )

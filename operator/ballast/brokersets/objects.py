@@ -1,61 +1,61 @@
 """Which objects of a set differ from what they should be."""
 
 from ballast.brokersets import names
-from ballast.brokersets.children.resources import Inputs, desired, digest_of, obsolete
-from ballast.brokersets.steps.decision_input import World
+from ballast.brokersets.children.resources import ResourceInputs, desired, digest_of, obsolete
+from ballast.brokersets.steps.decision_input import DecisionInput
 from ballast.brokersets.steps.steps import Apply, Delete, ResizeVolume, Step
 from ballast.model.quantity import parse_quantity
 
 
-def object_steps(world: World, inputs: Inputs) -> tuple[Step, ...]:
+def object_steps(inputs: DecisionInput, resource_inputs: ResourceInputs) -> tuple[Step, ...]:
     """Return what is to be applied and deleted.
 
     An object is applied when the digest it carries is another one; of the StatefulSet also its size
     and strategy are looked at, for much depends on them and others may have changed them.
     """
-    applied = world.observed.applied
+    applied = inputs.observation.applied
     steps: list[Step] = []
-    for document in desired(world.spec, inputs):
+    for document in desired(inputs.spec, resource_inputs):
         step = Apply(document=document)
         same = applied.get((step.kind, step.name)) == digest_of(document)
-        is_tampered = step.kind == "StatefulSet" and _is_tampered(world, inputs)
-        is_unread = step.kind in world.observed.unread
-        if world.hints.reapply or is_tampered or (not same and not is_unread):
+        is_tampered = step.kind == "StatefulSet" and _is_tampered(inputs, resource_inputs)
+        is_unread = step.kind in inputs.observation.unread
+        if inputs.transient.reapply or is_tampered or (not same and not is_unread):
             steps.append(step)
     steps += [
         Delete(kind=kind, name=name)
-        for kind, name in obsolete(world.spec, inputs)
+        for kind, name in obsolete(inputs.spec, resource_inputs)
         if (kind, name) in applied
     ]
     return tuple(steps)
 
 
-def _is_tampered(world: World, inputs: Inputs) -> bool:
-    stateful_set = world.observed.stateful_set
+def _is_tampered(inputs: DecisionInput, resource_inputs: ResourceInputs) -> bool:
+    stateful_set = inputs.observation.stateful_set
     if stateful_set is None:
         return True
     is_as_wanted = (stateful_set.replicas, stateful_set.partition) == (
-        inputs.replicas,
-        inputs.partition,
+        resource_inputs.replicas,
+        resource_inputs.partition,
     )
     return not is_as_wanted
 
 
-def volume_steps(world: World) -> tuple[ResizeVolume, ...]:
+def volume_steps(inputs: DecisionInput) -> tuple[ResizeVolume, ...]:
     """Return the volumes that are smaller than the spec asks for.
 
     A StatefulSet's claim template cannot be changed, so its volumes are grown one by one, those of
     new brokers too. One that cannot be read is left alone, and none is ever made smaller.
     """
-    storage = world.spec.storage
+    storage = inputs.spec.storage
     if storage is None:
         return ()
     return tuple(
         ResizeVolume(
-            name=names.volume_claim(world.spec.identity.name, volume.ordinal), size=storage.size
+            name=names.volume_claim(inputs.spec.identity.name, volume.ordinal), size=storage.size
         )
-        for volume in world.observed.volumes
-        if volume.ordinal < world.spec.replicas
+        for volume in inputs.observation.volumes
+        if volume.ordinal < inputs.spec.replicas
         and (_bytes(volume.requested) or storage.size_bytes) < storage.size_bytes
     )
 

@@ -36,5 +36,5 @@ class PlanChunkRejected(PlanRejected):
         """Which line of the chunk, from 1; None = the chunk as a whole."""
 
 
-class MemoryRejected(ReassignError):
+class StateMismatch(ReassignError):
     """What was remembered belongs to another reassignment, or cannot be read."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.decision.decision_input import Observed
+from ballast.reassign.decision.decision_input import Observation
 from ballast.reassign.plan.plan import Plan
 from ballast.reassign.plan.progress import Sizes
 from ballast.reassign.ports import (
@@ -13,13 +13,13 @@ from ballast.reassign.ports import (
     ReplicaLogDirs,
 )
 from ballast.reassign.spec.spec import ReassignmentSpec
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 from ballast.reassign.throttle.throttle_values import BROKER_THROTTLES, TOPIC_THROTTLES
 
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
-MIN_ISR_INTERVAL_SECONDS = 15.0
+MIN_ISR_INTERVAL_S = 15.0
 """Settings of topics change seldom, and cost a request for every 200 topics."""
-SIZES_INTERVAL_SECONDS = 1.0
+SIZES_INTERVAL_S = 1.0
 """Log sizes are asked for no more often than this: they only serve order and display."""
 
 
@@ -34,42 +34,42 @@ class Observer:
         self._min_isr_of: frozenset[str] = frozenset()
         self._min_isr_at: float | None = None
 
-    async def observe(self, spec: ReassignmentSpec, memory: Memory | None, now: float) -> Observed:
+    async def observe(
+        self, spec: ReassignmentSpec, state: PersistedState | None, now: float
+    ) -> Observation:
         """Return the cluster as it is. Raises `ClusterUnavailable`."""
         # Pending moves first: what completes between the two readings still looks pending.
         pending = await self._admin.list_reassignments()
-        started = memory is not None and memory.start_time_ms is not None
+        started = state is not None and state.start_time_ms is not None
         topics = sorted({tp.topic for tp in spec.targets})
         cluster = await self._admin.describe_cluster(topics if started else None)
         visible = {tp.topic for tp in cluster.partitions}.intersection(topics)
         live = frozenset(broker.broker_id for broker in cluster.brokers)
         named = _named_log_dirs(spec)
-        return Observed(
+        return Observation(
             cluster=cluster,
             pending=pending,
-            topic_configs=await self._throttle_lists(spec, memory, visible),
+            topic_configs=await self._throttle_lists(spec, state, visible),
             min_isr_by_topic=await self._min_isr_by_topic(visible, now),
-            broker_configs=await self._rates(_rate_brokers(spec, memory) & live),
+            broker_configs=await self._rates(_rate_brokers(spec, state) & live),
             sizes=await self._read_sizes(spec, cluster, live, now),
             log_dirs=await self._replica_log_dirs(named, live),
             known_log_dirs={} if started else await self._known_log_dirs(named, live),
         )
 
     async def _throttle_lists(
-        self, spec: ReassignmentSpec, memory: Memory | None, topics: Collection[str]
+        self, spec: ReassignmentSpec, state: PersistedState | None, topics: Collection[str]
     ) -> Mapping[str, Mapping[str, str]]:
         """Read the lists where they matter: a throttle is wanted, or one is to be put back."""
         rate = spec.settings.execution.throttle_bytes_per_second
-        if memory is None or (rate is None and not memory.topic_throttles):
+        if state is None or (rate is None and not state.topic_throttles):
             return {}
         return await self._admin.topic_configs(topics, TOPIC_THROTTLES)
 
     async def _min_isr_by_topic(self, visible: Collection[str], now: float) -> Mapping[str, int]:
         """Read the values in force: most clusters set this one for all topics at once."""
         topics = frozenset(visible)
-        is_fresh = (
-            self._min_isr_at is not None and now - self._min_isr_at < MIN_ISR_INTERVAL_SECONDS
-        )
+        is_fresh = self._min_isr_at is not None and now - self._min_isr_at < MIN_ISR_INTERVAL_S
         if is_fresh and topics <= self._min_isr_of:
             return self._min_isr
         found = await self._admin.effective_topic_configs(topics, (MIN_INSYNC_REPLICAS,))
@@ -116,7 +116,7 @@ class Observer:
     async def _read_sizes(
         self, spec: ReassignmentSpec, cluster: ClusterView, live: Collection[int], now: float
     ) -> Sizes:
-        if self._sizes_at is not None and now - self._sizes_at < SIZES_INTERVAL_SECONDS:
+        if self._sizes_at is not None and now - self._sizes_at < SIZES_INTERVAL_S:
             return self._sizes
         hosts = _hosts(spec, cluster)
         sizes: dict[tuple[TopicPartition, int], int] = {}
@@ -138,13 +138,13 @@ def _positive(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
-def _rate_brokers(spec: ReassignmentSpec, memory: Memory | None) -> set[int]:
+def _rate_brokers(spec: ReassignmentSpec, state: PersistedState | None) -> set[int]:
     """Return the brokers whose throttle rates matter now."""
-    if memory is None:
+    if state is None:
         return set()
-    brokers = set(memory.broker_throttles)
+    brokers = set(state.broker_throttles)
     if spec.settings.execution.throttle_bytes_per_second is not None:
-        brokers |= _brokers_of(memory.plan)
+        brokers |= _brokers_of(state.plan)
     return brokers
 
 

@@ -12,26 +12,26 @@ from typing import TypeVar
 from ballast.model.conditions import Condition
 from ballast.model.ids import TopicPartition
 from ballast.reassign.decision.decide import decide, throttling_of
-from ballast.reassign.decision.decision_input import MY_TURN, World
-from ballast.reassign.decision.log_dir_moves import NOT_THERE_YET, Orders
-from ballast.reassign.decision.move_states import Survey, survey
-from ballast.reassign.decision.piece_order import follows
+from ballast.reassign.decision.decision_input import HAS_TURN, DecisionInput
+from ballast.reassign.decision.log_dir_moves import REPLICA_PENDING_ERRORS, LogDirOrders
+from ballast.reassign.decision.move_states import MoveStates, classify_moves
+from ballast.reassign.decision.piece_order import is_next_piece
 from ballast.reassign.decision.steps import (
     ApplyThrottle,
     CancelActive,
     Done,
     ElectPreferred,
     Finish,
-    Refuse,
+    RejectSpec,
     RestoreThrottle,
-    SaveMemory,
+    SaveState,
     Step,
     SubmitBatch,
     Wait,
 )
 from ballast.reassign.decision.throttle_plan import ThrottleChange, Throttling
-from ballast.reassign.decision.transient_state import Recent
-from ballast.reassign.errors import MemoryRejected
+from ballast.reassign.decision.transient_state import RecentObservations
+from ballast.reassign.errors import StateMismatch
 from ballast.reassign.observe import Observer
 from ballast.reassign.plan.progress import MoveState, measure
 from ballast.reassign.ports import (
@@ -42,28 +42,28 @@ from ballast.reassign.ports import (
     RequestError,
     StateStore,
 )
-from ballast.reassign.report import Moment, report, unavailable
+from ballast.reassign.report import StepResult, report, unavailable
 from ballast.reassign.spec.spec import DesiredState, ReassignmentSpec
 from ballast.reassign.state.conditions import ConditionType, LifecycleState
-from ballast.reassign.state.persisted_state import Flaw, Intent, Memory
+from ballast.reassign.state.persisted_state import Flaw, Intent, PersistedState
 from ballast.reassign.state.queueing import QueuePlace
 from ballast.reassign.state.status import Status
 
-MIN_RETRY_SECONDS = 0.5
-MAX_RETRY_SECONDS = 10.0
-SETTLE_SECONDS = 0.1
-_MAX_TROUBLES = 3
+MIN_RETRY_S = 0.5
+MAX_RETRY_S = 10.0
+SETTLE_S = 0.1
+_MAX_ERRORS = 3
 EXECUTING, ROLLING_BACK = LifecycleState.EXECUTING, LifecycleState.ROLLING_BACK
 
 _Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class ReconcileResult:
     """What one visit came to."""
 
     status: Status
-    delay_seconds: float | None
+    requeue_after_s: float | None
     """When to come again; 0 = at once; None = it has ended."""
 
 
@@ -76,133 +76,135 @@ class Reconciler:
         admin: ClusterAdmin,
         store: StateStore,
         clock: Clock,
-        poll_interval_seconds: float = 1.0,
+        poll_interval_s: float = 1.0,
         conditions: Mapping[ConditionType, Condition] | None = None,
     ) -> None:
         """``conditions`` are those last reported, for their transition times."""
         self._admin = admin
         self._store = store
         self._clock = clock
-        self._poll_interval_seconds = poll_interval_seconds
+        self._poll_interval_s = poll_interval_s
         self._observer = Observer(admin)
-        self._recent = Recent()
-        self._memory: Memory | None = None
-        self._is_recalled = False
+        self._recent = RecentObservations()
+        self._state: PersistedState | None = None
+        self._is_state_loaded = False
         self._conditions: Mapping[ConditionType, Condition] = conditions or {}
         self._last: Status | None = None
         self._outages = 0
         self._refusals = 0
         """Steps in a row of which something was refused."""
 
-    async def visit(
+    async def reconcile(
         self,
         spec: ReassignmentSpec,
-        place: QueuePlace = MY_TURN,
+        place: QueuePlace = HAS_TURN,
         *,
         full_brokers: frozenset[int] = frozenset(),
-    ) -> Visit:
+    ) -> ReconcileResult:
         """Take the next step towards ``spec`` and report.
 
         ``place`` is that among the reassignments of the same cluster; ``full_brokers`` get no
-        more replicas for now. Raises `MemoryRejected` when
+        more replicas for now. Raises `StateMismatch` when
         the store holds the state of another reassignment. A cluster that does not answer is
         reported, and tried again later. After any other error that a port raises, what is
         remembered is not known: make a new `Reconciler`.
         """
-        _check(await self.recall(), spec)
+        _check(await self.load_state(), spec)
         try:
-            world = replace(await self._observe(spec, place), full_brokers=full_brokers)
-            step = decide(world)
-            acted = await self._act(step)
+            inputs = replace(await self._observe(spec, place), full_brokers=full_brokers)
+            step = decide(inputs)
+            is_accepted = await self._act(step)
         except ClusterUnavailable as error:
             return self._outage(spec, str(error))
         self._outages = 0
-        if world.before is not self._memory:
-            world = replace(world, memory=self._memory, before=None)
-        return self._record(world, step, acted)
+        if inputs.previous_state is not self._state:
+            inputs = replace(inputs, state=self._state, previous_state=None)
+        return self._record(inputs, step, is_accepted)
 
-    async def recall(self) -> Memory | None:
+    async def load_state(self) -> PersistedState | None:
         """Return what is remembered; it is read from the store once.
 
-        Raises `MemoryRejected` when it cannot be read.
+        Raises `StateMismatch` when it cannot be read.
         """
-        if not self._is_recalled:
+        if not self._is_state_loaded:
             document = await self._store.load()
-            self._memory = None if document is None else Memory.from_document(document)
-            self._is_recalled = True
-            if self._memory is not None and self._memory.conditions:
-                self._conditions = {ConditionType(c.type): c for c in self._memory.conditions}
-        return self._memory
+            self._state = None if document is None else PersistedState.from_document(document)
+            self._is_state_loaded = True
+            if self._state is not None and self._state.conditions:
+                self._conditions = {ConditionType(c.type): c for c in self._state.conditions}
+        return self._state
 
-    async def _observe(self, spec: ReassignmentSpec, place: QueuePlace) -> World:
+    async def _observe(self, spec: ReassignmentSpec, place: QueuePlace) -> DecisionInput:
         now = self._clock.now()
-        moves_on = self._memory is not None and follows(spec.assignments.piece, self._memory)
-        memory = None if moves_on else self._memory
-        observed = await self._observer.observe(spec, memory, now)
-        self._recent.note_visible(spec.targets, observed, now)
-        self._recent.note_rates(observed.broker_configs, now)
-        return World(
+        is_next = self._state is not None and is_next_piece(spec.assignments.piece, self._state)
+        state = None if is_next else self._state
+        observation = await self._observer.observe(spec, state, now)
+        self._recent.note_visible(spec.targets, observation, now)
+        self._recent.note_rates(observation.broker_configs, now)
+        return DecisionInput(
             spec=spec,
-            memory=memory,
-            before=self._memory if moves_on else None,
-            observed=observed,
-            hints=self._recent.hints(now, spec.settings.execution.progress_deadline_seconds),
+            state=state,
+            previous_state=self._state if is_next else None,
+            observation=observation,
+            transient=self._recent.transient_state(
+                now, spec.settings.execution.progress_deadline_seconds
+            ),
             now_ms=self._clock.wall_ms(),
             place=place,
         )
 
     async def _act(self, step: Step) -> bool:
         """Carry out the step; return whether all of it was taken."""
-        troubles: list[str] = []
+        errors: list[str] = []
         match step:
-            case SaveMemory(memory=memory):
-                await self._save(memory)
+            case SaveState(state=state):
+                await self._save(state)
             case ApplyThrottle(change=change):
-                self._recent.restore_sent = False
-                self._recent.restored -= change.brokers.keys()
-                troubles, _ = await self._change_throttle(change)
+                self._recent.is_restore_sent = False
+                self._recent.restored_brokers -= change.brokers.keys()
+                errors, _ = await self._change_throttle(change)
             case RestoreThrottle(change=change):
-                troubles, answered = await self._change_throttle(change)
-                self._recent.restore_sent = not troubles
-                self._recent.restored |= answered
+                errors, answered = await self._change_throttle(change)
+                self._recent.is_restore_sent = not errors
+                self._recent.restored_brokers |= answered
             case SubmitBatch():
-                troubles = _words(await self._submit(step))
+                errors = _error_texts(await self._submit(step))
             case CancelActive(partitions=partitions, log_dirs=log_dirs):
-                troubles = _words(await self._cancel(partitions, log_dirs))
+                errors = _error_texts(await self._cancel(partitions, log_dirs))
             case ElectPreferred(partitions=partitions):
                 answers = await self._admin.elect_preferred_leaders(partitions)
                 self._recent.note_elections(partitions, answers)
-                troubles = _words(answers)
+                errors = _error_texts(answers)
             case Finish(outcome=outcome, flaw=flaw):
-                assert self._memory is not None, "only a plan that was saved can end"
-                await self._finish(self._memory, outcome, flaw)
+                assert self._state is not None, "only a plan that was saved can end"
+                await self._finish(self._state, outcome, flaw)
                 return False
-            case Refuse() | Wait() | Done():
+            case RejectSpec() | Wait() | Done():
                 return False
-        self._recent.troubles = tuple(troubles[:_MAX_TROUBLES])
-        return not troubles
+        self._recent.errors = tuple(errors[:_MAX_ERRORS])
+        return not errors
 
     async def _submit(self, batch: SubmitBatch) -> Mapping[TopicPartition, RequestError]:
         """Start moves; return the refused. A partition goes nowhere if a directory is refused."""
         refused = {
             tp: error
             for tp, error in (await self._order(batch.log_dirs)).items()
-            if tp not in batch.targets or error.error not in NOT_THERE_YET
+            if tp not in batch.targets or error.error not in REPLICA_PENDING_ERRORS
         }
         targets = {tp: target for tp, target in batch.targets.items() if tp not in refused}
         if targets:
             refused |= await self._admin.alter_reassignments(targets)
-        assert self._memory is not None, "only a plan that was saved is submitted"
+        assert self._state is not None, "only a plan that was saved is submitted"
         self._recent.note_submitted(
             {*batch.targets, *(tp for paths in batch.log_dirs.values() for tp in paths)},
             refused,
             self._clock.now(),
-            rolling_back=self._memory.intent is Intent.ROLL_BACK,
+            rolling_back=self._state.intent is Intent.ROLL_BACK,
         )
         return refused
 
     async def _cancel(
-        self, partitions: Collection[TopicPartition], log_dirs: Orders
+        self, partitions: Collection[TopicPartition], log_dirs: LogDirOrders
     ) -> dict[TopicPartition, RequestError]:
         """Take moves back; return the refused."""
         answers = await self._admin.alter_reassignments(dict.fromkeys(partitions))
@@ -217,7 +219,7 @@ class Reconciler:
         )
         return refused | kept
 
-    async def _order(self, log_dirs: Orders) -> dict[TopicPartition, RequestError]:
+    async def _order(self, log_dirs: LogDirOrders) -> dict[TopicPartition, RequestError]:
         """Have replicas go to other directories of their brokers; return the refused."""
         refused: dict[TopicPartition, RequestError] = {}
         for broker, paths in log_dirs.items():
@@ -231,108 +233,112 @@ class Reconciler:
 
     async def _change_throttle(self, change: ThrottleChange) -> tuple[list[str], set[int]]:
         """Change values; return what went wrong, and the brokers that have taken theirs."""
-        troubles: list[str] = []
+        errors: list[str] = []
         answered: set[int] = set()
         if change.topics:
-            troubles += _words(await self._admin.alter_topic_configs(change.topics))
+            errors += _error_texts(await self._admin.alter_topic_configs(change.topics))
         for broker, values in change.brokers.items():
             try:
                 error = await self._admin.alter_broker_configs(broker, values)
             except BrokerUnavailable:
                 # A debt: the next visit sees that it is still unpaid.
-                troubles.append(f"broker {broker} does not answer")
+                errors.append(f"broker {broker} does not answer")
                 continue
             if error is None:
                 answered.add(broker)
             else:
-                troubles.append(f"broker {broker}: {error.error} {error.message}")
-        return troubles, answered
+                errors.append(f"broker {broker}: {error.error} {error.message}")
+        return errors, answered
 
-    async def _save(self, memory: Memory) -> None:
-        memory = replace(memory, conditions=tuple(self._conditions.values()))
-        await self._store.save(memory.to_document())
-        self._memory = memory
+    async def _save(self, state: PersistedState) -> None:
+        state = replace(state, conditions=tuple(self._conditions.values()))
+        await self._store.save(state.to_document())
+        self._state = state
 
-    async def _finish(self, memory: Memory, outcome: LifecycleState, flaw: Flaw | None) -> None:
+    async def _finish(
+        self, state: PersistedState, outcome: LifecycleState, flaw: Flaw | None
+    ) -> None:
         # Everything is as it was: from here on, the throttle values are anybody's again.
         await self._save(
             replace(
-                memory,
+                state,
                 outcome=outcome,
-                flaw=flaw or memory.flaw,
+                flaw=flaw or state.flaw,
                 completion_time_ms=self._clock.wall_ms(),
                 topic_throttles={},
                 broker_throttles={},
             )
         )
 
-    def _record(self, world: World, step: Step, acted: bool) -> Visit:
+    def _record(self, inputs: DecisionInput, step: Step, is_accepted: bool) -> ReconcileResult:
         now = self._clock.now()
-        throttling = self._note(world, step, now)
+        throttling = self._note(inputs, step, now)
         status = report(
-            Moment(
-                world=world,
+            StepResult(
+                inputs=inputs,
                 step=step,
                 throttling=throttling,
-                bytes_per_second=self._recent.moved.per_second,
+                bytes_per_second=self._recent.copy_rate.per_second,
                 conditions=self._conditions,
             )
         )
         self._conditions, self._last = status.conditions, status
         if status.is_final:
-            return Visit(status=status, delay_seconds=None)
-        return Visit(status=status, delay_seconds=self._delay(step, acted))
+            return ReconcileResult(status=status, requeue_after_s=None)
+        return ReconcileResult(status=status, requeue_after_s=self._delay(step, is_accepted))
 
-    def _delay(self, step: Step, acted: bool) -> float:
-        if not acted:
+    def _delay(self, step: Step, is_accepted: bool) -> float:
+        if not is_accepted:
             self._refusals = 0 if isinstance(step, Wait) else self._refusals + 1
             # What is refused again and again is tried more and more seldom.
-            doubled = self._poll_interval_seconds * 2.0 ** min(max(self._refusals - 1, 0), 10)
-            return max(self._poll_interval_seconds, min(doubled, MAX_RETRY_SECONDS))
+            doubled = self._poll_interval_s * 2.0 ** min(max(self._refusals - 1, 0), 10)
+            return max(self._poll_interval_s, min(doubled, MAX_RETRY_S))
         self._refusals = 0
         # What brokers show of a change lags behind its answer by some milliseconds.
-        settling = 0.0 if isinstance(step, SaveMemory) else SETTLE_SECONDS
-        return min(settling, self._poll_interval_seconds)
+        settling = 0.0 if isinstance(step, SaveState) else SETTLE_S
+        return min(settling, self._poll_interval_s)
 
-    def _note(self, world: World, step: Step, now: float) -> Throttling | None:
+    def _note(self, inputs: DecisionInput, step: Step, now: float) -> Throttling | None:
         """Keep what the next decision may want to know; return the throttle that should be on."""
         waits_for_cluster = isinstance(step, Wait) and step.state is LifecycleState.PENDING
         self._recent.note_problems(waits_for_cluster, now)
-        memory = world.memory
-        if memory is None or memory.start_time_ms is None:
+        state = inputs.state
+        if state is None or state.start_time_ms is None:
             return None
-        seen = survey(memory, world.observed, world.hints)
-        throttling = throttling_of(world, memory, seen)
-        leaders, sizes = world.observed.leaders, world.observed.sizes
-        copied = world.observed.copied_within
-        progress = measure(seen.goal.moves, seen.states, sizes, leaders, copied)
-        moving = seen.within(MoveState.IN_PROGRESS)
+        move_states = classify_moves(state, inputs.observation, inputs.transient)
+        throttling = throttling_of(inputs, state, move_states)
+        leaders, sizes = inputs.observation.leaders, inputs.observation.sizes
+        copied = inputs.observation.copied_within
+        progress = measure(
+            move_states.target_plan.moves, move_states.states, sizes, leaders, copied
+        )
+        moving = move_states.in_state(MoveState.IN_PROGRESS)
         is_held = isinstance(step, Wait) and step.state in (EXECUTING, ROLLING_BACK)
         self._recent.note_idle(is_held and not moving, now)
-        in_flight = measure(moving, seen.states, sizes, leaders, copied)
-        self._recent.moved = self._recent.moved.sampled(progress.bytes_moved, now)
+        in_flight = measure(moving, move_states.states, sizes, leaders, copied)
+        self._recent.copy_rate = self._recent.copy_rate.sampled(progress.bytes_moved, now)
         self._recent.note_remaining(
-            _throttled_moves(seen, throttling), in_flight.bytes_remaining, now
+            _throttled_moves(move_states, throttling), in_flight.bytes_remaining, now
         )
-        paused = world.spec.settings.desired_state is DesiredState.PAUSED
+        paused = inputs.spec.settings.desired_state is DesiredState.PAUSED
         # Whatever may bring the moves on starts the deadline anew; bytes that producers add do not.
         self._recent.note_progress(
             (
                 now if paused else None,
-                dict(seen.states),
+                dict(move_states.states),
                 in_flight.bytes_moved,
-                world.observed.live_brokers,
-                world.spec.generation,
-                seen.foreign,
-                world.full_brokers,
+                inputs.observation.live_brokers,
+                inputs.spec.generation,
+                move_states.other_pending,
+                inputs.full_brokers,
             ),
             now,
         )
         return throttling
 
-    def _outage(self, spec: ReassignmentSpec, message: str) -> Visit:
+    def _outage(self, spec: ReassignmentSpec, message: str) -> ReconcileResult:
         self._outages += 1
-        delay = min(MIN_RETRY_SECONDS * 2 ** min(self._outages - 1, 10), MAX_RETRY_SECONDS)
+        delay = min(MIN_RETRY_S * 2 ** min(self._outages - 1, 10), MAX_RETRY_S)
         now_ms = self._clock.wall_ms()
         conditions = unavailable(self._conditions, spec.generation, now_ms, message)
         self._conditions = conditions
@@ -345,31 +351,31 @@ class Reconciler:
             update_time_ms=now_ms,
             conditions=conditions,
         )
-        return Visit(status=status, delay_seconds=delay)
+        return ReconcileResult(status=status, requeue_after_s=delay)
 
 
-def _check(memory: Memory | None, spec: ReassignmentSpec) -> None:
-    if memory is None:
+def _check(state: PersistedState | None, spec: ReassignmentSpec) -> None:
+    if state is None:
         return
-    if memory.name != spec.name:
-        raise MemoryRejected(f"the saved state belongs to {memory.name}, not to {spec.name}")
-    if follows(spec.assignments.piece, memory):
+    if state.name != spec.name:
+        raise StateMismatch(f"the saved state belongs to {state.name}, not to {spec.name}")
+    if is_next_piece(spec.assignments.piece, state):
         return
     if (
-        memory.piece != spec.assignments.piece
-        or memory.plan.targets != spec.targets
-        or memory.plan.log_dirs != spec.log_dirs
+        state.piece != spec.assignments.piece
+        or state.plan.targets != spec.targets
+        or state.plan.log_dirs != spec.log_dirs
     ):
-        raise MemoryRejected(
-            f"the saved state belongs to another plan: {memory.plan.digest} of "
-            f"{len(memory.plan.moves)} partitions"
+        raise StateMismatch(
+            f"the saved state belongs to another plan: {state.plan.digest} of "
+            f"{len(state.plan.moves)} partitions"
         )
 
 
-def _throttled_moves(seen: Survey, throttling: Throttling) -> frozenset[TopicPartition]:
-    copying = (move.topic_partition for move in seen.within(MoveState.IN_PROGRESS))
+def _throttled_moves(move_states: MoveStates, throttling: Throttling) -> frozenset[TopicPartition]:
+    copying = (move.topic_partition for move in move_states.in_state(MoveState.IN_PROGRESS))
     return frozenset(tp for tp in copying if tp in throttling.movement)
 
 
-def _words(errors: Mapping[_Key, RequestError]) -> list[str]:
+def _error_texts(errors: Mapping[_Key, RequestError]) -> list[str]:
     return [f"{key}: {error.error} {error.message}" for key, error in errors.items()]

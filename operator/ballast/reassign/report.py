@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ballast.model.conditions import Condition, ConditionStatus, Finding
-from ballast.reassign.decision.decision_input import World
-from ballast.reassign.decision.move_states import Survey, survey
-from ballast.reassign.decision.steps import Done, Finish, Refuse, Step, Wait
+from ballast.reassign.decision.decision_input import DecisionInput
+from ballast.reassign.decision.move_states import MoveStates, classify_moves
+from ballast.reassign.decision.steps import Done, Finish, RejectSpec, Step, Wait
 from ballast.reassign.decision.submission import dead_brokers
 from ballast.reassign.decision.throttle_plan import Throttling
 from ballast.reassign.plan.progress import MoveState, Progress, bytes_to_move, leader_size, measure
 from ballast.reassign.spec.spec import ApprovalPolicy, ReassignmentSpec
 from ballast.reassign.state.conditions import FINAL_STATUS, ConditionType, LifecycleState, updated
-from ballast.reassign.state.persisted_state import Intent, Memory
+from ballast.reassign.state.persisted_state import Intent, PersistedState
 from ballast.reassign.state.queueing import YIELDING, QueuePlace
 from ballast.reassign.state.status import (
     MAX_FAILURES,
@@ -32,16 +32,16 @@ _ACTIVE = {
     Intent.EXECUTE: LifecycleState.EXECUTING,
     Intent.CANCEL: LifecycleState.CANCELLING,
     Intent.ROLL_BACK: LifecycleState.ROLLING_BACK,
-    Intent.ABANDON: LifecycleState.CANCELLING,
+    Intent.CANCEL_ON_DELETE: LifecycleState.CANCELLING,
     Intent.LEAVE: LifecycleState.CANCELLING,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class StepResult:
     """What a status is made from, once a step has been taken."""
 
-    world: World
+    inputs: DecisionInput
     """As it was seen; ``memory`` as it is after the step."""
     step: Step
     throttling: Throttling | None
@@ -51,47 +51,49 @@ class Moment:
     """As last reported."""
 
 
-def report(moment: Moment) -> Status:
+def report(result: StepResult) -> Status:
     """Return the status after a step."""
-    world = moment.world
-    memory = world.memory
-    seen = None if memory is None else survey(memory, world.observed, world.hints)
+    inputs = result.inputs
+    state = inputs.state
+    move_states = (
+        None if state is None else classify_moves(state, inputs.observation, inputs.transient)
+    )
     conditions = updated(
-        moment.conditions,
-        findings(moment, seen),
-        generation=world.spec.generation,
-        now_ms=world.now_ms,
+        result.conditions,
+        findings(result, move_states),
+        generation=inputs.spec.generation,
+        now_ms=inputs.now_ms,
     )
     status = Status(
-        observed_generation=world.spec.generation,
-        update_time_ms=world.now_ms,
+        observed_generation=inputs.spec.generation,
+        update_time_ms=inputs.now_ms,
         conditions=conditions,
     )
-    if memory is None or seen is None:
+    if state is None or move_states is None:
         return status
     progress = measure(
-        seen.goal.moves,
-        seen.states,
-        world.observed.sizes,
-        world.observed.leaders,
-        world.observed.copied_within,
+        move_states.target_plan.moves,
+        move_states.states,
+        inputs.observation.sizes,
+        inputs.observation.leaders,
+        inputs.observation.copied_within,
     )
-    failures = _failures(world, seen)
+    failures = _failures(inputs, move_states)
     return Status(
         observed_generation=status.observed_generation,
         update_time_ms=status.update_time_ms,
         conditions=conditions,
-        plan=_plan_status(world, memory),
+        plan=_plan_status(inputs, state),
         progress=progress,
-        bytes_per_second=moment.bytes_per_second,
-        batch=_batch(world.spec, progress),
-        throttle=_throttle_status(moment.throttling, memory),
+        bytes_per_second=result.bytes_per_second,
+        batch=_batch(inputs.spec, progress),
+        throttle=_throttle_status(result.throttling, state),
         failures=failures[:MAX_FAILURES],
         failures_total=len(failures),
-        start_time_ms=memory.start_time_ms,
-        completion_time_ms=memory.completion_time_ms,
-        brokers=_broker_progress(world, seen),
-        place=_place(moment),
+        start_time_ms=state.start_time_ms,
+        completion_time_ms=state.completion_time_ms,
+        brokers=_broker_progress(inputs, move_states),
+        place=_place(result),
     )
 
 
@@ -107,24 +109,24 @@ def unavailable(
     return updated(before, found, generation=generation, now_ms=now_ms)
 
 
-def findings(moment: Moment, seen: Survey | None) -> dict[ConditionType, Finding]:
+def findings(result: StepResult, move_states: MoveStates | None) -> dict[ConditionType, Finding]:
     """Return what the moment says about each condition."""
     found = {
-        ConditionType.ACCEPTED: _accepted(moment),
-        ConditionType.PLANNED: _planned(moment.world.memory),
-        ConditionType.APPROVED: _approved(moment),
-        ConditionType.PROGRESSING: _of_piece(moment, _progressing(moment)),
-        ConditionType.THROTTLED: _throttled(moment),
-        ConditionType.VERIFIED: _verified(moment),
-        ConditionType.STALLED: _stalled(moment),
-        ConditionType.SUCCEEDED: _succeeded(moment, seen),
+        ConditionType.ACCEPTED: _accepted(result),
+        ConditionType.PLANNED: _planned(result.inputs.state),
+        ConditionType.APPROVED: _approved(result),
+        ConditionType.PROGRESSING: _of_piece(result, _progressing(result)),
+        ConditionType.THROTTLED: _throttled(result),
+        ConditionType.VERIFIED: _verified(result),
+        ConditionType.STALLED: _stalled(result),
+        ConditionType.SUCCEEDED: _succeeded(result, move_states),
     }
     return {kind: finding for kind, finding in found.items() if finding is not None}
 
 
-def _of_piece(moment: Moment, finding: Finding) -> Finding:
+def _of_piece(result: StepResult, finding: Finding) -> Finding:
     """Return a finding that says which piece of a large plan it is about."""
-    piece = moment.world.spec.assignments.piece
+    piece = result.inputs.spec.assignments.piece
     if piece is None:
         return finding
     return replace(
@@ -132,76 +134,74 @@ def _of_piece(moment: Moment, finding: Finding) -> Finding:
     )
 
 
-def _accepted(moment: Moment) -> Finding | None:
-    step = moment.step
-    if isinstance(step, Refuse):
+def _accepted(result: StepResult) -> Finding | None:
+    step = result.step
+    if isinstance(step, RejectSpec):
         message = "; ".join(str(problem.error) for problem in step.problems)
         return Finding(status=_FALSE, reason=step.problems[0].kind, message=message)
     if isinstance(step, Wait) and step.state is LifecycleState.PENDING:
         return Finding(status=_UNKNOWN, reason=step.reason, message=step.message)
-    memory = moment.world.memory
-    changed = (
-        0 if memory is None else sum(len(m.origin) != len(m.target) for m in memory.plan.moves)
-    )
+    state = result.inputs.state
+    changed = 0 if state is None else sum(len(m.origin) != len(m.target) for m in state.plan.moves)
     message = f"changes the replication factor of {changed} partitions" if changed else ""
     return Finding(status=_TRUE, reason="Valid", message=message)
 
 
-def _planned(memory: Memory | None) -> Finding | None:
-    if memory is None:
+def _planned(state: PersistedState | None) -> Finding | None:
+    if state is None:
         return None
-    digest = memory.plan.digest if memory.piece is None else memory.piece.plan_digest
+    digest = state.plan.digest if state.piece is None else state.piece.plan_digest
     return Finding(status=_TRUE, reason="PlanStored", message=digest)
 
 
-def _approved(moment: Moment) -> Finding | None:
-    step, memory = moment.step, moment.world.memory
+def _approved(result: StepResult) -> Finding | None:
+    step, state = result.step, result.inputs.state
     if isinstance(step, Wait) and step.state is LifecycleState.AWAITING_APPROVAL:
         return Finding(status=_FALSE, reason=step.reason, message=step.message)
-    if memory is None or memory.start_time_ms is None:
+    if state is None or state.start_time_ms is None:
         return None
-    manual = moment.world.spec.settings.approval.policy is ApprovalPolicy.MANUAL
+    manual = result.inputs.spec.settings.approval.policy is ApprovalPolicy.MANUAL
     return Finding(status=_TRUE, reason="DigestApproved" if manual else "Automatic")
 
 
-def _progressing(moment: Moment) -> Finding:
-    step, hints = moment.step, moment.world.hints
+def _progressing(result: StepResult) -> Finding:
+    step, transient = result.step, result.inputs.transient
     outcome = _outcome(step)
     if outcome is not None:
         return Finding(status=_FALSE, reason=outcome.value)
     if isinstance(step, Wait) and step.reason not in _WORKING:
         return Finding(status=_FALSE, reason=step.reason, message=step.message)
-    if hints.below_ingress:
+    if transient.is_below_ingress:
         return Finding(
             status=_UNKNOWN,
             reason="ThrottleBelowIngress",
             message="producers bring in more than the throttle lets through: raise its rate",
         )
     message = step.message if isinstance(step, Wait) else type(step).__name__
-    if hints.troubles:
-        message = "; ".join(hints.troubles)
+    if transient.errors:
+        message = "; ".join(transient.errors)
     return Finding(
         status=_TRUE, reason=step.reason if isinstance(step, Wait) else "Moving", message=message
     )
 
 
-def _throttled(moment: Moment) -> Finding:
-    memory, throttling = moment.world.memory, moment.throttling
+def _throttled(result: StepResult) -> Finding:
+    state, throttling = result.inputs.state, result.throttling
     rate = None if throttling is None else throttling.bytes_per_second
-    if memory is not None and memory.has_throttles and rate is not None:
+    if state is not None and state.has_throttles and rate is not None:
         return Finding(status=_TRUE, reason="Applied", message=f"{rate} bytes/s")
-    if memory is not None and memory.has_throttles:
+    if state is not None and state.has_throttles:
         return Finding(status=_TRUE, reason="Restoring")
-    before = moment.conditions.get(ConditionType.THROTTLED)
+    before = result.conditions.get(ConditionType.THROTTLED)
     was_set = before is not None and before.reason in {"Applied", "Restoring", "Restored"}
     return Finding(status=_FALSE, reason="Restored" if was_set else "NotRequested")
 
 
-def _verified(moment: Moment) -> Finding | None:
-    step = moment.step
+def _verified(result: StepResult) -> Finding | None:
+    step = result.step
     outcome = _outcome(step)
-    memory = moment.world.memory
-    flaw = memory.flaw if isinstance(step, Finish | Done) and memory is not None else None
+    state = result.inputs.state
+    flaw = state.flaw if isinstance(step, Finish | Done) and state is not None else None
     if flaw is not None:
         return Finding(status=_FALSE, reason=flaw.reason, message=flaw.message)
     if outcome in {LifecycleState.COMPLETED, LifecycleState.ROLLED_BACK}:
@@ -213,46 +213,50 @@ def _verified(moment: Moment) -> Finding | None:
     return None
 
 
-def _stalled(moment: Moment) -> Finding:
-    if moment.world.hints.stalled and _outcome(moment.step) is None:
-        seconds = moment.world.spec.settings.execution.progress_deadline_seconds
-        waits = moment.step.message if isinstance(moment.step, Wait) else ""
+def _stalled(result: StepResult) -> Finding:
+    if result.inputs.transient.is_stalled and _outcome(result.step) is None:
+        seconds = result.inputs.spec.settings.execution.progress_deadline_seconds
+        waits = result.step.message if isinstance(result.step, Wait) else ""
         message = f"nothing has moved for {seconds} s: {waits}"
         return Finding(status=_TRUE, reason="ProgressDeadlineExceeded", message=message)
     return Finding(status=_FALSE, reason="Progressing")
 
 
-def _succeeded(moment: Moment, seen: Survey | None) -> Finding:
-    step, memory = moment.step, moment.world.memory
+def _succeeded(result: StepResult, move_states: MoveStates | None) -> Finding:
+    step, state = result.step, result.inputs.state
     outcome = _outcome(step)
     if outcome is not None:
         return Finding(
-            status=FINAL_STATUS[outcome], reason=outcome.value, message=_closing_words(moment, seen)
+            status=FINAL_STATUS[outcome],
+            reason=outcome.value,
+            message=_closing_words(result, move_states),
         )
     if isinstance(step, Wait):
         return Finding(status=_UNKNOWN, reason=step.state.value, message=step.message)
-    if memory is None or memory.start_time_ms is None:
+    if state is None or state.start_time_ms is None:
         return Finding(status=_UNKNOWN, reason=LifecycleState.PLANNING.value)
-    closing = memory.intent is Intent.EXECUTE and seen is not None and not seen.unfinished
-    state = LifecycleState.VERIFYING if closing else _ACTIVE[memory.intent]
-    return Finding(status=_UNKNOWN, reason=state.value)
+    closing = (
+        state.intent is Intent.EXECUTE and move_states is not None and not move_states.unfinished
+    )
+    lifecycle = LifecycleState.VERIFYING if closing else _ACTIVE[state.intent]
+    return Finding(status=_UNKNOWN, reason=lifecycle.value)
 
 
-def _closing_words(moment: Moment, seen: Survey | None) -> str:
-    if isinstance(moment.step, Refuse) or seen is None:
-        return "; ".join(str(problem.error) for problem in getattr(moment.step, "problems", ()))
+def _closing_words(result: StepResult, move_states: MoveStates | None) -> str:
+    if isinstance(result.step, RejectSpec) or move_states is None:
+        return "; ".join(str(problem.error) for problem in getattr(result.step, "problems", ()))
     counts = {
-        "in place": len(seen.within(MoveState.COMPLETED)),
-        "skipped": len(seen.within(MoveState.SKIPPED)),
-        "failed": len(seen.within(MoveState.FAILED)),
+        "in place": len(move_states.in_state(MoveState.COMPLETED)),
+        "skipped": len(move_states.in_state(MoveState.SKIPPED)),
+        "failed": len(move_states.in_state(MoveState.FAILED)),
     }
     words = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    return f"{len(seen.goal.moves)} partitions: {words or 'none in place'}"
+    return f"{len(move_states.target_plan.moves)} partitions: {words or 'none in place'}"
 
 
 def _outcome(step: Step) -> LifecycleState | None:
     match step:
-        case Refuse():
+        case RejectSpec():
             return LifecycleState.INVALID
         case Finish(outcome=outcome) | Done(outcome=outcome):
             return outcome
@@ -260,8 +264,8 @@ def _outcome(step: Step) -> LifecycleState | None:
             return None
 
 
-def _plan_status(world: World, memory: Memory) -> PlanStatus:
-    plan = memory.plan
+def _plan_status(inputs: DecisionInput, state: PersistedState) -> PlanStatus:
+    plan = state.plan
     return PlanStatus(
         digest=plan.digest,
         rollback_digest=plan.rollback_digest,
@@ -269,18 +273,20 @@ def _plan_status(world: World, memory: Memory) -> PlanStatus:
         replica_moves=plan.replica_moves,
         leader_changes=plan.leader_changes,
         log_dir_moves=plan.log_dir_moves,
-        bytes_to_move=bytes_to_move(plan.moves, world.observed.sizes, world.observed.leaders),
+        bytes_to_move=bytes_to_move(
+            plan.moves, inputs.observation.sizes, inputs.observation.leaders
+        ),
     )
 
 
-def _place(moment: Moment) -> QueuePlace | None:
-    step = moment.step
+def _place(result: StepResult) -> QueuePlace | None:
+    step = result.step
     if not isinstance(step, Wait):
         return None
     if step.state is LifecycleState.QUEUED:
-        return moment.world.place
-    memory = moment.world.memory
-    return YIELDING if memory is not None and memory.lets_others_begin else None
+        return result.inputs.place
+    state = result.inputs.state
+    return YIELDING if state is not None and state.yields_turn else None
 
 
 def _batch(spec: ReassignmentSpec, progress: Progress) -> tuple[int, int]:
@@ -289,20 +295,20 @@ def _batch(spec: ReassignmentSpec, progress: Progress) -> tuple[int, int]:
     return -(-started // size), -(-progress.total // size)
 
 
-def _throttle_status(throttling: Throttling | None, memory: Memory) -> ThrottleStatus:
+def _throttle_status(throttling: Throttling | None, state: PersistedState) -> ThrottleStatus:
     return ThrottleStatus(
         applied_bytes_per_second=None if throttling is None else throttling.bytes_per_second,
-        broker_ids=tuple(sorted(memory.broker_throttles)),
-        restored=not memory.has_throttles,
+        broker_ids=tuple(sorted(state.broker_throttles)),
+        restored=not state.has_throttles,
     )
 
 
-def _failures(world: World, seen: Survey) -> list[Failure]:
+def _failures(inputs: DecisionInput, move_states: MoveStates) -> list[Failure]:
     failures = []
-    for move in seen.within(MoveState.FAILED, MoveState.BLOCKED):
+    for move in move_states.in_state(MoveState.FAILED, MoveState.BLOCKED):
         tp = move.topic_partition
-        error = world.hints.failed.get(tp) or world.hints.refused.get(tp)
-        dead = dead_brokers(move, world.observed)
+        error = inputs.transient.failures.get(tp) or inputs.transient.refusals.get(tp)
+        dead = dead_brokers(move, inputs.observation)
         if error is not None:
             reason, message = error.error, error.message
         elif dead:
@@ -315,16 +321,16 @@ def _failures(world: World, seen: Survey) -> list[Failure]:
     return failures
 
 
-def _broker_progress(world: World, seen: Survey) -> tuple[BrokerProgress, ...]:
+def _broker_progress(inputs: DecisionInput, move_states: MoveStates) -> tuple[BrokerProgress, ...]:
     moved: dict[int, int] = {}
     total: dict[int, int] = {}
-    leaders = world.observed.leaders
-    for move in seen.goal.moves:
+    leaders = inputs.observation.leaders
+    for move in move_states.target_plan.moves:
         tp = move.topic_partition
-        whole = leader_size(move, world.observed.sizes, leaders.get(tp, -1))
-        done = seen.states[tp] is MoveState.COMPLETED
+        whole = leader_size(move, inputs.observation.sizes, leaders.get(tp, -1))
+        done = move_states.states[tp] is MoveState.COMPLETED
         for broker in move.adding:
-            copied = whole if done else min(whole, world.observed.sizes.get((tp, broker), 0))
+            copied = whole if done else min(whole, inputs.observation.sizes.get((tp, broker), 0))
             moved[broker] = moved.get(broker, 0) + copied
             total[broker] = total.get(broker, 0) + whole
     return tuple(

@@ -9,11 +9,11 @@ from ballast.model.ids import TopicPartition
 from ballast.net.admin.admin import AdminClient
 from ballast.reassign.decision import decide, submission
 from ballast.reassign.decision.closing import close
-from ballast.reassign.decision.decision_input import Observed, World
-from ballast.reassign.decision.log_dir_moves import taken_back
-from ballast.reassign.decision.move_states import Survey
+from ballast.reassign.decision.decision_input import DecisionInput, Observation
+from ballast.reassign.decision.log_dir_moves import log_dir_cancellations
+from ballast.reassign.decision.move_states import MoveStates
 from ballast.reassign.decision.steps import CancelActive, ElectPreferred, RestoreThrottle, Step
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 from tests.simulation.hard_moves import run_hard_moves
 from tests.simulation.mutants.mutant import Mutant, NotFound
 from tests.simulation.violations import InvariantViolation
@@ -56,10 +56,10 @@ def minimum_is_read_from_topics_alone(patch: pytest.MonkeyPatch) -> None:
 def minimum_counts_beyond_the_replicas(patch: pytest.MonkeyPatch) -> None:
     # A partition with one replica waits for two in sync, before it may get a second one.
 
-    def needed(observed: Observed, partition: TopicPartition) -> int:
-        return observed.min_isr(partition.topic)
+    def needed(observation: Observation, partition: TopicPartition) -> int:
+        return observation.min_isr(partition.topic)
 
-    patch.setattr(Observed, "needed_in_sync", needed)
+    patch.setattr(Observation, "needed_in_sync", needed)
 
 
 def cure_waits_for_the_dead(patch: pytest.MonkeyPatch) -> None:
@@ -71,10 +71,10 @@ def throttle_waits_for_elections(patch: pytest.MonkeyPatch) -> None:
     # Preferred leaders are elected first, and the throttle is put back after that.
     under_way = decide._under_way
 
-    def elect_first(world: World, memory: Memory, seen: Survey) -> Step:
-        step = under_way(world, memory, seen)
-        if isinstance(step, RestoreThrottle) and not seen.unfinished:
-            later = close(world, memory, seen)
+    def elect_first(inputs: DecisionInput, state: PersistedState, move_states: MoveStates) -> Step:
+        step = under_way(inputs, state, move_states)
+        if isinstance(step, RestoreThrottle) and not move_states.unfinished:
+            later = close(inputs, state, move_states)
             return later if isinstance(later, ElectPreferred) else step
         return step
 
@@ -84,16 +84,22 @@ def throttle_waits_for_elections(patch: pytest.MonkeyPatch) -> None:
 def throttle_waits_for_cancels(patch: pytest.MonkeyPatch) -> None:
     # A cancel that was refused is repeated before anything else is done.
 
-    def again(world: World, memory: Memory, seen: Survey) -> CancelActive | None:
-        copying = taken_back(memory.plan, world.observed)
-        return CancelActive(partitions=seen.ours, log_dirs=copying) if seen.ours else None
+    def again(
+        inputs: DecisionInput, state: PersistedState, move_states: MoveStates
+    ) -> CancelActive | None:
+        copying = log_dir_cancellations(state.plan, inputs.observation)
+        return (
+            CancelActive(partitions=move_states.own_pending, log_dirs=copying)
+            if move_states.own_pending
+            else None
+        )
 
     patch.setattr(decide, "_cancel", again)
 
 
 def what_cannot_end_keeps_its_turn(patch: pytest.MonkeyPatch) -> None:
     # Others wait until the broker is back that this one waits for.
-    patch.setattr(Memory, "lets_others_begin", property(lambda _: False))
+    patch.setattr(PersistedState, "yields_turn", property(lambda _: False))
 
 
 MUTANTS = (

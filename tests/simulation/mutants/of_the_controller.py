@@ -23,7 +23,7 @@ from ballast.model.leadership import LeaderAndIsr
 from ballast.reassign.decision import decide
 from ballast.reassign.decision import throttle_plan as throttling_module
 from ballast.reassign.decision.throttle_plan import ThrottleChange, Throttling
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 from ballast.zk.client import Operation
 from ballast.zk.controller_store.fencing import FencedWriter
 from ballast.zk.election import Election
@@ -295,12 +295,14 @@ def dead_brokers_are_taken_for_removed(patch: pytest.MonkeyPatch) -> None:
 def throttle_is_left_behind(patch: pytest.MonkeyPatch) -> None:
     # The reconciler knows how to set a throttle, and not that it has to be taken away.
 
-    def only_to_set(memory: Memory, throttling: Throttling, *rest: Any, **options: Any) -> Any:
+    def only_to_set(
+        memory: PersistedState, throttling: Throttling, *rest: Any, **options: Any
+    ) -> Any:
         if throttling.bytes_per_second is None:
             return ThrottleChange()
-        return throttling_module.wanted_change(memory, throttling, *rest, **options)
+        return throttling_module.throttle_change(memory, throttling, *rest, **options)
 
-    patch.setattr(decide, "wanted_change", only_to_set)
+    patch.setattr(decide, "throttle_change", only_to_set)
 
 
 def rules(*names: str) -> frozenset[str]:

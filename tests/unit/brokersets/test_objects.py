@@ -3,14 +3,14 @@ from typing import Any
 
 import pytest
 
-from ballast.brokersets.children.resources import Inputs, desired, digest_of
+from ballast.brokersets.children.resources import ResourceInputs, desired, digest_of
 from ballast.brokersets.objects import object_steps, volume_steps
-from ballast.brokersets.observation.observed import VolumeView
-from ballast.brokersets.steps.decision_input import Hints, World
+from ballast.brokersets.observation.observation import VolumeView
+from ballast.brokersets.steps.decision_input import DecisionInput, TransientState
 from ballast.brokersets.steps.steps import Apply, Delete, ResizeVolume
-from tests.unit.brokersets.worlds import broker_set, observed, stateful_set, world
+from tests.unit.brokersets.builders import broker_set, decision_input, observation, stateful_set
 
-INPUTS = Inputs(image="ballast:1", replicas=3, storage_size="10Gi")
+INPUTS = ResourceInputs(image="ballast:1", replicas=3, storage_size="10Gi")
 
 
 def applied(**fields: Any) -> dict[tuple[str, str], str]:
@@ -20,18 +20,18 @@ def applied(**fields: Any) -> dict[tuple[str, str], str]:
     }
 
 
-def applied_kinds(seen: World, inputs: Inputs = INPUTS) -> list[str]:
+def applied_kinds(seen: DecisionInput, inputs: ResourceInputs = INPUTS) -> list[str]:
     return [step.kind for step in object_steps(seen, inputs) if isinstance(step, Apply)]
 
 
 def test_everything_is_made_at_first_the_stateful_set_last() -> None:
-    kinds = applied_kinds(world(seen=observed(stateful_set=None)))
+    kinds = applied_kinds(decision_input(seen=observation(stateful_set=None)))
     assert len(kinds) == 7
     assert kinds[-1] == "StatefulSet"
 
 
 def test_what_is_as_it_should_be_is_left_alone() -> None:
-    assert object_steps(world(seen=observed(applied=applied())), INPUTS) == ()
+    assert object_steps(decision_input(seen=observation(applied=applied())), INPUTS) == ()
 
 
 @pytest.mark.parametrize(
@@ -44,18 +44,25 @@ def test_what_is_as_it_should_be_is_left_alone() -> None:
         pytest.param(stateful_set(), replace(INPUTS, partition=3), id="it is to be held"),
     ],
 )
-def test_the_stateful_sets_size_and_strategy_are_looked_at(seen: Any, inputs: Inputs) -> None:
-    given = world(seen=observed(applied=applied(), stateful_set=seen))
+def test_the_stateful_sets_size_and_strategy_are_looked_at(
+    seen: Any, inputs: ResourceInputs
+) -> None:
+    given = decision_input(seen=observation(applied=applied(), stateful_set=seen))
     assert applied_kinds(given, inputs) == ["StatefulSet"]
 
 
 def test_only_what_changed_is_applied() -> None:
     spec = broker_set(config={"num.partitions": "9"})
-    assert applied_kinds(world(spec, observed(applied=applied()))) == ["ConfigMap", "StatefulSet"]
+    assert applied_kinds(decision_input(spec, observation(applied=applied()))) == [
+        "ConfigMap",
+        "StatefulSet",
+    ]
 
 
 def test_everything_is_applied_again_now_and_then() -> None:
-    given = world(seen=observed(applied=applied()), hints=Hints(reapply=True))
+    given = decision_input(
+        seen=observation(applied=applied()), transient=TransientState(reapply=True)
+    )
     assert len(applied_kinds(given)) == 7
 
 
@@ -63,9 +70,9 @@ def test_what_is_not_asked_for_any_more_is_deleted_if_it_is_there() -> None:
     spec = broker_set(disruption={"policy": "None"})
     there = applied()
     budget = Delete(kind="PodDisruptionBudget", name="prod-broker")
-    assert object_steps(world(spec, observed(applied=there)), INPUTS) == (budget,)
+    assert object_steps(decision_input(spec, observation(applied=there)), INPUTS) == (budget,)
     del there["PodDisruptionBudget", "prod-broker"]
-    assert object_steps(world(spec, observed(applied=there)), INPUTS) == ()
+    assert object_steps(decision_input(spec, observation(applied=there)), INPUTS) == ()
 
 
 @pytest.mark.parametrize(
@@ -83,10 +90,10 @@ def test_volumes_grow_with_the_spec(requested: str, ordinal: int, grows: bool) -
     name = f"data-prod-broker-{ordinal}"
     volume = VolumeView(name=name, ordinal=ordinal, requested=requested)
     spec = broker_set(storage={"size": "20Gi"})
-    steps = volume_steps(world(spec, observed(volumes=(volume,))))
+    steps = volume_steps(decision_input(spec, observation(volumes=(volume,))))
     assert steps == ((ResizeVolume(name=name, size="20Gi"),) if grows else ())
 
 
 def test_an_existing_clusters_volumes_are_its_own() -> None:
     spec = broker_set(bootstrapServers="k:1", replicas=None, zookeeper=None, storage=None)
-    assert volume_steps(world(spec)) == ()
+    assert volume_steps(decision_input(spec)) == ()

@@ -10,7 +10,7 @@ from ballast.cli.kubectl.plan import STATE_KEY
 from ballast.model.ids import TopicPartition
 from ballast.reassign.plan.chunks import ChunkedPlan, write_plan
 from ballast.reassign.plan.plan import Plan
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 
 PLAN = Plan.of(
     {TopicPartition("orders", 0): (1, 2), TopicPartition("orders", 1): (2, 1)},
@@ -78,7 +78,7 @@ def broker_set(**status: object) -> Document:
 
 def saved_state(plan: Plan = PLAN, *, uid: str = UID, parts: int = 0) -> list[Document]:
     """Return the ConfigMaps in which a move remembers its plan: the index, and its parts."""
-    text = json.dumps(Memory(name="move", plan=plan).to_document())
+    text = json.dumps(PersistedState(name="move", plan=plan).to_document())
     packed = gzip.compress(text.encode(), mtime=0)
     size = -(-len(packed) // parts) if parts else 0
     pieces = [packed[start : start + size] for start in range(0, len(packed), size or 1)]

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from ballast.broker.config.config import PROPERTIES
-from ballast.brokersets.decide import decide, refused
+from ballast.brokersets.decide import decide, reject_spec
 from ballast.brokersets.errors import InvalidBrokerSet
-from ballast.brokersets.observation.observed import VolumeView
+from ballast.brokersets.observation.observation import VolumeView
 from ballast.brokersets.spec import parse as reading
 from ballast.brokersets.spec import parse_template as template_reading
 from ballast.brokersets.spec.config_keys import (
@@ -23,13 +23,13 @@ from ballast.brokersets.spec.config_keys import (
     UNSERVED_PREFIXES,
     is_forbidden,
 )
-from ballast.brokersets.spec.parse import read_broker_set
+from ballast.brokersets.spec.parse import parse_broker_set
 from ballast.brokersets.status.broker_states import BrokerState
 from ballast.brokersets.status.conditions import ConditionType
 from ballast.brokersets.steps.ensemble import Accepted, EnsembleState
 from ballast.model.settings.table import BROKER_SETTINGS
 from ballast.model.settings.values import ConfigType
-from tests.unit.brokersets.worlds import NOW_MS, cluster, observed, world
+from tests.unit.brokersets.builders import NOW_MS, cluster, decision_input, observation
 from tests.unit.crds.schemas import (
     BROKER_SETS,
     REASSIGNMENTS,
@@ -183,7 +183,7 @@ def document(spec: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("spec", [MANAGED, EXISTING, SMALL], ids=["managed", "existing", "small"])
 def test_every_field_of_the_schema_is_read(spec: dict[str, Any]) -> None:
     assert list(complaints(spec, SPEC)) == []
-    assert read_broker_set(document(spec)).identity.name == "prod"
+    assert parse_broker_set(document(spec)).identity.name == "prod"
 
 
 def test_the_examples_above_set_every_field() -> None:
@@ -205,7 +205,7 @@ def test_the_examples_above_set_every_field() -> None:
 )
 def test_defaults_are_those_of_the_code(spec: dict[str, Any]) -> None:
     stored = with_defaults(spec, SPEC)
-    assert read_broker_set(document(stored)) == read_broker_set(document(spec))
+    assert parse_broker_set(document(stored)) == parse_broker_set(document(spec))
 
 
 def test_drains_are_executed_as_any_reassignment() -> None:
@@ -230,7 +230,7 @@ def test_every_choice_is_understood(path: list[str], choice: str) -> None:
     for name in path[:-1]:
         place = place[name]
     place[path[-1]] = choice
-    assert read_broker_set(changed) != read_broker_set(document(SMALL))
+    assert parse_broker_set(changed) != parse_broker_set(document(SMALL))
 
 
 @pytest.mark.parametrize(
@@ -307,14 +307,14 @@ def test_the_properties_that_are_switches_are_the_brokers() -> None:
 
 def reported() -> dict[str, Any]:
     """Return the status of a set that was well, and of which broker 2 has then gone."""
-    before = decide(world()).status
-    gone = observed(
+    before = decide(decision_input()).status
+    gone = observation(
         racks={f"node-{n}": f"zone-{n}" for n in range(3)},
         cluster=cluster(((0, 1, 2), (0, 1)), live=(0, 1), bytes_by_broker={0: 2**60}),
         volumes=(VolumeView(name="data-0", ordinal=0, requested="10Gi", capacity="10Gi"),),
     )
     found = EnsembleState(accepted=Accepted(connect="zk:2181", cluster_id="abc"))
-    status = decide(world(None, gone, status=before, ensemble=found)).status
+    status = decide(decision_input(None, gone, status=before, ensemble=found)).status
     return dict(json.loads(json.dumps(status)))
 
 
@@ -325,16 +325,16 @@ def test_everything_that_is_reported_is_in_the_schema() -> None:
 
 
 def test_a_first_status_is_in_the_schema() -> None:
-    empty = observed(stateful_set=None, pods=(), cluster=None, controller=None, zookeeper=None)
-    status = json.loads(json.dumps(decide(world(None, empty)).status))
+    empty = observation(stateful_set=None, pods=(), cluster=None, controller=None, zookeeper=None)
+    status = json.loads(json.dumps(decide(decision_input(None, empty)).status))
     assert list(complaints(status, STATUS, "status")) == []
 
 
 def test_a_refusal_is_in_the_schema() -> None:
     bad = document(SMALL | {"replicas": 0})
     with pytest.raises(InvalidBrokerSet) as failure:
-        read_broker_set(bad)
-    decision = refused(bad["metadata"], {}, failure.value, now_ms=NOW_MS)
+        parse_broker_set(bad)
+    decision = reject_spec(bad["metadata"], {}, failure.value, now_ms=NOW_MS)
     assert list(complaints(json.loads(json.dumps(decision.status)), STATUS)) == []
 
 
@@ -354,4 +354,4 @@ def test_what_only_the_operator_refuses_it_refuses() -> None:
     assert manifests
     for path in manifests:
         with pytest.raises(InvalidBrokerSet):
-            read_broker_set(yaml.safe_load(path.read_text()))
+            parse_broker_set(yaml.safe_load(path.read_text()))

@@ -61,7 +61,7 @@ SOURCES = {
         *(
             "brokersets/decide.py",
             "brokersets/steps/rolling_update.py",
-            "brokersets/steps/scaling.py",
+            "brokersets/steps/scale_in.py",
         ),
         *(
             "brokersets/steps/ensemble.py",

@@ -27,7 +27,7 @@ from ballast.reassign.state.conditions import LifecycleState
 from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster
 from tests.fakes.fuse import Fuse, Killed
 from tests.fakes.kubernetes import FakeKubernetes
-from tests.unit.reassign.house import ORIGINS, TARGETS
+from tests.unit.reassign.scenario import ORIGINS, TARGETS
 
 NAMESPACE = "ns"
 _MAX_LOOKS = 1000

@@ -13,8 +13,8 @@ from ballast.reassign.throttle.throttle_values import (
     LEADER_REPLICAS,
 )
 from tests.fakes.fuse import Fuse
-from tests.unit.reassign.house import (
-    House,
+from tests.unit.reassign.scenario import (
+    Scenario,
     always,
     assert_nothing_pending,
     cancel_after_first,
@@ -25,7 +25,7 @@ from tests.unit.reassign.house import (
     spec,
 )
 
-SCENARIOS: dict[str, tuple[Callable[[House], ReassignmentSpec], LifecycleState]] = {
+SCENARIOS: dict[str, tuple[Callable[[Scenario], ReassignmentSpec], LifecycleState]] = {
     "plain": (always(spec()), LifecycleState.COMPLETED),
     "throttled": (always(spec(rate=2000)), LifecycleState.COMPLETED),
     "paused": (paused_for_a_while, LifecycleState.COMPLETED),
@@ -42,19 +42,21 @@ def test_killed_at_any_effect_it_comes_to_the_same_end(name: str, after: bool) -
     reference = _prepared(script, None, after)
     assert reference.run().state is outcome
     for at in range(1, len(reference.fuse.effects) + 1):
-        house = _prepared(script, at, after)
-        before = house.cluster.configs()
-        assert house.run().state is outcome, at
-        assert house.cluster.configs() == before, f"throttle left behind, killed at effect {at}"
-        assert_nothing_pending(house.cluster)
+        scenario = _prepared(script, at, after)
+        before = scenario.cluster.configs()
+        assert scenario.run().state is outcome, at
+        assert scenario.cluster.configs() == before, f"throttle left behind, killed at effect {at}"
+        assert_nothing_pending(scenario.cluster)
         if outcome is not LifecycleState.CANCELLED:
-            assert house.cluster.replicas() == reference.cluster.replicas(), at
+            assert scenario.cluster.replicas() == reference.cluster.replicas(), at
         if name == "throttled":
-            assert house.cluster.unthrottled_bytes == 0.0, at
+            assert scenario.cluster.unthrottled_bytes == 0.0, at
 
 
-def _prepared(script: Callable[[House], ReassignmentSpec], at: int | None, after: bool) -> House:
+def _prepared(
+    script: Callable[[Scenario], ReassignmentSpec], at: int | None, after: bool
+) -> Scenario:
     model = cluster()
     model.topic_configs["t"] = {LEADER_REPLICAS: "0:1,7:7"}
     model.broker_configs[4] = {FOLLOWER_RATE: "123456"}
-    return House(model, script, fuse=Fuse(at=at, after=after))
+    return Scenario(model, script, fuse=Fuse(at=at, after=after))

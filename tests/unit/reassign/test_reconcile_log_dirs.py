@@ -13,7 +13,7 @@ from ballast.reassign.spec.spec import Assignments, DesiredState, ReassignmentSp
 from ballast.reassign.state.conditions import ConditionType, LifecycleState
 from ballast.reassign.throttle.throttle_values import FOLLOWER_RATE, LOG_DIRS_RATE
 from tests.fakes.fuse import Fuse
-from tests.unit.reassign.house import ORIGINS, T0, T1, House, always, cluster, spec, visits
+from tests.unit.reassign.scenario import ORIGINS, T0, T1, Scenario, always, cluster, spec, visits
 
 TARGETS = {T0: (1, 2, 3), T1: (2, 3, 4)}
 """Only T1 gets a replica on another broker: on 4, instead of 1."""
@@ -37,33 +37,35 @@ def naming(
     )
 
 
-def finishing(house: House) -> None:
+def finishing(scenario: Scenario) -> None:
     """Let copies end a while after they have begun."""
-    if house.clock.seconds % 5 > 3:
-        house.admin.finish_log_dir_moves()
+    if scenario.clock.seconds % 5 > 3:
+        scenario.admin.finish_log_dir_moves()
 
 
-def made(script: Callable[[House], ReassignmentSpec], fuse: Fuse | None = None) -> House:
-    return House(cluster(), script, fuse=fuse or Fuse(), events=finishing)
+def made(script: Callable[[Scenario], ReassignmentSpec], fuse: Fuse | None = None) -> Scenario:
+    return Scenario(cluster(), script, fuse=fuse or Fuse(), events=finishing)
 
 
-def lies(house: House) -> dict[tuple[TopicPartition, int], str | None]:
+def lies(scenario: Scenario) -> dict[tuple[TopicPartition, int], str | None]:
     """Return where replicas are that are not in /data."""
-    brokers = {tp: p.sizes for tp, p in house.cluster.partitions.items()}
+    brokers = {tp: p.sizes for tp, p in scenario.cluster.partitions.items()}
     found = {
-        (tp, broker): house.admin.log_dir_of(tp, broker) for tp in brokers for broker in brokers[tp]
+        (tp, broker): scenario.admin.log_dir_of(tp, broker)
+        for tp in brokers
+        for broker in brokers[tp]
     }
     return {replica: path for replica, path in found.items() if path != "/data"}
 
 
 def test_replicas_go_to_the_directories_that_are_named() -> None:
-    house = made(always(naming()))
-    before = house.cluster.configs()
-    status = house.run()
+    scenario = made(always(naming()))
+    before = scenario.cluster.configs()
+    status = scenario.run()
     assert status.state is LifecycleState.COMPLETED
-    assert lies(house) == PLACES
-    assert house.cluster.replicas()[T1] == (2, 3, 4)
-    assert house.cluster.configs() == before
+    assert lies(scenario) == PLACES
+    assert scenario.cluster.replicas()[T1] == (2, 3, 4)
+    assert scenario.cluster.configs() == before
     assert status.plan is not None
     assert (status.plan.replica_moves, status.plan.log_dir_moves) == (1, 2)
     assert status.progress is not None
@@ -71,28 +73,28 @@ def test_replicas_go_to_the_directories_that_are_named() -> None:
 
 
 def test_copies_inside_of_brokers_are_throttled() -> None:
-    house = made(always(naming(log_dirs={T0: NAMED[T0]})))
-    asyncio.run(visits(house, 5))
-    assert house.cluster.broker_configs[1] == {
+    scenario = made(always(naming(log_dirs={T0: NAMED[T0]})))
+    asyncio.run(visits(scenario, 5))
+    assert scenario.cluster.broker_configs[1] == {
         FOLLOWER_RATE: "2000",
         "leader.replication.throttled.rate": "2000",
         LOG_DIRS_RATE: "2000",
     }
-    assert LOG_DIRS_RATE not in house.cluster.broker_configs[3]
+    assert LOG_DIRS_RATE not in scenario.cluster.broker_configs[3]
 
 
 def test_a_replica_that_comes_is_made_in_its_directory() -> None:
-    house = made(always(naming(log_dirs={T1: (LogDirMove(4, None, "/data2"),)})))
-    assert house.run().state is LifecycleState.COMPLETED
-    assert lies(house) == {(T1, 4): "/data2"}
-    assert (T1, 4) not in house.admin.log_dirs, "it was not copied from one to the other"
+    scenario = made(always(naming(log_dirs={T1: (LogDirMove(4, None, "/data2"),)})))
+    assert scenario.run().state is LifecycleState.COMPLETED
+    assert lies(scenario) == {(T1, 4): "/data2"}
+    assert (T1, 4) not in scenario.admin.log_dirs, "it was not copied from one to the other"
 
 
-def once_begun(state: DesiredState) -> Callable[[House], ReassignmentSpec]:
-    def script(house: House) -> ReassignmentSpec:
-        document = house.store.document
+def once_begun(state: DesiredState) -> Callable[[Scenario], ReassignmentSpec]:
+    def script(scenario: Scenario) -> ReassignmentSpec:
+        document = scenario.store.document
         intent = None if document is None else document["intent"]
-        if house.admin.future_log_dirs or intent not in (None, "Execute"):
+        if scenario.admin.future_log_dirs or intent not in (None, "Execute"):
             return naming(state)
         return naming()
 
@@ -107,20 +109,20 @@ def once_begun(state: DesiredState) -> Callable[[House], ReassignmentSpec]:
     ],
 )
 def test_what_is_under_way_is_taken_back(state: DesiredState, outcome: LifecycleState) -> None:
-    house = made(once_begun(state))
-    assert house.run().state is outcome
-    assert house.admin.future_log_dirs == {}
-    assert lies(house) == {}
-    assert house.cluster.replicas()[T1] == ORIGINS[T1]
+    scenario = made(once_begun(state))
+    assert scenario.run().state is outcome
+    assert scenario.admin.future_log_dirs == {}
+    assert lies(scenario) == {}
+    assert scenario.cluster.replicas()[T1] == ORIGINS[T1]
 
 
 def test_after_its_end_a_plan_is_rolled_back_into_the_old_directories() -> None:
-    house = made(always(naming()))
-    house.run()
-    house.script = always(naming(DesiredState.ROLLED_BACK))
-    assert house.run().state is LifecycleState.ROLLED_BACK
-    assert lies(house) == {}
-    assert house.cluster.replicas()[T1] == ORIGINS[T1]
+    scenario = made(always(naming()))
+    scenario.run()
+    scenario.script = always(naming(DesiredState.ROLLED_BACK))
+    assert scenario.run().state is LifecycleState.ROLLED_BACK
+    assert lies(scenario) == {}
+    assert scenario.cluster.replicas()[T1] == ORIGINS[T1]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -130,51 +132,51 @@ def test_after_its_end_a_plan_is_rolled_back_into_the_old_directories() -> None:
     ids=["executed", "rolled back"],
 )
 def test_killed_at_any_effect_it_comes_to_the_same_end(
-    script: Callable[[House], ReassignmentSpec], after: bool
+    script: Callable[[Scenario], ReassignmentSpec], after: bool
 ) -> None:
     reference = made(script)
     outcome = reference.run().state
     for at in range(1, len(reference.fuse.effects) + 1):
-        house = made(script, Fuse(at=at, after=after))
-        before = house.cluster.configs()
-        assert house.run().state is outcome, at
-        assert lies(house) == lies(reference), at
-        assert house.cluster.replicas() == reference.cluster.replicas(), at
-        assert house.cluster.configs() == before, at
+        scenario = made(script, Fuse(at=at, after=after))
+        before = scenario.cluster.configs()
+        assert scenario.run().state is outcome, at
+        assert lies(scenario) == lies(reference), at
+        assert scenario.cluster.replicas() == reference.cluster.replicas(), at
+        assert scenario.cluster.configs() == before, at
 
 
 def test_a_directory_that_the_broker_has_not_is_refused_before_anything_is_touched() -> None:
     wrong = {T0: (LogDirMove(1, None, "/etc"),)}
-    house = made(always(naming(log_dirs=wrong)))
-    status = house.run()
+    scenario = made(always(naming(log_dirs=wrong)))
+    status = scenario.run()
     assert status.state is LifecycleState.INVALID
     accepted = status.conditions[ConditionType.ACCEPTED]
     assert accepted.reason == "UnknownLogDir"
     assert "broker 1 has no log directory /etc" in accepted.message
-    assert [effect for effect in house.fuse.effects if effect != "save"] == []
+    assert [effect for effect in scenario.fuse.effects if effect != "save"] == []
 
 
 def test_a_directory_that_is_refused_for_good_fails_the_move_and_nothing_else() -> None:
-    house = made(always(naming(rate=None)))
-    house.admin.log_dir_refusals[T0, 1] = RequestError(
+    scenario = made(always(naming(rate=None)))
+    scenario.admin.log_dir_refusals[T0, 1] = RequestError(
         error="KAFKA_STORAGE_ERROR", message="offline"
     )
-    status = house.run()
+    status = scenario.run()
     assert status.state is LifecycleState.FAILED
     assert [(f.topic, f.partition, f.reason) for f in status.failures] == [
         ("t", 0, "KAFKA_STORAGE_ERROR")
     ]
-    assert lies(house) == {place: path for place, path in PLACES.items() if place[0] == T1}
+    assert lies(scenario) == {place: path for place, path in PLACES.items() if place[0] == T1}
 
 
 def test_a_broker_that_is_down_holds_up_its_own_replicas_only() -> None:
-    house = made(always(naming(log_dirs={T0: NAMED[T0]}, rate=None)))
-    house.cluster.stop(1)
-    asyncio.run(visits(house, 20))
-    last = house.statuses[-1]
+    scenario = made(always(naming(log_dirs={T0: NAMED[T0]}, rate=None)))
+    scenario.cluster.stop(1)
+    asyncio.run(visits(scenario, 20))
+    last = scenario.statuses[-1]
     assert last.state is LifecycleState.EXECUTING
     assert [(f.partition, f.reason) for f in last.failures] == [(0, "TargetBrokerOffline")]
-    assert house.cluster.replicas()[T1] == (2, 3, 4)
-    house.cluster.start(1)
-    assert house.run().state is LifecycleState.COMPLETED
-    assert lies(house) == {(T0, 1): "/data2"}
+    assert scenario.cluster.replicas()[T1] == (2, 3, 4)
+    scenario.cluster.start(1)
+    assert scenario.run().state is LifecycleState.COMPLETED
+    assert lies(scenario) == {(T0, 1): "/data2"}

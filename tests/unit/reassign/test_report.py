@@ -7,25 +7,34 @@ from ballast.model.assignments import ReplicaAssignment
 from ballast.model.conditions import Condition
 from ballast.model.fields import FieldError
 from ballast.reassign.decision.admission import Problem
-from ballast.reassign.decision.decision_input import Hints, Observed
+from ballast.reassign.decision.decision_input import Observation, TransientState
 from ballast.reassign.decision.steps import (
     Done,
     Finish,
-    Refuse,
-    SaveMemory,
+    RejectSpec,
+    SaveState,
     Step,
     SubmitBatch,
     Wait,
 )
 from ballast.reassign.decision.throttle_plan import Throttling
 from ballast.reassign.ports import RequestError
-from ballast.reassign.report import Moment, report, unavailable
+from ballast.reassign.report import StepResult, report, unavailable
 from ballast.reassign.spec.spec import Approval, ApprovalPolicy
 from ballast.reassign.state.conditions import ConditionType, LifecycleState, updated
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 from ballast.reassign.state.queueing import QueuePlace
 from ballast.reassign.state.status import Status
-from tests.unit.reassign.worlds import PLAN, T0, T1, memory, observed, partition, spec, world
+from tests.unit.reassign.builders import (
+    PLAN,
+    T0,
+    T1,
+    decision_input,
+    observation,
+    partition,
+    persisted_state,
+    spec,
+)
 
 PROBLEM = Problem(kind="UnknownBroker", error=FieldError(path="p", reason="r"))
 MOVING = Wait(state=LifecycleState.EXECUTING, reason="Moving")
@@ -35,17 +44,17 @@ SIZES = {(T0, 1): 100, (T0, 4): 40, (T1, 3): 60}
 def said(
     step: Step,
     *,
-    remembered: Memory | None = None,
-    hints: Hints | None = None,
-    seen: Observed | None = None,
+    state: PersistedState | None = None,
+    transient: TransientState | None = None,
+    seen: Observation | None = None,
     throttling: Throttling | None = None,
     before: Mapping[ConditionType, Condition] | None = None,
     approval: Approval | None = None,
 ) -> Status:
     wanted = spec(approval=approval)
     return report(
-        Moment(
-            world=world(seen, wanted=wanted, remembered=remembered, hints=hints),
+        StepResult(
+            inputs=decision_input(seen, wanted=wanted, state=state, transient=transient),
             step=step,
             throttling=throttling,
             bytes_per_second=12.0,
@@ -68,7 +77,7 @@ VERIFIED, STALLED, THROTTLED = (
 
 
 def test_a_refused_spec_is_invalid() -> None:
-    status = said(Refuse(problems=(PROBLEM,)))
+    status = said(RejectSpec(problems=(PROBLEM,)))
     assert reasons(status, ACCEPTED, SUCCEEDED) == ["False UnknownBroker", "False Invalid"]
     assert status.conditions[SUCCEEDED].message == "p: r"
     assert status.is_final
@@ -86,18 +95,20 @@ def test_a_refused_spec_is_invalid() -> None:
 )
 def test_how_it_ended(outcome: LifecycleState, succeeded: str, verified: str) -> None:
     for step in (Finish(outcome=outcome), Done(outcome=outcome)):
-        status = said(step, remembered=memory())
+        status = said(step, state=persisted_state())
         assert reasons(status, SUCCEEDED, VERIFIED) == [succeeded, verified]
         assert reasons(status, PROGRESSING) == [f"False {outcome}"]
 
 
 def test_the_start_of_a_life() -> None:
-    planning = said(SaveMemory(memory=memory(started=False)), remembered=memory(started=False))
+    planning = said(
+        SaveState(state=persisted_state(started=False)), state=persisted_state(started=False)
+    )
     assert reasons(planning, SUCCEEDED, APPROVED) == ["Unknown Planning", "Unknown NotReconciled"]
     assert planning.conditions[ConditionType.PLANNED].message == PLAN.digest
     waiting = said(
         Wait(state=LifecycleState.AWAITING_APPROVAL, reason="DigestMismatch"),
-        remembered=memory(started=False),
+        state=persisted_state(started=False),
     )
     assert reasons(waiting, SUCCEEDED, APPROVED) == [
         "Unknown AwaitingApproval",
@@ -110,36 +121,42 @@ def test_the_start_of_a_life() -> None:
     [(ApprovalPolicy.MANUAL, "DigestApproved"), (ApprovalPolicy.AUTOMATIC, "Automatic")],
 )
 def test_who_approved(policy: ApprovalPolicy, reason: str) -> None:
-    status = said(MOVING, remembered=memory(), approval=Approval(policy=policy))
+    status = said(MOVING, state=persisted_state(), approval=Approval(policy=policy))
     assert reasons(status, APPROVED) == [f"True {reason}"]
 
 
 def test_progress_and_what_hinders_it() -> None:
     blocked = Wait(state=LifecycleState.EXECUTING, reason="UnderMinISR", message="m")
-    assert reasons(said(MOVING, remembered=memory()), PROGRESSING) == ["True Moving"]
-    assert reasons(said(blocked, remembered=memory()), PROGRESSING) == ["False UnderMinISR"]
-    slow = said(MOVING, remembered=memory(), hints=Hints(below_ingress=True))
+    assert reasons(said(MOVING, state=persisted_state()), PROGRESSING) == ["True Moving"]
+    assert reasons(said(blocked, state=persisted_state()), PROGRESSING) == ["False UnderMinISR"]
+    slow = said(MOVING, state=persisted_state(), transient=TransientState(is_below_ingress=True))
     assert reasons(slow, PROGRESSING) == ["Unknown ThrottleBelowIngress"]
-    troubled = said(SubmitBatch(targets={}), remembered=memory(), hints=Hints(troubles=("a", "b")))
+    troubled = said(
+        SubmitBatch(targets={}),
+        state=persisted_state(),
+        transient=TransientState(errors=("a", "b")),
+    )
     assert troubled.conditions[PROGRESSING].message == "a; b"
 
 
 def test_stalled_says_that_somebody_must_look() -> None:
-    status = said(MOVING, remembered=memory(), hints=Hints(stalled=True))
+    status = said(MOVING, state=persisted_state(), transient=TransientState(is_stalled=True))
     assert reasons(status, STALLED) == ["True ProgressDeadlineExceeded"]
     ended = said(
-        Done(outcome=LifecycleState.FAILED), remembered=memory(), hints=Hints(stalled=True)
+        Done(outcome=LifecycleState.FAILED),
+        state=persisted_state(),
+        transient=TransientState(is_stalled=True),
     )
     assert reasons(ended, STALLED) == ["False Progressing"]
 
 
 def test_the_life_of_a_throttle() -> None:
     throttling = Throttling.of(1000, PLAN.moves)
-    knowing = replace(memory(), topic_throttles={"t": {}}, broker_throttles={1: {}})
-    none = said(MOVING, remembered=memory())
-    applied = said(MOVING, remembered=knowing, throttling=throttling, before=none.conditions)
-    restoring = said(MOVING, remembered=knowing, before=applied.conditions)
-    restored = said(MOVING, remembered=memory(), before=restoring.conditions)
+    knowing = replace(persisted_state(), topic_throttles={"t": {}}, broker_throttles={1: {}})
+    none = said(MOVING, state=persisted_state())
+    applied = said(MOVING, state=knowing, throttling=throttling, before=none.conditions)
+    restoring = said(MOVING, state=knowing, before=applied.conditions)
+    restored = said(MOVING, state=persisted_state(), before=restoring.conditions)
     found = [reasons(s, THROTTLED)[0] for s in (none, applied, restoring, restored)]
     assert found == ["False NotRequested", "True Applied", "True Restoring", "False Restored"]
     assert applied.throttle is not None
@@ -152,8 +169,8 @@ def test_the_life_of_a_throttle() -> None:
 
 def test_counts_bytes_and_brokers() -> None:
     pending = {T0: ReplicaAssignment.of(1, 2).reassign_to((1, 4))}
-    seen = observed(pending=pending, sizes=SIZES)
-    status = said(MOVING, remembered=memory(), seen=seen)
+    seen = observation(pending=pending, sizes=SIZES)
+    status = said(MOVING, state=persisted_state(), seen=seen)
     assert status.progress is not None
     assert (status.progress.bytes_moved, status.progress.bytes_remaining) == (40, 120)
     assert status.eta == "10s"
@@ -164,12 +181,12 @@ def test_counts_bytes_and_brokers() -> None:
 
 
 def test_why_partitions_do_not_move() -> None:
-    dead = said(MOVING, remembered=memory(), seen=observed(live=(1, 2, 3)))
+    dead = said(MOVING, state=persisted_state(), seen=observation(live=(1, 2, 3)))
     assert [f.reason for f in dead.failures] == ["TargetBrokerOffline"] * 2
     error = RequestError(error="POLICY_VIOLATION", message="no")
-    refused = said(MOVING, remembered=memory(), hints=Hints(failed={T1: error}))
+    refused = said(MOVING, state=persisted_state(), transient=TransientState(failures={T1: error}))
     assert [(f.partition, f.reason) for f in refused.failures] == [(1, "POLICY_VIOLATION")]
-    hidden = said(MOVING, remembered=memory(), seen=observed(partition(T1, 3, 2)))
+    hidden = said(MOVING, state=persisted_state(), seen=observation(partition(T1, 3, 2)))
     assert [f.reason for f in hidden.failures] == ["PartitionNotVisible"]
 
 
@@ -183,8 +200,8 @@ def test_an_outage_changes_nothing_but_progressing() -> None:
 
 def test_the_place_in_the_queue_is_shown_while_it_waits_there() -> None:
     place = QueuePlace(position=2, blocked_by=("a", "b"))
-    moment = Moment(
-        world=replace(world(remembered=memory(started=False)), place=place),
+    moment = StepResult(
+        inputs=replace(decision_input(state=persisted_state(started=False)), place=place),
         step=Wait(state=LifecycleState.QUEUED, reason="Queued", message="behind a, b"),
         throttling=None,
         bytes_per_second=0.0,

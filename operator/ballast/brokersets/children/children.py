@@ -5,14 +5,14 @@ from typing import Any, Final
 
 from ballast.brokersets import names
 from ballast.brokersets.children.resources import owner_reference
-from ballast.brokersets.observation.observed import Purpose
+from ballast.brokersets.observation.observation import Purpose
 from ballast.brokersets.spec.spec import BrokerSetSpec
 from ballast.brokersets.steps.steps import CreateReassignment
 
 DEFAULT_RATE: Final = "50Mi"
 """Bytes per second into each broker, and out of each, where the set names no limit: a scale-in by
 an autoscaler must not take the network and the disks from producers."""
-_KEPT_SECONDS: Final = 3600
+_TIME_TO_LIVE_S: Final = 3600
 """How long a finished drain stays to be looked at."""
 
 
@@ -32,7 +32,7 @@ def reassignment_document(
     }
     fields["execution"] = {"throttle": {"rate": DEFAULT_RATE}, **spec.scale_down.execution}
     if is_drain:
-        fields["ttlSecondsAfterFinished"] = _KEPT_SECONDS
+        fields["ttlSecondsAfterFinished"] = _TIME_TO_LIVE_S
     return {
         "apiVersion": "ballast.dev/v1alpha1",
         "kind": "PartitionReassignment",

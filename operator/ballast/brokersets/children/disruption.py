@@ -31,8 +31,8 @@ from dataclasses import dataclass
 
 from ballast.brokersets import names
 from ballast.brokersets.observation.availability import Availability
-from ballast.brokersets.observation.observed import PodView
-from ballast.brokersets.observation.partition_counts import Census
+from ballast.brokersets.observation.observation import PodView
+from ballast.brokersets.observation.partition_counts import PartitionCounts
 from ballast.brokersets.spec.spec import BrokerSetSpec, DisruptionPolicy
 from ballast.brokersets.steps.rolling_update import is_stuck
 
@@ -58,7 +58,7 @@ def plan_disruption(
     replicas: int,
     pods: Mapping[int, PodView],
     availability: Availability,
-    census: Census,
+    counts: PartitionCounts,
     held_before: frozenset[str],
 ) -> Disruption:
     """Return what the budgets of a set of so many ``replicas`` say now.
@@ -73,7 +73,7 @@ def plan_disruption(
         name, broker_id = names.pod(spec.identity.name, ordinal), spec.broker_id(ordinal)
         if pod is not None and _is_lost(pod):
             stuck.add(name)
-        elif pod is not None and pod.is_ready and _may_go(broker_id, availability, census):
+        elif pod is not None and pod.is_ready and _may_go(broker_id, availability, counts):
             free.add(name)
         else:
             held.add(name)
@@ -88,10 +88,10 @@ def plan_disruption(
     )
 
 
-def _may_go(broker_id: int, availability: Availability, census: Census) -> bool:
+def _may_go(broker_id: int, availability: Availability, counts: PartitionCounts) -> bool:
     """Whether a broker that is well can be spared."""
     is_well = broker_id in availability.live_brokers
-    is_behind = census.of(broker_id).under_replicated > 0
+    is_behind = counts.of(broker_id).under_replicated > 0
     return is_well and not is_behind and availability.refusal(broker_id) is None
 
 

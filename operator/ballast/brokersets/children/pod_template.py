@@ -11,8 +11,8 @@ USER_ID: Final = 10001
 _DEFAULT_REQUESTS: Final = {"cpu": "100m", "memory": "256Mi"}
 _TMP_SIZE: Final = "64Mi"
 
-_STARTUP_PERIOD_SECONDS: Final = 2
-_STARTUP_SECONDS: Final = 4 * 3600
+_STARTUP_PERIOD_S: Final = 2
+_STARTUP_S: Final = 4 * 3600
 """How long a broker may take until it is registered: logs are recovered after a crash, and the
 session before the crash has to expire. A broker that is at it must not be killed for it."""
 
@@ -100,8 +100,8 @@ def _container(
         ],
         "startupProbe": {
             **_probe("/readyz"),
-            "periodSeconds": _STARTUP_PERIOD_SECONDS,
-            "failureThreshold": _STARTUP_SECONDS // _STARTUP_PERIOD_SECONDS,
+            "periodSeconds": _STARTUP_PERIOD_S,
+            "failureThreshold": _STARTUP_S // _STARTUP_PERIOD_S,
             **template.probes.get("startup", {}),
         },
         "livenessProbe": {

@@ -16,7 +16,7 @@ Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
+class ResourceInputs:
     """What was decided or found out beside the spec."""
 
     image: str
@@ -36,7 +36,7 @@ class Inputs:
     nodes_in_use: frozenset[str] = field(default_factory=frozenset)
 
 
-def desired(spec: BrokerSetSpec, inputs: Inputs) -> Sequence[Document]:
+def desired(spec: BrokerSetSpec, resource_inputs: ResourceInputs) -> Sequence[Document]:
     """Return the objects of a set, in the order in which they are to be applied.
 
     None for an existing cluster. The StatefulSet comes last: its pods need the others.
@@ -49,17 +49,19 @@ def desired(spec: BrokerSetSpec, inputs: Inputs) -> Sequence[Document]:
         policies.bootstrap_service(spec),
         policies.config_map(spec),
     ]
-    if spec.rack_topology_key is not None and inputs.racks is not None:
-        documents.append(policies.racks_map(spec, inputs.racks, inputs.nodes_in_use))
+    if spec.rack_topology_key is not None and resource_inputs.racks is not None:
+        documents.append(
+            policies.racks_map(spec, resource_inputs.racks, resource_inputs.nodes_in_use)
+        )
     if spec.network.is_managed:
         documents.append(policies.network_policy(spec))
     if spec.disruption is not DisruptionPolicy.NONE:
-        documents += policies.disruption_budgets(spec, inputs.disruption)
-    documents.append(_stateful_set(spec, inputs))
+        documents += policies.disruption_budgets(spec, resource_inputs.disruption)
+    documents.append(_stateful_set(spec, resource_inputs))
     return tuple(_owned(spec, document) for document in documents)
 
 
-def obsolete(spec: BrokerSetSpec, inputs: Inputs) -> Sequence[tuple[str, str]]:
+def obsolete(spec: BrokerSetSpec, resource_inputs: ResourceInputs) -> Sequence[tuple[str, str]]:
     """Return kind and name of what a set of this spec must not have."""
     name = spec.identity.name
     gone = []
@@ -69,7 +71,7 @@ def obsolete(spec: BrokerSetSpec, inputs: Inputs) -> Sequence[tuple[str, str]]:
         gone.append(("NetworkPolicy", names.stateful_set(name)))
     if spec.disruption is DisruptionPolicy.NONE:
         gone.append(("PodDisruptionBudget", names.stateful_set(name)))
-    if spec.disruption is DisruptionPolicy.NONE or not inputs.disruption.held:
+    if spec.disruption is DisruptionPolicy.NONE or not resource_inputs.disruption.held:
         gone.append(("PodDisruptionBudget", names.held_budget(name)))
     return tuple(gone)
 
@@ -107,12 +109,12 @@ def owner_reference(spec: BrokerSetSpec) -> Document:
     }
 
 
-def _stateful_set(spec: BrokerSetSpec, inputs: Inputs) -> Document:
+def _stateful_set(spec: BrokerSetSpec, resource_inputs: ResourceInputs) -> Document:
     name, storage = spec.identity.name, spec.storage
     assert storage is not None, "a set that is managed has storage"
     claim: Document = {
         "accessModes": ["ReadWriteOnce"],
-        "resources": {"requests": {"storage": inputs.storage_size or storage.size}},
+        "resources": {"requests": {"storage": resource_inputs.storage_size or storage.size}},
     }
     if storage.storage_class_name is not None:
         claim["storageClassName"] = storage.storage_class_name
@@ -121,17 +123,20 @@ def _stateful_set(spec: BrokerSetSpec, inputs: Inputs) -> Document:
         "kind": "StatefulSet",
         "metadata": {"name": names.stateful_set(name)},
         "spec": {
-            "replicas": inputs.replicas,
+            "replicas": resource_inputs.replicas,
             "serviceName": names.brokers_service(name),
             "podManagementPolicy": "Parallel",
             "selector": {"matchLabels": names.selector_labels(name)},
-            "updateStrategy": update_strategy(inputs.partition),
+            "updateStrategy": update_strategy(resource_inputs.partition),
             "persistentVolumeClaimRetentionPolicy": {
                 "whenScaled": storage.when_scaled.value,
                 "whenDeleted": storage.when_deleted.value,
             },
             "template": pod_template(
-                spec, spec.image or inputs.image, inputs.cluster_domain, inputs.pods
+                spec,
+                spec.image or resource_inputs.image,
+                resource_inputs.cluster_domain,
+                resource_inputs.pods,
             ),
             "volumeClaimTemplates": [
                 {

@@ -26,7 +26,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ballast.brokersets.observation.observed import Cluster
+from ballast.brokersets.observation.observation import Cluster
 from ballast.brokersets.observation.shapes import Shape, shapes_of
 
 

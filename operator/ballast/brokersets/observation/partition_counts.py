@@ -7,7 +7,7 @@ and neither its broker nor its partition is ill because of it.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from ballast.brokersets.observation.observed import Cluster, Pending
+from ballast.brokersets.observation.observation import Cluster, PendingChange
 from ballast.brokersets.observation.shapes import Shape, shapes_of
 from ballast.model.ids import TopicPartition
 
@@ -25,7 +25,7 @@ class BrokerCount:
 
 
 @dataclass(slots=True, kw_only=True)
-class Census:
+class PartitionCounts:
     """All counts of a cluster."""
 
     total: int = 0
@@ -45,39 +45,39 @@ class Census:
         return self.brokers.get(broker_id, BrokerCount())
 
 
-def take_census(cluster: Cluster, shapes: Collection[Shape] | None = None) -> Census:
+def count_partitions(cluster: Cluster, shapes: Collection[Shape] | None = None) -> PartitionCounts:
     """Return the counts of a cluster; ``shapes`` are those of its partitions, where known."""
-    census = Census(total=len(cluster.partitions), reassigning=len(cluster.pending))
+    counts = PartitionCounts(total=len(cluster.partitions), reassigning=len(cluster.pending))
     for shape in shapes_of(cluster) if shapes is None else shapes:
-        _count(census, cluster, shape)
-    census.holders = frozenset(
-        broker_id for broker_id, count in census.brokers.items() if count.replicas
+        _count(counts, cluster, shape)
+    counts.holders = frozenset(
+        broker_id for broker_id, count in counts.brokers.items() if count.replicas
     ) | _involved(cluster.pending)
-    return census
+    return counts
 
 
-def _count(census: Census, cluster: Cluster, shape: Shape) -> None:
+def _count(counts: PartitionCounts, cluster: Cluster, shape: Shape) -> None:
     partition, adding, number = shape.partition, shape.pending.adding, shape.count
     has_leader = partition.leader in cluster.live_brokers
     missing = [r for r in partition.replicas if r not in partition.isr and r not in adding]
     settled = len(partition.replicas) - len(adding)
     min_isr = min(shape.min_isr, max(settled, 1))
     in_sync = len(partition.isr)
-    census.leaderless += number * (not has_leader)
-    census.under_replicated += number * bool(missing)
-    census.under_min_isr += number * (in_sync < min_isr)
-    census.at_min_isr += number * (in_sync == min_isr < settled)
+    counts.leaderless += number * (not has_leader)
+    counts.under_replicated += number * bool(missing)
+    counts.under_min_isr += number * (in_sync < min_isr)
+    counts.at_min_isr += number * (in_sync == min_isr < settled)
     for broker_id in partition.replicas:
-        count = census.brokers.setdefault(broker_id, BrokerCount())
+        count = counts.brokers.setdefault(broker_id, BrokerCount())
         count.replicas += number
         count.leaders += number * (partition.leader == broker_id)
     for broker_id in missing:
-        count = census.brokers[broker_id]
+        count = counts.brokers[broker_id]
         count.under_replicated += number
         count.behind += number * has_leader
 
 
-def _involved(pending: Mapping[TopicPartition, Pending]) -> frozenset[int]:
+def _involved(pending: Mapping[TopicPartition, PendingChange]) -> frozenset[int]:
     return frozenset(
         broker_id for change in pending.values() for broker_id in (*change.adding, *change.removing)
     )

@@ -19,12 +19,12 @@ owes them to nobody yet), and partitions without a leader (there is nobody to ca
 
 from dataclasses import dataclass
 
-from ballast.brokersets.observation.observed import Cluster, PodView
-from ballast.brokersets.observation.partition_counts import Census
+from ballast.brokersets.observation.observation import Cluster, PodView
+from ballast.brokersets.observation.partition_counts import PartitionCounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class GateDecision:
     """What the gate of a pod should be."""
 
     is_true: bool
@@ -32,31 +32,31 @@ class Verdict:
     message: str = ""
 
 
-NOT_REGISTERED = Verdict(
+NOT_REGISTERED = GateDecision(
     is_true=False, reason="NotRegistered", message="the broker is not registered"
 )
-CLUSTER_UNKNOWN = Verdict(
+CLUSTER_UNKNOWN = GateDecision(
     is_true=False, reason="ClusterUnknown", message="no broker answers: nothing is known of the ISR"
 )
-NO_CONTROLLER = Verdict(
+NO_CONTROLLER = GateDecision(
     is_true=False,
     reason="NoController",
     message="nobody is the cluster's controller: what brokers tell of the ISR may be old",
 )
-CONFIG_PENDING = Verdict(
+CONFIG_PENDING = GateDecision(
     is_true=False, reason="ConfigPending", message="configs of the spec are not set on the brokers"
 )
 
 
-def judge(  # noqa: PLR0911  (a list of rules)
+def decide_gate(  # noqa: PLR0911  (a list of rules)
     pod: PodView,
     broker_id: int,
     cluster: Cluster | None,
-    census: Census,
+    counts: PartitionCounts,
     *,
     is_configured: bool,
     has_controller: bool,
-) -> Verdict:
+) -> GateDecision:
     """Return what the gate of a pod should be.
 
     ``is_configured``: whether the configs that go without a restart are in force. A broker is not
@@ -64,7 +64,7 @@ def judge(  # noqa: PLR0911  (a list of rules)
     """
     if not pod.containers_ready:
         return NOT_REGISTERED
-    in_sync = Verdict(
+    in_sync = GateDecision(
         is_true=True,
         reason="InSync",
         message=f"every replica was brought in sync by container {pod.container_id}",
@@ -80,9 +80,9 @@ def judge(  # noqa: PLR0911  (a list of rules)
         return NO_CONTROLLER
     if not is_configured:
         return CONFIG_PENDING
-    behind = census.of(broker_id).behind
+    behind = counts.of(broker_id).behind
     if behind:
-        return Verdict(
+        return GateDecision(
             is_true=False, reason="CatchingUp", message=f"{behind} replicas are not in sync"
         )
     return in_sync

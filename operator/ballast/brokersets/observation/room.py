@@ -8,7 +8,7 @@ Control's DiskCapacityGoal is a hard goal with the same threshold of 80 %).
 from collections.abc import Mapping
 from typing import Final
 
-from ballast.brokersets.observation.observed import VolumeView
+from ballast.brokersets.observation.observation import VolumeView
 from ballast.brokersets.spec.spec import BrokerSetSpec
 from ballast.model.quantity import format_bytes, parse_quantity
 
@@ -38,7 +38,7 @@ def full_brokers(held: Mapping[int, int], capacity: Mapping[int, int]) -> frozen
     )
 
 
-def what_lacks_room(
+def room_problem(
     held: Mapping[int, int], coming: Mapping[int, int], capacity: Mapping[int, int]
 ) -> str:
     """Return in words which brokers would be too full, nothing when none is.

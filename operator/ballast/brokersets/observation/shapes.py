@@ -7,10 +7,10 @@ replicas, so that decisions which are made for each of these cost a fraction.
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ballast.brokersets.observation.observed import Cluster, PartitionShown, Pending
+from ballast.brokersets.observation.observation import Cluster, PartitionMetadata, PendingChange
 from ballast.model.ids import TopicPartition
 
-_NOTHING_PENDING = Pending()
+_NOTHING_PENDING = PendingChange()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -19,10 +19,10 @@ class Shape:
 
     first: TopicPartition
     """The first of them, in the cluster's order."""
-    partition: PartitionShown
+    partition: PartitionMetadata
     min_isr: int
     """min.insync.replicas in force."""
-    pending: Pending
+    pending: PendingChange
     count: int = 0
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ballast.brokersets.observation.observed import VolumeView
+from ballast.brokersets.observation.observation import VolumeView
 from ballast.brokersets.spec.spec import BrokerSetSpec
 from ballast.model.conditions import ConditionStatus, Finding
 from ballast.model.quantity import parse_quantity

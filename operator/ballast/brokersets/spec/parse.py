@@ -9,7 +9,7 @@ from typing import Any
 
 from ballast.brokersets.errors import InvalidBrokerSet
 from ballast.brokersets.spec.config_keys import is_forbidden, is_unserved, refusal
-from ballast.brokersets.spec.parse_template import read_annotations, read_network, read_template
+from ballast.brokersets.spec.parse_template import parse_annotations, parse_network, parse_template
 from ballast.brokersets.spec.spec import (
     BrokerSetSpec,
     DesiredState,
@@ -65,7 +65,7 @@ _MANAGED = (
 _KNOWN = ("replicas", "bootstrapServers", "brokerIdOffset", "desiredState", *_MANAGED)
 
 
-def read_broker_set(document: Mapping[str, Any]) -> BrokerSetSpec:
+def parse_broker_set(document: Mapping[str, Any]) -> BrokerSetSpec:
     """Return the spec of a BrokerSet's document.
 
     Raises `InvalidBrokerSet`, naming every field that is wrong.
@@ -134,9 +134,9 @@ def _read_managed(spec: Reader, identity: Identity) -> BrokerSetSpec | None:
         decommissioned=_read_decommissioned(spec),
         disruption=disruption.choice("policy", DisruptionPolicy.DYNAMIC),
         grace_period_seconds=shutdown.integer("gracePeriodSeconds", 120, minimum=10, maximum=3600),
-        template=read_template(spec),
-        annotations=read_annotations(spec),
-        network=read_network(spec),
+        template=parse_template(spec),
+        annotations=parse_annotations(spec),
+        network=parse_network(spec),
         desired_state=spec.choice("desiredState", DesiredState.RUNNING),
     )
 

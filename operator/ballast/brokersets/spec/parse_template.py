@@ -51,7 +51,7 @@ _PROBE_FIELDS = ("periodSeconds", "timeoutSeconds", "failureThreshold", "initial
 _PEERS = ("podSelector", "namespaceSelector", "ipBlock")
 
 
-def read_template(spec: Reader) -> PodTemplate:
+def parse_template(spec: Reader) -> PodTemplate:
     """Return the pods' template; what is wrong is noted in the reader's errors."""
     pod = spec.nested("template", _TEMPLATE).nested("pod", _POD)
     priority = pod.string("priorityClassName")
@@ -84,7 +84,7 @@ def read_template(spec: Reader) -> PodTemplate:
     )
 
 
-def read_annotations(spec: Reader) -> ObjectAnnotations:
+def parse_annotations(spec: Reader) -> ObjectAnnotations:
     """Return the annotations of a set's other objects."""
     template = spec.nested("template", _TEMPLATE)
 
@@ -98,7 +98,7 @@ def read_annotations(spec: Reader) -> ObjectAnnotations:
     )
 
 
-def read_network(spec: Reader) -> NetworkAccess:
+def parse_network(spec: Reader) -> NetworkAccess:
     """Return who may reach the brokers."""
     policy = spec.nested("networkPolicy", ("enabled", "clients", "metrics"))
 

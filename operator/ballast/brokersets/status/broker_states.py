@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from ballast.brokersets.observation.observed import Cluster, Observed, PodView
-from ballast.brokersets.observation.partition_counts import Census
-from ballast.brokersets.observation.readiness import Verdict
+from ballast.brokersets.observation.observation import Cluster, Observation, PodView
+from ballast.brokersets.observation.partition_counts import PartitionCounts
+from ballast.brokersets.observation.readiness import GateDecision
 from ballast.brokersets.spec.spec import BrokerSetSpec
 from ballast.brokersets.steps.rolling_update import is_stuck
 from ballast.model.conditions import timestamp
@@ -71,9 +71,9 @@ class BrokerStatus:
 
 def broker_statuses(
     spec: BrokerSetSpec,
-    observed: Observed,
-    census: Census,
-    verdicts: Mapping[int, Verdict],
+    observation: Observation,
+    counts: PartitionCounts,
+    gate_decisions: Mapping[int, GateDecision],
     *,
     before: Mapping[str, Any],
     now_ms: int,
@@ -82,23 +82,23 @@ def broker_statuses(
 
     ``before`` is the status as it was: it says when a broker that is down was last seen.
     """
-    live = observed.cluster.live_brokers if observed.cluster is not None else frozenset()
-    pods = {} if spec.is_external else {spec.broker_id(p.ordinal): p for p in observed.pods}
-    ids = live | frozenset(pods) | census.holders
+    live = observation.cluster.live_brokers if observation.cluster is not None else frozenset()
+    pods = {} if spec.is_external else {spec.broker_id(p.ordinal): p for p in observation.pods}
+    ids = live | frozenset(pods) | counts.holders
     ids |= {spec.broker_id(ordinal) for ordinal in range(spec.replicas)}
     seen_before = _seen_before(before)
-    bytes_by_broker = observed.cluster.bytes_by_broker if observed.cluster is not None else {}
+    bytes_by_broker = observation.cluster.bytes_by_broker if observation.cluster is not None else {}
     statuses = []
     for broker_id in sorted(ids):
-        pod, count = pods.get(broker_id), census.of(broker_id)
+        pod, count = pods.get(broker_id), counts.of(broker_id)
         is_live = broker_id in live
-        verdict = None if pod is None else verdicts.get(pod.ordinal)
+        gate_decision = None if pod is None else gate_decisions.get(pod.ordinal)
         statuses.append(
             BrokerStatus(
                 broker_id=broker_id,
                 pod_name=None if pod is None else pod.name,
-                state=_state(spec, observed.cluster, broker_id, pod, verdict, census),
-                rack=_rack(observed, pod),
+                state=_state(spec, observation.cluster, broker_id, pod, gate_decision, counts),
+                rack=_rack(observation, pod),
                 leaders=count.leaders,
                 replicas=count.replicas,
                 under_replicated=count.under_replicated,
@@ -114,18 +114,18 @@ def _state(
     cluster: Cluster | None,
     broker_id: int,
     pod: PodView | None,
-    verdict: Verdict | None,
-    census: Census,
+    gate_decision: GateDecision | None,
+    counts: PartitionCounts,
 ) -> BrokerState:
     if cluster is None or broker_id not in cluster.live_brokers:
         return _state_of_unregistered(pod, is_cluster_seen=cluster is not None)
     if pod is not None and pod.is_terminating:
         return BrokerState.SHUTTING_DOWN
     if spec.is_cordoned(broker_id):
-        is_empty = broker_id not in census.holders
+        is_empty = broker_id not in counts.holders
         return BrokerState.DECOMMISSIONED if is_empty else BrokerState.DRAINING
-    is_shut = verdict is not None and not verdict.is_true
-    if is_shut or census.of(broker_id).under_replicated:
+    is_shut = gate_decision is not None and not gate_decision.is_true
+    if is_shut or counts.of(broker_id).under_replicated:
         return BrokerState.CATCHING_UP
     return BrokerState.ONLINE
 
@@ -142,10 +142,10 @@ def _state_of_unregistered(pod: PodView | None, *, is_cluster_seen: bool) -> Bro
     return BrokerState.SHUTTING_DOWN if pod.is_terminating else BrokerState.STARTING
 
 
-def _rack(observed: Observed, pod: PodView | None) -> str | None:
-    if pod is None or pod.node is None or observed.racks is None:
+def _rack(observation: Observation, pod: PodView | None) -> str | None:
+    if pod is None or pod.node is None or observation.racks is None:
         return None
-    return observed.racks.get(pod.node) or None
+    return observation.racks.get(pod.node) or None
 
 
 def _rounded(count: int | None) -> int | None:

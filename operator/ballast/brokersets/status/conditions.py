@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ballast.brokersets.observation import volumes
-from ballast.brokersets.observation.observed import Observed, ZooKeeperState
-from ballast.brokersets.observation.partition_counts import Census
+from ballast.brokersets.observation.observation import Observation, ZooKeeperState
+from ballast.brokersets.observation.partition_counts import PartitionCounts
 from ballast.brokersets.spec.config_keys import without_effect
 from ballast.brokersets.spec.spec import BrokerSetSpec, DesiredState
 from ballast.brokersets.steps.ensemble import EnsembleState
-from ballast.brokersets.steps.rolling_update import Roll
-from ballast.brokersets.steps.scaling import Scaling
+from ballast.brokersets.steps.rolling_update import RollingUpdate
+from ballast.brokersets.steps.scale_in import ScaleInPlan
 from ballast.model.conditions import ConditionStatus, Finding
 
 
@@ -39,10 +39,10 @@ class Facts:
     """What the conditions are made from."""
 
     spec: BrokerSetSpec
-    observed: Observed
-    census: Census
-    scaling: Scaling
-    roll: Roll
+    observation: Observation
+    counts: PartitionCounts
+    scaling: ScaleInPlan
+    rolling_update: RollingUpdate
     ready_brokers: int
     """Pods that are ready and are to stay."""
     is_configured: bool
@@ -65,7 +65,7 @@ def findings(facts: Facts) -> Findings:
         ConditionType.SCALE_DOWN_BLOCKED: _scale_down(facts),
         ConditionType.UPDATE_BLOCKED: _update(facts),
         ConditionType.CONFIG_HONOURED: _config(facts),
-        ConditionType.VOLUMES_RESIZED: volumes.finding(facts.spec, facts.observed.volumes),
+        ConditionType.VOLUMES_RESIZED: volumes.finding(facts.spec, facts.observation.volumes),
     }
     return {ConditionType.READY: _ready(facts, found), **found}
 
@@ -83,45 +83,45 @@ def _unknown(reason: str, message: str = "") -> Finding:
 
 
 def _cluster_unknown(facts: Facts) -> Finding:
-    return _unknown("ClusterUnknown", facts.observed.cluster_error or "no broker answers")
+    return _unknown("ClusterUnknown", facts.observation.cluster_error or "no broker answers")
 
 
 def _available(facts: Facts) -> Finding:
-    if facts.observed.cluster is None:
+    if facts.observation.cluster is None:
         return _cluster_unknown(facts)
-    if facts.census.leaderless:
+    if facts.counts.leaderless:
         return _false(
-            "LeaderlessPartitions", f"{facts.census.leaderless} partitions have no leader"
+            "LeaderlessPartitions", f"{facts.counts.leaderless} partitions have no leader"
         )
     return _true("AllPartitionsLed")
 
 
 def _in_sync(facts: Facts) -> Finding:
-    census = facts.census
-    if facts.observed.cluster is None:
+    counts = facts.counts
+    if facts.observation.cluster is None:
         return _cluster_unknown(facts)
-    if census.under_min_isr:
+    if counts.under_min_isr:
         return _false(
             "UnderMinISR",
-            f"{census.under_min_isr} partitions are under min.insync.replicas, "
-            f"{census.under_replicated} lack a replica",
+            f"{counts.under_min_isr} partitions are under min.insync.replicas, "
+            f"{counts.under_replicated} lack a replica",
         )
-    if census.under_replicated:
-        return _false("UnderReplicated", f"{census.under_replicated} partitions lack a replica")
+    if counts.under_replicated:
+        return _false("UnderReplicated", f"{counts.under_replicated} partitions lack a replica")
     return _true("AllReplicasInSync")
 
 
 def _controller(facts: Facts) -> Finding:
-    controller = facts.observed.controller
+    controller = facts.observation.controller
     if controller is not None:
         return _true("Elected", controller.identity)
-    if facts.spec.is_external and facts.observed.cluster is None:
+    if facts.spec.is_external and facts.observation.cluster is None:
         return _cluster_unknown(facts)
     return _false("NoController", "nobody is the cluster's controller")
 
 
 def _zookeeper(facts: Facts) -> Finding:
-    state = facts.observed.zookeeper
+    state = facts.observation.zookeeper
     if facts.spec.is_external:
         return _unknown("NotManaged", "an existing cluster's ZooKeeper is not looked at")
     if state is None:
@@ -137,27 +137,27 @@ def _progressing(facts: Facts) -> Finding:
     if facts.spec.desired_state is DesiredState.PAUSED:
         return _false("Paused", "nothing is changed until desiredState is Running")
     ensemble = facts.ensemble
-    if ensemble.hold is not None and ensemble.is_stopped:
-        return _false(ensemble.hold.reason, ensemble.hold.message)
+    if ensemble.block is not None and ensemble.is_stopped:
+        return _false(ensemble.block.reason, ensemble.block.message)
     return next(_under_way(facts), _false("Stable"))
 
 
 def _under_way(facts: Facts) -> Iterator[Finding]:
-    spec, stateful_set = facts.spec, facts.observed.stateful_set
+    spec, stateful_set = facts.spec, facts.observation.stateful_set
     if stateful_set is None:
         yield _true("Creating")
         return
-    if facts.scaling.leaving and facts.scaling.blockage is not None:
+    if facts.scaling.decommissioning and facts.scaling.blockage is not None:
         yield _true("Draining", facts.scaling.blockage.message)
     if stateful_set.replicas > spec.replicas:
         yield _true("ScalingIn", f"from {stateful_set.replicas} to {spec.replicas} brokers")
-    if facts.roll.old:
-        yield _true("RollingUpdate", f"{facts.roll.old} pods are of an old revision")
+    if facts.rolling_update.old:
+        yield _true("RollingUpdate", f"{facts.rolling_update.old} pods are of an old revision")
     if facts.ready_brokers < spec.replicas:
         missing = spec.replicas - facts.ready_brokers
         yield _true("BrokersStarting", f"{missing} brokers are not ready")
-    if facts.ensemble.hold is not None:
-        yield _true("ZooKeeperPending", facts.ensemble.hold.message)
+    if facts.ensemble.block is not None:
+        yield _true("ZooKeeperPending", facts.ensemble.block.message)
     if not facts.is_configured:
         yield _true("ConfigPending", "configs of the spec are not set on the brokers yet")
 
@@ -166,14 +166,14 @@ def _scale_down(facts: Facts) -> Finding:
     blockage = facts.scaling.blockage
     if blockage is not None:
         return _true(blockage.reason, blockage.message)
-    return _false("NothingLeaves" if not facts.scaling.leaving else "BrokersAreEmpty")
+    return _false("NothingLeaves" if not facts.scaling.decommissioning else "BrokersAreEmpty")
 
 
 def _update(facts: Facts) -> Finding:
-    hold = facts.ensemble.hold or facts.roll.hold
-    if hold is not None:
-        return _true(hold.reason, hold.message)
-    return _false("RollingUpdate" if facts.roll.old else "UpToDate")
+    block = facts.ensemble.block or facts.rolling_update.block
+    if block is not None:
+        return _true(block.reason, block.message)
+    return _false("RollingUpdate" if facts.rolling_update.old else "UpToDate")
 
 
 def _config(facts: Facts) -> Finding:
@@ -189,8 +189,8 @@ def _config(facts: Facts) -> Finding:
 def _ready(facts: Facts, found: Findings) -> Finding:
     """Say the first of what keeps clients from working as the spec promises."""
     ensemble = facts.ensemble
-    if ensemble.hold is not None and ensemble.is_stopped:
-        return _false(ensemble.hold.reason, ensemble.hold.message)
+    if ensemble.block is not None and ensemble.is_stopped:
+        return _false(ensemble.block.reason, ensemble.block.message)
     for kind, reason in (
         (ConditionType.ZOOKEEPER_CONNECTED, "ZooKeeperDisconnected"),
         (ConditionType.CONTROLLER_ELECTED, "NoController"),
@@ -199,7 +199,7 @@ def _ready(facts: Facts, found: Findings) -> Finding:
         if found[kind].status is ConditionStatus.FALSE:
             return _false(reason, found[kind].message)
     if facts.spec.is_external:
-        if facts.observed.cluster is not None:
+        if facts.observation.cluster is not None:
             return _true("Ready")
         return _false("ClusterUnknown", _cluster_unknown(facts).message)
     summary = f"{facts.ready_brokers} of {facts.spec.replicas} brokers are ready"

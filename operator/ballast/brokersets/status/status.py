@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ballast.brokersets import names
-from ballast.brokersets.observation.observed import ControllerView, PodView
+from ballast.brokersets.observation.observation import ControllerView, PodView
 from ballast.brokersets.observation.volumes import storage_status
 from ballast.brokersets.status.broker_states import BrokerStatus
 from ballast.brokersets.status.conditions import ConditionType, Facts, Findings
@@ -28,7 +28,7 @@ def status_document(
     now_ms: int,
 ) -> Status:
     """Return the status of a set that was looked at; ``before`` is what it was."""
-    spec, observed, census = facts.spec, facts.observed, facts.census
+    spec, observation, counts = facts.spec, facts.observation, facts.counts
     status: Status = {
         "observedGeneration": spec.identity.generation,
         "conditions": _conditions(before, found, spec.identity.generation, now_ms),
@@ -36,32 +36,32 @@ def status_document(
     if not spec.is_external:
         status |= {
             "summary": f"{facts.ready_brokers}/{spec.replicas}",
-            "replicas": len(observed.pods),
-            "readyReplicas": sum(pod.is_ready for pod in observed.pods),
-            "updatedReplicas": len(observed.pods) - _outdated(facts, observed.pods),
+            "replicas": len(observation.pods),
+            "readyReplicas": sum(pod.is_ready for pod in observation.pods),
+            "updatedReplicas": len(observation.pods) - _outdated(facts, observation.pods),
             "selector": names.selector(spec.identity.name),
         }
-        if storage := storage_status(spec, observed.volumes):
+        if storage := storage_status(spec, observation.volumes):
             status["storage"] = storage
     if facts.ensemble.accepted is not None:
         status["zooKeeper"] = facts.ensemble.accepted.to_document()
-    if observed.controller is not None:
-        status["controller"] = _controller(observed.controller)
-    if observed.cluster is not None:
+    if observation.controller is not None:
+        status["controller"] = _controller(observation.controller)
+    if observation.cluster is not None:
         status["partitions"] = {
-            "total": census.total,
-            "leaderless": census.leaderless,
-            "underReplicated": census.under_replicated,
-            "underMinISR": census.under_min_isr,
-            "atMinISR": census.at_min_isr,
-            "reassigning": census.reassigning,
+            "total": counts.total,
+            "leaderless": counts.leaderless,
+            "underReplicated": counts.under_replicated,
+            "underMinISR": counts.under_min_isr,
+            "atMinISR": counts.at_min_isr,
+            "reassigning": counts.reassigning,
         }
     room = MAX_BYTES - len(json.dumps(status | {"brokers": []}))
     status["brokers"] = _brokers(brokers, room)
     return status
 
 
-def refused_status(
+def rejected_status(
     found: Findings, *, before: Mapping[str, Any], generation: int, now_ms: int
 ) -> Status:
     """Return the status of a set whose spec cannot be read: what was known stays."""
@@ -81,7 +81,7 @@ def _conditions(
 
 
 def _outdated(facts: Facts, pods: Sequence[PodView]) -> int:
-    stateful_set = facts.observed.stateful_set
+    stateful_set = facts.observation.stateful_set
     if stateful_set is None:
         return 0
     return sum(pod.revision != stateful_set.update_revision for pod in pods)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ballast.brokersets.observation.observed import Observed
+from ballast.brokersets.observation.observation import Observation
 from ballast.brokersets.spec.spec import BrokerSetSpec, PodDefaults
 from ballast.brokersets.steps.ensemble import EnsembleState
 
@@ -13,7 +13,7 @@ PLAN_RETRY_MS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class InstallationDefaults:
     """What the operator knows beside the set."""
 
     image: str
@@ -23,7 +23,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hints:
+class TransientState:
     """What was seen in the last moments. Losing all of it costs time, never correctness."""
 
     reapply: bool = False
@@ -35,15 +35,15 @@ class Hints:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class DecisionInput:
     """The argument of `decide`."""
 
     spec: BrokerSetSpec
-    surroundings: Surroundings
-    observed: Observed
+    installation: InstallationDefaults
+    observation: Observation
     status: Mapping[str, Any] = field(default_factory=dict)
     """``status`` as it is in the object, empty at first."""
-    hints: Hints = field(default_factory=Hints)
+    transient: TransientState = field(default_factory=TransientState)
     ensemble: EnsembleState = field(default_factory=EnsembleState)
     """What becomes of ``spec.zookeeper``; ``spec`` has the one that is followed."""
     now_ms: int
@@ -52,5 +52,5 @@ class World:
     @property
     def may_plan(self) -> bool:
         """Whether reassignments may be planned now."""
-        failed_ms = self.hints.plan_failed_ms
+        failed_ms = self.transient.plan_failed_ms
         return failed_ms is None or self.now_ms - failed_ms >= PLAN_RETRY_MS

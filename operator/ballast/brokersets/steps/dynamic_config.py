@@ -5,7 +5,7 @@ that are in the table of settings: a property that is removed from it is removed
 single brokers and throttles are not managed here.
 """
 
-from ballast.brokersets.observation.observed import Cluster
+from ballast.brokersets.observation.observation import Cluster
 from ballast.brokersets.spec.config_keys import DYNAMIC
 from ballast.brokersets.spec.spec import BrokerSetSpec
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ballast.brokersets.spec.spec import BrokerSetSpec
-from ballast.brokersets.steps.rolling_update import Hold
+from ballast.brokersets.steps.rolling_update import UpdateBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class EnsembleState:
 
     accepted: Accepted | None = None
     """What ``status.zooKeeper`` is to be; None = nothing is known yet."""
-    hold: Hold | None = None
+    block: UpdateBlock | None = None
     """Why ``spec.zookeeper`` is not followed."""
     is_stopped: bool = False
     """Nothing of the set is changed: the hold concerns all of it."""
@@ -74,7 +74,7 @@ def must_ask(spec: BrokerSetSpec, accepted: Accepted | None) -> bool:
     return accepted is None or accepted.connect != spec.zookeeper.connect
 
 
-def settle(
+def resolve_ensemble(
     spec: BrokerSetSpec,
     accepted: Accepted | None,
     answer: EnsembleAnswer | None,
@@ -93,24 +93,24 @@ def settle(
         return _moved(spec, accepted, answer)
     stop = _stop(spec, answer, is_new=is_new)
     if stop is not None:
-        return EnsembleState(hold=stop, is_stopped=True)
+        return EnsembleState(block=stop, is_stopped=True)
     if answer.cluster_id is None or answer.cluster_id != brokers_cluster_id:
         return EnsembleState()
     found = Accepted(connect=spec.zookeeper.connect, cluster_id=answer.cluster_id)
     return EnsembleState(accepted=found)
 
 
-def _stop(spec: BrokerSetSpec, answer: EnsembleAnswer, *, is_new: bool) -> Hold | None:
+def _stop(spec: BrokerSetSpec, answer: EnsembleAnswer, *, is_new: bool) -> UpdateBlock | None:
     """Return why nothing of a set may be done whose cluster is not known yet."""
     assert spec.zookeeper is not None, "only a managed set is settled"
     if answer.error is not None:
         # Pods that run already find out for themselves; a new set might be on another's path.
-        return Hold(reason="ZooKeeperDisconnected", message=answer.error) if is_new else None
+        return UpdateBlock(reason="ZooKeeperDisconnected", message=answer.error) if is_new else None
     if answer.other_owner is not None:
         return _taken(spec, answer)
     if not is_new or not answer.has_topics:
         return None
-    return Hold(
+    return UpdateBlock(
         reason="StaleMetadata",
         message=(
             f"{spec.zookeeper.connect_string} holds the topics of an earlier set, and this one has "
@@ -124,23 +124,23 @@ def _moved(spec: BrokerSetSpec, accepted: Accepted, answer: EnsembleAnswer) -> E
     connect = spec.zookeeper.connect
     stays = f"brokers and controllers stay with {accepted.connect}"
     if answer.error is not None:
-        hold = Hold(reason="ZooKeeperUnreachable", message=f"{answer.error}; {stays}")
+        block = UpdateBlock(reason="ZooKeeperUnreachable", message=f"{answer.error}; {stays}")
     elif answer.cluster_id != accepted.cluster_id:
         there = "no cluster" if answer.cluster_id is None else f"cluster {answer.cluster_id}"
-        hold = Hold(
+        block = UpdateBlock(
             reason="ZooKeeperOtherCluster",
             message=f"{connect} holds {there}, not {accepted.cluster_id}; {stays}",
         )
     elif answer.other_owner is not None:
-        hold = _taken(spec, answer)
+        block = _taken(spec, answer)
     else:
         return EnsembleState(accepted=replace(accepted, connect=connect))
-    return EnsembleState(accepted=accepted, hold=hold)
+    return EnsembleState(accepted=accepted, block=block)
 
 
-def _taken(spec: BrokerSetSpec, answer: EnsembleAnswer) -> Hold:
+def _taken(spec: BrokerSetSpec, answer: EnsembleAnswer) -> UpdateBlock:
     assert spec.zookeeper is not None, "only a managed set is settled"
-    return Hold(
+    return UpdateBlock(
         reason="ZooKeeperPathTaken",
         message=(
             f"{spec.zookeeper.connect_string} belongs to the BrokerSet {answer.other_owner}: "
@@ -149,7 +149,7 @@ def _taken(spec: BrokerSetSpec, answer: EnsembleAnswer) -> Hold:
     )
 
 
-def in_force(spec: BrokerSetSpec, state: EnsembleState) -> BrokerSetSpec:
+def effective_spec(spec: BrokerSetSpec, state: EnsembleState) -> BrokerSetSpec:
     """Return the spec with the ensemble that is followed."""
     if spec.zookeeper is None or state.accepted is None:
         return spec

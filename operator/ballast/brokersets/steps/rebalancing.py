@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from ballast.brokersets import names
-from ballast.brokersets.observation.observed import Purpose
-from ballast.brokersets.observation.partition_counts import Census
-from ballast.brokersets.observation.readiness import Verdict
+from ballast.brokersets.observation.observation import Purpose
+from ballast.brokersets.observation.partition_counts import PartitionCounts
+from ballast.brokersets.observation.readiness import GateDecision
 from ballast.brokersets.spec.spec import BrokerSetSpec, RebalanceOnScaleOut
-from ballast.brokersets.steps.decision_input import World
+from ballast.brokersets.steps.decision_input import DecisionInput
 from ballast.brokersets.steps.steps import (
     CreateReassignment,
     DeleteReassignment,
@@ -17,15 +17,18 @@ from ballast.brokersets.steps.steps import (
 
 
 def plan_rebalance(
-    world: World, census: Census, leaving: frozenset[int], verdicts: Mapping[int, Verdict]
+    inputs: DecisionInput,
+    counts: PartitionCounts,
+    decommissioning: frozenset[int],
+    gate_decisions: Mapping[int, GateDecision],
 ) -> tuple[Step, ...]:
     """Return the steps for proposals; ``verdicts`` are the gates as decided now, by ordinal.
 
     Each broker is proposed for once: as long as the object of its proposal exists, however it
     ended, no other is made. While brokers leave there is none.
     """
-    spec, observed = world.spec, world.observed
-    proposals = [r for r in observed.reassignments if r.purpose is Purpose.REBALANCE]
+    spec, observation = inputs.spec, inputs.observation
+    proposals = [r for r in observation.reassignments if r.purpose is Purpose.REBALANCE]
     steps: list[Step] = []
     for proposal in proposals:
         unwanted = any(spec.is_cordoned(broker_id) for broker_id in proposal.broker_ids)
@@ -35,12 +38,12 @@ def plan_rebalance(
             steps.append(DeleteReassignment(name=proposal.name))
         elif unwanted and not proposal.is_final and not proposal.is_withdrawn:
             steps.append(WithdrawReassignment(name=proposal.name))
-    if spec.rebalance_on_scale_out is not RebalanceOnScaleOut.PROPOSE or leaving:
+    if spec.rebalance_on_scale_out is not RebalanceOnScaleOut.PROPOSE or decommissioning:
         return tuple(steps)
     taken = frozenset(broker_id for p in proposals for broker_id in p.broker_ids)
-    new = sorted(_new_brokers(spec, census, verdicts) - taken)
-    if new and census.total and world.may_plan:
-        in_use = (reassignment.name for reassignment in observed.reassignments)
+    new = sorted(_new_brokers(spec, counts, gate_decisions) - taken)
+    if new and counts.total and inputs.may_plan:
+        in_use = (reassignment.name for reassignment in observation.reassignments)
         name = names.reassignment(spec.identity.name, Purpose.REBALANCE.value, new, in_use)
         steps.append(
             CreateReassignment(
@@ -54,10 +57,10 @@ def plan_rebalance(
 
 
 def _new_brokers(
-    spec: BrokerSetSpec, census: Census, verdicts: Mapping[int, Verdict]
+    spec: BrokerSetSpec, counts: PartitionCounts, gate_decisions: Mapping[int, GateDecision]
 ) -> frozenset[int]:
     """Return the brokers that are in service and hold nothing."""
-    in_service = {spec.broker_id(ordinal) for ordinal, v in verdicts.items() if v.is_true}
+    in_service = {spec.broker_id(ordinal) for ordinal, v in gate_decisions.items() if v.is_true}
     return frozenset(
-        broker_id for broker_id in in_service - census.holders if not spec.is_cordoned(broker_id)
+        broker_id for broker_id in in_service - counts.holders if not spec.is_cordoned(broker_id)
     )

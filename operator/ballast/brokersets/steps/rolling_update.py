@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ballast.brokersets.observation.availability import Availability
-from ballast.brokersets.observation.observed import PodView, StatefulSetView
-from ballast.brokersets.observation.readiness import Verdict
+from ballast.brokersets.observation.observation import PodView, StatefulSetView
+from ballast.brokersets.observation.readiness import GateDecision
 from ballast.brokersets.spec.spec import BrokerSetSpec, UpdateStrategy
 from ballast.brokersets.steps.steps import DeletePod
 
@@ -46,7 +46,7 @@ STUCK_REASONS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hold:
+class UpdateBlock:
     """Why the update does not go on."""
 
     reason: str
@@ -54,13 +54,13 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Roll:
+class RollingUpdate:
     """What an update may do now."""
 
     partition: int | None = 0
     """For the StatefulSet; None = OnDelete."""
     deletions: tuple[DeletePod, ...] = ()
-    hold: Hold | None = None
+    block: UpdateBlock | None = None
     """Only while there is something to update."""
     old: int = 0
     """Pods of an old revision."""
@@ -71,16 +71,16 @@ def is_stuck(pod: PodView) -> bool:
     return pod.waiting_reason in STUCK_REASONS and not pod.is_terminating
 
 
-def plan_roll(
+def plan_rolling_update(
     spec: BrokerSetSpec,
     stateful_set: StatefulSetView | None,
     pods: Iterable[PodView],
-    verdicts: Mapping[int, Verdict],
+    gate_decisions: Mapping[int, GateDecision],
     availability: Availability,
-) -> Roll:
+) -> RollingUpdate:
     """Return what an update may do now; ``verdicts`` are the gates as decided now, by ordinal."""
     if stateful_set is None:
-        return Roll(partition=_settled(spec))
+        return RollingUpdate(partition=_settled(spec))
     by_ordinal = {pod.ordinal: pod for pod in pods}
     old = [
         pod
@@ -88,22 +88,22 @@ def plan_roll(
         if pod.revision != stateful_set.update_revision and not pod.is_terminating
     ]
     if spec.update_strategy is UpdateStrategy.ON_DELETE:
-        return Roll(
+        return RollingUpdate(
             partition=None,
-            hold=_fatal(by_ordinal, stateful_set, is_updating=bool(old)),
+            block=_fatal(by_ordinal, stateful_set, is_updating=bool(old)),
             old=len(old),
         )
     stuck = [pod for pod in old if is_stuck(pod)]
     if stuck and not is_stuck(old[0]):
         # Not before the strategy is in force: the pod would come back as it was.
         may_delete = stateful_set.partition is None
-        return Roll(
+        return RollingUpdate(
             partition=None,
             deletions=tuple(_deletion(pod) for pod in stuck) if may_delete else (),
-            hold=Hold(reason="ReplacingStuckPods", message=_why_stuck(stuck[0])),
+            block=UpdateBlock(reason="ReplacingStuckPods", message=_why_stuck(stuck[0])),
             old=len(old),
         )
-    return _in_order(spec, stateful_set, by_ordinal, old, verdicts, availability)
+    return _in_order(spec, stateful_set, by_ordinal, old, gate_decisions, availability)
 
 
 def _in_order(
@@ -111,23 +111,23 @@ def _in_order(
     stateful_set: StatefulSetView,
     by_ordinal: Mapping[int, PodView],
     old: list[PodView],
-    verdicts: Mapping[int, Verdict],
+    gate_decisions: Mapping[int, GateDecision],
     availability: Availability,
-) -> Roll:
+) -> RollingUpdate:
     fatal = _fatal(by_ordinal, stateful_set, is_updating=bool(old))
     # Without an update under way, the one that an update would begin with.
     top = stateful_set.replicas - 1
     candidate = old[0] if old else by_ordinal.get(top)
     above = candidate.ordinal + 1 if candidate is not None and old else top
-    if candidate is None or _is_awaited(above, stateful_set, by_ordinal, verdicts):
-        return Roll(hold=fatal, old=len(old))
+    if candidate is None or _is_awaited(above, stateful_set, by_ordinal, gate_decisions):
+        return RollingUpdate(block=fatal, old=len(old))
     if not old and _is_made_by_revision(stateful_set, by_ordinal):
-        return Roll(hold=fatal)
+        return RollingUpdate(block=fatal)
     refusal = _refusal(spec, candidate, by_ordinal, availability)
     if refusal is None:
-        return Roll(hold=fatal, old=len(old))
-    hold = fatal or (refusal if old else None)
-    return Roll(partition=candidate.ordinal + 1, hold=hold, old=len(old))
+        return RollingUpdate(block=fatal, old=len(old))
+    block = fatal or (refusal if old else None)
+    return RollingUpdate(partition=candidate.ordinal + 1, block=block, old=len(old))
 
 
 def _is_made_by_revision(stateful_set: StatefulSetView, by_ordinal: Mapping[int, PodView]) -> bool:
@@ -142,7 +142,7 @@ def _refusal(
     candidate: PodView,
     by_ordinal: Mapping[int, PodView],
     availability: Availability,
-) -> Hold | None:
+) -> UpdateBlock | None:
     if is_stuck(candidate):
         return None
     if not any(pod.containers_ready for pod in by_ordinal.values()):
@@ -150,33 +150,33 @@ def _refusal(
         # for a wrong setting is put right.
         return None
     if not candidate.containers_ready:
-        return Hold(reason="BrokerStarting", message=f"{candidate.name} is starting")
+        return UpdateBlock(reason="BrokerStarting", message=f"{candidate.name} is starting")
     refusal = availability.refusal(spec.broker_id(candidate.ordinal))
     if refusal is None:
         return None
-    return Hold(reason=refusal.obstacle.value, message=refusal.message)
+    return UpdateBlock(reason=refusal.obstacle.value, message=refusal.message)
 
 
 def _is_awaited(
     above: int,
     stateful_set: StatefulSetView,
     by_ordinal: Mapping[int, PodView],
-    verdicts: Mapping[int, Verdict],
+    gate_decisions: Mapping[int, GateDecision],
 ) -> bool:
     """Whether the StatefulSet waits for a pod from ``above`` on, one that only we make ready."""
     for ordinal in range(above, stateful_set.replicas):
-        pod, verdict = by_ordinal.get(ordinal), verdicts.get(ordinal)
+        pod, gate_decision = by_ordinal.get(ordinal), gate_decisions.get(ordinal)
         if pod is None or pod.is_terminating:
             return True
         is_shut = pod.gate is None or not pod.gate.is_true
-        if is_shut and (verdict is None or not verdict.is_true):
+        if is_shut and (gate_decision is None or not gate_decision.is_true):
             return True
     return False
 
 
 def _fatal(
     by_ordinal: Mapping[int, PodView], stateful_set: StatefulSetView, *, is_updating: bool
-) -> Hold | None:
+) -> UpdateBlock | None:
     """Return what ails a pod of the new revision.
 
     A pod without a place is no news of an update when there is none: its node may be drained.
@@ -185,7 +185,7 @@ def _fatal(
         is_new = pod.revision == stateful_set.update_revision
         is_homeless = pod.waiting_reason == "Unschedulable"
         if is_new and is_stuck(pod) and (is_updating or not is_homeless):
-            return Hold(reason=str(pod.waiting_reason), message=_why_stuck(pod))
+            return UpdateBlock(reason=str(pod.waiting_reason), message=_why_stuck(pod))
     return None
 
 

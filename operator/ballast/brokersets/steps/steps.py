@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ballast.brokersets.names import GATE
-from ballast.brokersets.observation.observed import Purpose
+from ballast.brokersets.observation.observation import Purpose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,5 +129,5 @@ class Decision:
     """``status`` as JSON."""
     requeue_after_s: float
     """Look again at the latest after so long."""
-    quiet_after_s: float = 0.0
+    idle_requeue_after_s: float = 0.0
     """The same, when none of the steps could be taken."""

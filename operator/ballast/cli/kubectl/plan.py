@@ -14,12 +14,12 @@ from typing import Final
 
 from ballast.cli.kubectl.client import CONFIG_MAPS, Document, Kubectl, ObjectNotFound
 from ballast.cli.kubectl.objects import Reassignment, at, number
-from ballast.reassign.errors import MemoryRejected, PlanRejected
+from ballast.reassign.errors import PlanRejected, StateMismatch
 from ballast.reassign.plan.index import CHUNK_KEY, INDEX_KEY, PlanIndex
 from ballast.reassign.plan.plan import lines_of
 from ballast.reassign.plan.reader import summarize
 from ballast.reassign.plan.summary import BrokerChange, PlanSummarizer, PlanSummary
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 
 STATE_KEY: Final = "document.json.gz"
 """Under which key the operator keeps what it remembers of a move, whole or in parts."""
@@ -61,7 +61,7 @@ def read_summary(kubectl: Kubectl, seen: Reassignment) -> PlanSummary:
         raise PlanNotShown(f"{seen.name} has no plan yet: {seen.state} - {why}")
     try:
         summary = _saved(kubectl, seen) or _given(kubectl, seen)
-    except (PlanRejected, MemoryRejected, ValueError, KeyError, TypeError, zlib.error) as error:
+    except (PlanRejected, StateMismatch, ValueError, KeyError, TypeError, zlib.error) as error:
         raise PlanNotShown(f"the plan of {seen.name} cannot be read: {error}") from error
     if summary is None:
         raise PlanNotShown(f"the plan of {seen.name} is not stored where it can be read")
@@ -143,7 +143,7 @@ def _saved(kubectl: Kubectl, seen: Reassignment) -> PlanSummary | None:
     text = inflater.decompress(packed, _MAX_STATE_BYTES)
     if not inflater.eof:
         raise PlanNotShown("what was saved for the move is larger than it can be")
-    plan = Memory.from_document(json.loads(text)).plan
+    plan = PersistedState.from_document(json.loads(text)).plan
     summarizer = PlanSummarizer()
     for line in lines_of(plan.moves):
         summarizer.add(line)

@@ -16,7 +16,7 @@ from ballast.cli.run.progress_view import ProgressView, view_for
 from ballast.cli.run.state_dir import StateDir, StateDirUnusable
 from ballast.net.admin.admin import AdminClient
 from ballast.net.admin.cluster_connections import AdminOptions, parse_bootstrap_servers
-from ballast.reassign.errors import ManifestRejected, MemoryRejected
+from ballast.reassign.errors import ManifestRejected, StateMismatch
 from ballast.reassign.ports import Clock
 from ballast.reassign.reconcile import Reconciler
 from ballast.reassign.spec.spec import ReassignmentSpec
@@ -58,7 +58,7 @@ def main(
         admin = AdminClient(servers, _ADMIN_OPTIONS)
         clock = LoopClock(wall_clock_ms)
         reconciler = Reconciler(
-            admin=admin, store=store, clock=clock, poll_interval_seconds=poll_interval_s
+            admin=admin, store=store, clock=clock, poll_interval_s=poll_interval_s
         )
         try:
             return await _until_interrupted(run(manifest, spec, reconciler, clock, view), view)
@@ -68,7 +68,7 @@ def main(
     try:
         with StateDir(state_dir or default_state_dir(file, spec)) as store, view:
             return asyncio.run(connected(store))
-    except (StateDirUnusable, MemoryRejected) as error:
+    except (StateDirUnusable, StateMismatch) as error:
         _complain(str(error))
         return EXIT_BAD_MANIFEST
 
@@ -82,15 +82,15 @@ async def run(
 ) -> int:
     """Visit the reassignment until it has ended; return the exit code.
 
-    Raises `MemoryRejected` when the state folder belongs to another reassignment.
+    Raises `StateMismatch` when the state folder belongs to another reassignment.
     """
     while True:
         spec = _reread(manifest, spec, view)
-        visit = await reconciler.visit(spec)
+        visit = await reconciler.reconcile(spec)
         view.show(visit.status)
-        if visit.delay_seconds is None:
+        if visit.requeue_after_s is None:
             return exit_code(visit.status.state)
-        await clock.sleep(visit.delay_seconds)
+        await clock.sleep(visit.requeue_after_s)
 
 
 def exit_code(state: LifecycleState) -> int:

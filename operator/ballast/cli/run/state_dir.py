@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from ballast.reassign.errors import MemoryRejected
+from ballast.reassign.errors import StateMismatch
 
 _DOCUMENT = "state.json"
 _NEW_DOCUMENT = "state.json.new"
@@ -53,7 +53,7 @@ class StateDir:
             self._lock = None
 
     async def load(self) -> Mapping[str, object] | None:
-        """Return the document last saved, or None. Raises `MemoryRejected` if it is none."""
+        """Return the document last saved, or None. Raises `StateMismatch` if it is none."""
         return self._read()
 
     async def save(self, document: Mapping[str, object]) -> None:
@@ -70,9 +70,9 @@ class StateDir:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
-            raise MemoryRejected(f"{path} cannot be read: {error}") from error
+            raise StateMismatch(f"{path} cannot be read: {error}") from error
         if not isinstance(document, dict):
-            raise MemoryRejected(f"{path} is not a JSON object")
+            raise StateMismatch(f"{path} is not a JSON object")
         return document
 
     def _write(self, content: bytes) -> None:

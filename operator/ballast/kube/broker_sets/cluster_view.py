@@ -9,7 +9,7 @@ import logging
 from collections.abc import Mapping
 from typing import Final
 
-from ballast.brokersets.observation.observed import Cluster, ControllerView, Pending
+from ballast.brokersets.observation.observation import Cluster, ControllerView, PendingChange
 from ballast.brokersets.spec.config_keys import DYNAMIC, MIN_INSYNC_REPLICAS
 from ballast.brokersets.spec.spec import BrokerSetSpec
 from ballast.kube.runtime.context import ClosableAdmin
@@ -137,8 +137,8 @@ def controller_of(view: ClusterView | None) -> ControllerView | None:
     return ControllerView(identity=f"broker-{view.controller_id}")
 
 
-def _pending(assignment: ReplicaAssignment) -> Pending:
-    return Pending(adding=assignment.adding_replicas, removing=assignment.removing_replicas)
+def _pending(assignment: ReplicaAssignment) -> PendingChange:
+    return PendingChange(adding=assignment.adding_replicas, removing=assignment.removing_replicas)
 
 
 def _positive(text: str) -> int:

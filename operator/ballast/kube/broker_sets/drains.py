@@ -14,8 +14,8 @@ from typing import Any, Final
 from ballast.brokersets import names
 from ballast.brokersets.children.children import reassignment_document
 from ballast.brokersets.children.resources import owner_reference
-from ballast.brokersets.observation.observed import Purpose
-from ballast.brokersets.observation.room import capacities, what_lacks_room
+from ballast.brokersets.observation.observation import Purpose
+from ballast.brokersets.observation.room import capacities, room_problem
 from ballast.brokersets.spec.spec import BrokerSetSpec
 from ballast.brokersets.steps.steps import CreateReassignment
 from ballast.kube.api.errors import AlreadyExists, KubernetesError
@@ -114,7 +114,7 @@ async def _plan(
     if not chosen:
         raise PlanInfeasible("all that is to move is being reassigned: waiting for its end")
     plan = Plan.of({tp: targets[tp] for tp in chosen[:MAX_PARTITIONS]}, current)
-    lacking = what_lacks_room(room.held, _coming(plan, room), await _capacities(api, spec))
+    lacking = room_problem(room.held, _coming(plan, room), await _capacities(api, spec))
     if lacking:
         raise PlanInfeasible(lacking)
     return plan

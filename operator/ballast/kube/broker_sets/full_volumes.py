@@ -10,7 +10,7 @@ from typing import Final
 from ballast.brokersets import names
 from ballast.brokersets.errors import InvalidBrokerSet
 from ballast.brokersets.observation.room import FULL_PERCENT, capacities, full_brokers
-from ballast.brokersets.spec.parse import read_broker_set
+from ballast.brokersets.spec.parse import parse_broker_set
 from ballast.kube.api.ports import KubernetesApi
 from ballast.kube.api.resources import BROKER_SETS, PERSISTENT_VOLUME_CLAIMS
 from ballast.kube.broker_sets.kubernetes_views import volume_views
@@ -54,7 +54,7 @@ class FullVolumes:
 
     async def _find(self, namespace: str, broker_set: str, admin: ClusterAdmin) -> frozenset[int]:
         try:
-            spec = read_broker_set(await self._api.get(BROKER_SETS, namespace, broker_set))
+            spec = parse_broker_set(await self._api.get(BROKER_SETS, namespace, broker_set))
         except InvalidBrokerSet:
             return frozenset()
         if spec.storage is None:

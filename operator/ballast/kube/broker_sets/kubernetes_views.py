@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from ballast.brokersets import names
-from ballast.brokersets.observation.observed import (
+from ballast.brokersets.observation.observation import (
     GateView,
     PodView,
     Purpose,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from ballast.brokersets import names
-from ballast.brokersets.observation.observed import Cluster, Observed, PodView
+from ballast.brokersets.observation.observation import Cluster, Observation, PodView
 from ballast.brokersets.spec.spec import BrokerSetSpec
 from ballast.kube.api.errors import Forbidden, NotFound
 from ballast.kube.api.resources import (
@@ -87,7 +87,7 @@ class BrokerSetObserver:
         if admin is not None:
             await admin.close()
 
-    async def look(self, spec: BrokerSetSpec, *, known: Observed | None = None) -> Observed:
+    async def look(self, spec: BrokerSetSpec, *, known: Observation | None = None) -> Observation:
         """Return the world as it is.
 
         ``known`` is what the last look returned, if Kubernetes' objects are known to be as they
@@ -97,14 +97,14 @@ class BrokerSetObserver:
             cluster = await self._read_cluster(spec, str(spec.bootstrap_servers))
             seen = controller_of(self._cluster.view if self._cluster else None)
             error = self._cluster.error if self._cluster is not None else ""
-            return Observed(cluster=cluster, controller=seen, cluster_error=error)
+            return Observation(cluster=cluster, controller=seen, cluster_error=error)
         if known is not None:
             return await self._look_again(spec, known)
         documents = await self._read_objects()
         name = spec.identity.name
         pods = pod_views(name, documents[PODS])
         candidate = self._operator.candidate_of(self._key)
-        return Observed(
+        return Observation(
             stateful_set=next(
                 (
                     stateful_set_view(document)
@@ -130,7 +130,7 @@ class BrokerSetObserver:
             ),
         )
 
-    async def _look_again(self, spec: BrokerSetSpec, known: Observed) -> Observed:
+    async def _look_again(self, spec: BrokerSetSpec, known: Observation) -> Observation:
         is_anyone_up = any(pod.containers_ready for pod in known.pods)
         cluster = await self._managed_cluster(spec, is_anyone_up=is_anyone_up)
         candidate = self._operator.candidate_of(self._key)

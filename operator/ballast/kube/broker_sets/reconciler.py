@@ -15,13 +15,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ballast.brokersets.decide import IDLE_S, decide, refused
+from ballast.brokersets.decide import IDLE_S, decide, reject_spec
 from ballast.brokersets.errors import InvalidBrokerSet
-from ballast.brokersets.observation.observed import Observed
-from ballast.brokersets.spec.parse import read_broker_set
+from ballast.brokersets.observation.observation import Observation
+from ballast.brokersets.spec.parse import parse_broker_set
 from ballast.brokersets.spec.spec import BrokerSetSpec
-from ballast.brokersets.steps.decision_input import Hints, Surroundings, World
-from ballast.brokersets.steps.ensemble import EnsembleState, accepted_of, in_force, must_ask, settle
+from ballast.brokersets.steps.decision_input import (
+    DecisionInput,
+    InstallationDefaults,
+    TransientState,
+)
+from ballast.brokersets.steps.ensemble import (
+    EnsembleState,
+    accepted_of,
+    effective_spec,
+    must_ask,
+    resolve_ensemble,
+)
 from ballast.brokersets.steps.steps import CreateReassignment, Decision
 from ballast.kube.api.errors import KubernetesError, NotFound
 from ballast.kube.api.events import EventRecorder
@@ -76,7 +86,7 @@ class IdleSnapshot:
     document: Document
     """With the status that it has by now."""
     spec: BrokerSetSpec
-    observed: Observed
+    observed: Observation
 
 
 class BrokerSetReconciler:
@@ -157,7 +167,7 @@ class BrokerSetReconciler:
         if document["metadata"]["uid"] != self._uid:
             await self._begin(document)
         try:
-            spec = read_broker_set(document)
+            spec = parse_broker_set(document)
         except InvalidBrokerSet as error:
             return await self._refuse(document, error)
         try:
@@ -185,7 +195,7 @@ class BrokerSetReconciler:
         return self._applied_at is None or now >= self._applied_at + REAPPLY_S
 
     async def _tend(
-        self, document: Document, wanted: BrokerSetSpec, known: Observed | None = None
+        self, document: Document, wanted: BrokerSetSpec, known: Observation | None = None
     ) -> float | None:
         """Take the next steps and report; None when they need more than what is ``known``."""
         clock = self._operator.clock
@@ -194,19 +204,19 @@ class BrokerSetReconciler:
         reapply = self._must_reapply()
         observed = await self._reader.look(wanted, known=known)
         ensemble = await self._settle_ensemble(document, wanted, observed)
-        spec = in_force(wanted, ensemble)
+        spec = effective_spec(wanted, ensemble)
         decision = decide(
-            World(
+            DecisionInput(
                 spec=spec,
-                surroundings=Surroundings(
+                installation=InstallationDefaults(
                     image=self._operator.broker_image,
                     cluster_domain=self._operator.cluster_domain,
                     pods=self._operator.broker_pods,
                 ),
-                observed=observed,
+                observation=observed,
                 ensemble=ensemble,
                 status=_status_of(document),
-                hints=Hints(
+                transient=TransientState(
                     reapply=reapply,
                     plan_problem=self._plan_problem,
                     plan_failed_ms=self._plan_failed_ms,
@@ -233,7 +243,7 @@ class BrokerSetReconciler:
         return delay_s if wait_s is None else min(delay_s, wait_s)
 
     async def _settle_ensemble(
-        self, document: Document, spec: BrokerSetSpec, observed: Observed
+        self, document: Document, spec: BrokerSetSpec, observed: Observation
     ) -> EnsembleState:
         """Find out whether ``spec.zookeeper`` may be followed."""
         accepted = accepted_of(_status_of(document))
@@ -247,7 +257,7 @@ class BrokerSetReconciler:
                 is_bound=accepted is not None,
                 brokers_answer=view is not None,
             )
-        return settle(
+        return resolve_ensemble(
             spec,
             accepted,
             answer,
@@ -294,7 +304,7 @@ class BrokerSetReconciler:
     async def _refuse(self, document: Document, error: InvalidBrokerSet) -> float:
         """Report a spec that cannot be carried out; what runs is left as it is."""
         metadata, now_ms = document["metadata"], self._operator.clock.wall_ms()
-        decision = refused(metadata, _status_of(document), error, now_ms=now_ms)
+        decision = reject_spec(metadata, _status_of(document), error, now_ms=now_ms)
         self._outcome = Outcome()
         wait_s = await self._write(document, decision.status)
         return decision.requeue_after_s if wait_s is None else wait_s
@@ -304,13 +314,13 @@ class BrokerSetReconciler:
         waits_s = self._actions.delays.next_in_s(self._operator.clock.now())
         if waits_s is None or self._outcome.done:
             return decision.requeue_after_s
-        return min(decision.quiet_after_s, max(PAUSE_S, waits_s))
+        return min(decision.idle_requeue_after_s, max(PAUSE_S, waits_s))
 
 
-def _is_quiet(observed: Observed, decision: Decision) -> bool:
+def _is_quiet(observed: Observation, decision: Decision) -> bool:
     """Whether nothing is under way: the progress of its own reassignments does not wake a set."""
     is_moving = any(not move.is_final for move in observed.reassignments)
-    return decision.quiet_after_s >= IDLE_S and not is_moving
+    return decision.idle_requeue_after_s >= IDLE_S and not is_moving
 
 
 def _status_of(document: Document) -> Mapping[str, Any]:

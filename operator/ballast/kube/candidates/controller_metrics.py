@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.samples import Sample
 
-from ballast.brokersets.observation.observed import ZooKeeperState
+from ballast.brokersets.observation.observation import ZooKeeperState
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.metrics import CandidateCollector
 from ballast.kube.candidates.candidates import Seat

@@ -23,14 +23,14 @@ from ballast.kube.reassignments.plan_source import PlanNotReadable
 from ballast.kube.reassignments.session import POLL_S, ReassignmentSession
 from ballast.kube.reassignments.status import stalled, status_document, with_findings
 from ballast.model.conditions import ConditionStatus
-from ballast.reassign.decision.decide import wanted_intent
+from ballast.reassign.decision.decide import requested_intent
 from ballast.reassign.decision.piece_order import has_more_pieces
-from ballast.reassign.errors import ManifestRejected, MemoryRejected
-from ballast.reassign.reconcile import Reconciler, Visit
+from ballast.reassign.errors import ManifestRejected, StateMismatch
+from ballast.reassign.reconcile import Reconciler, ReconcileResult
 from ballast.reassign.spec.manifest import parse_manifest
 from ballast.reassign.spec.spec import Assignments, DeletionPolicy, ReassignmentSpec, Settings
 from ballast.reassign.state.conditions import FINAL_STATUS, ConditionType, LifecycleState
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 
 ORPHAN_TIMEOUT_S: Final = 10.0
 """So long an orphan's throttle is tried to be taken back."""
@@ -47,7 +47,7 @@ class _Cleaning:
     settings: Settings
     cluster: ClusterAddress
     reconciler: Reconciler
-    memory: Memory
+    memory: PersistedState
 
 
 async def clean_up(  # noqa: PLR0911  (a list of cases)
@@ -67,10 +67,10 @@ async def clean_up(  # noqa: PLR0911  (a list of cases)
             work.operator.api, seen.namespace, seen.broker_set, work.operator.cluster_domain
         )
         reconciler = await work.reconciler(seen, cluster)
-        memory = await reconciler.recall()
+        memory = await reconciler.load_state()
     except NotFound:
         return await _let_go(work, seen, f"BrokerSet {seen.broker_set} is gone")
-    except (MemoryRejected, ValueError) as error:
+    except (StateMismatch, ValueError) as error:
         work.forget()
         if settings.deletion_policy is DeletionPolicy.ORPHAN:
             return await _let_go(work, seen, str(error))
@@ -81,7 +81,7 @@ async def clean_up(  # noqa: PLR0911  (a list of cases)
     return await _carry_on(work, seen, cleaning)
 
 
-def _is_to_be_cleaned(seen: ReassignmentObject, settings: Settings, memory: Memory) -> bool:
+def _is_to_be_cleaned(seen: ReassignmentObject, settings: Settings, memory: PersistedState) -> bool:
     """Whether the cluster is not yet as the policy says."""
     if memory.outcome is None and memory.start_time_ms is not None:
         return True
@@ -91,7 +91,7 @@ def _is_to_be_cleaned(seen: ReassignmentObject, settings: Settings, memory: Memo
     is_wanted_back = settings.deletion_policy is DeletionPolicy.ROLL_BACK
     is_part = memory.outcome is LifecycleState.COMPLETED and not memory.piece.is_last
     return is_wanted_back and (
-        is_part or memory.piece.number > 0 or has_more_pieces(memory, wanted_intent(settings))
+        is_part or memory.piece.number > 0 or has_more_pieces(memory, requested_intent(settings))
     )
 
 
@@ -105,7 +105,7 @@ async def _assignments(
     memory = cleaning.memory
     if memory.piece is None:
         return Assignments.of_plan(memory.plan)
-    wanted = wanted_intent(cleaning.settings)
+    wanted = requested_intent(cleaning.settings)
     return await work.pieces.load(seen.namespace, None, memory, wanted)
 
 
@@ -116,7 +116,7 @@ async def _carry_on(
         assignments = await _assignments(work, seen, cleaning)
     except PlanNotReadable as error:
         return await _say_blocked(work, seen, str(error))
-    visit = await cleaning.reconciler.visit(
+    visit = await cleaning.reconciler.reconcile(
         ReassignmentSpec(
             name=seen.name,
             generation=seen.generation,
@@ -124,8 +124,8 @@ async def _carry_on(
             settings=cleaning.settings,
         )
     )
-    memory = await cleaning.reconciler.recall()
-    if memory is not None and has_more_pieces(memory, wanted_intent(cleaning.settings)):
+    memory = await cleaning.reconciler.load_state()
+    if memory is not None and has_more_pieces(memory, requested_intent(cleaning.settings)):
         work.forget()
         return 0.0
     why = _what_holds(visit)
@@ -140,15 +140,15 @@ async def _carry_on(
     if why and _waited_s(work, seen) > BLOCKED_AFTER_S:
         return await _say_blocked(work, seen, why, document)
     wait_s = await work.report(seen, document)
-    if visit.delay_seconds is None:
+    if visit.requeue_after_s is None:
         return 0.0
-    return visit.delay_seconds if wait_s is None else min(visit.delay_seconds, wait_s)
+    return visit.requeue_after_s if wait_s is None else min(visit.requeue_after_s, wait_s)
 
 
-def _what_holds(visit: Visit) -> str:
+def _what_holds(visit: ReconcileResult) -> str:
     """Return in words why the cleaning does not come on, or nothing when it does."""
     progressing = visit.status.conditions[ConditionType.PROGRESSING]
-    acted = visit.delay_seconds is None or visit.delay_seconds < POLL_S
+    acted = visit.requeue_after_s is None or visit.requeue_after_s < POLL_S
     if acted or progressing.status is ConditionStatus.TRUE:
         return ""
     return progressing.message or progressing.reason

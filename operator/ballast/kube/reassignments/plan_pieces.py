@@ -18,7 +18,7 @@ from ballast.reassign.decision.piece_order import piece_to_run
 from ballast.reassign.plan.pieces import Piece
 from ballast.reassign.spec.spec import Assignments
 from ballast.reassign.state.conditions import FINAL_STATUS, ConditionType, LifecycleState
-from ballast.reassign.state.persisted_state import Intent, Memory
+from ballast.reassign.state.persisted_state import Intent, PersistedState
 from ballast.reassign.state.queueing import YIELDING
 from ballast.reassign.state.status import Status
 
@@ -34,7 +34,7 @@ class PieceLoader:
         self._last: Assignments | None = None
 
     async def load(
-        self, namespace: str, plan: LoadedPlan | None, memory: Memory | None, wanted: Intent
+        self, namespace: str, plan: LoadedPlan | None, memory: PersistedState | None, wanted: Intent
     ) -> Assignments:
         """Return the piece that is to be carried on: of ``plan`` the first, when none has begun.
 
@@ -61,7 +61,7 @@ class PieceLoader:
         return self._last
 
 
-def is_plan_of(plan: LoadedPlan, memory: Memory) -> bool:
+def is_plan_of(plan: LoadedPlan, memory: PersistedState) -> bool:
     """Whether the plan that was loaded is the one that is remembered."""
     if memory.piece is None:
         return plan.summary is None and plan.assignments.targets == memory.plan.targets
@@ -70,14 +70,14 @@ def is_plan_of(plan: LoadedPlan, memory: Memory) -> bool:
     return plan.assignments.piece == memory.piece
 
 
-def has_any_begun(memory: Memory | None) -> bool:
+def has_any_begun(memory: PersistedState | None) -> bool:
     """Whether a piece of the plan has been begun."""
     if memory is None or memory.piece is None:
         return False
     return memory.piece.number > 0 or memory.start_time_ms is not None
 
 
-def status_of_whole(status: Status, piece: Piece, memory: Memory | None) -> Status:
+def status_of_whole(status: Status, piece: Piece, memory: PersistedState | None) -> Status:
     """Return the status of the whole plan from that of a piece."""
     if status.progress is None:
         return status
@@ -87,7 +87,10 @@ def status_of_whole(status: Status, piece: Piece, memory: Memory | None) -> Stat
 
 
 def document_of_whole(
-    document: dict[str, Any], seen: ReassignmentObject, plan: Mapping[str, Any], memory: Memory
+    document: dict[str, Any],
+    seen: ReassignmentObject,
+    plan: Mapping[str, Any],
+    memory: PersistedState,
 ) -> dict[str, Any]:
     """Return the status of a piece as that of the whole plan, of which ``plan`` tells.
 

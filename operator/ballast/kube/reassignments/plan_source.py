@@ -27,7 +27,7 @@ from ballast.reassign.plan.summary import PlanSummarizer, PlanSummary
 from ballast.reassign.ports import Clock
 from ballast.reassign.spec.plan_manifest import PlanConfigMap, read_kafka_plan
 from ballast.reassign.spec.spec import Assignments
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 
 PATH: Final = "spec.plan.configMapRef"
 EXECUTABLE_PARTITIONS: Final = 50_000
@@ -114,7 +114,7 @@ async def load_plan(
     return LoadedPlan(assignments=assignments, version=version)
 
 
-def remembered_plan(memory: Memory) -> LoadedPlan:
+def remembered_plan(memory: PersistedState) -> LoadedPlan:
     """Return the plan that is remembered, which stands in for ConfigMaps that are gone."""
     if memory.piece is None:
         return LoadedPlan(assignments=Assignments.of_plan(memory.plan))

@@ -43,15 +43,15 @@ from ballast.kube.runtime.context import OperatorContext
 from ballast.model.conditions import ConditionStatus, Finding
 from ballast.planner.errors import OptionsRejected
 from ballast.planner.options_document import read_options
-from ballast.reassign.decision.decide import wanted_intent
-from ballast.reassign.errors import ManifestRejected, MemoryRejected
+from ballast.reassign.decision.decide import requested_intent
+from ballast.reassign.errors import ManifestRejected, StateMismatch
 from ballast.reassign.generate.generate_manifest import PlanToGenerate
 from ballast.reassign.plan.summary import PlanSummary
 from ballast.reassign.spec.manifest import Manifest, parse_manifest
 from ballast.reassign.spec.plan_manifest import PlanConfigMap, PlanFile
 from ballast.reassign.spec.spec import Approval, Assignments, DesiredState
 from ballast.reassign.state.conditions import ConditionType, LifecycleState
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +152,7 @@ class PartitionReassignmentReconciler:
         except PlanNotReadable as error:
             found = waiting(seen, "PlanUnreadable", str(error), accepted=False)
             return await self._say(seen, found, NOT_FOUND_REQUEUE_S)
-        except MemoryRejected as error:
+        except StateMismatch as error:
             self._work.forget()
             return await self._say(seen, stalled("StateUnreadable", str(error)), IDLE_REQUEUE_S)
 
@@ -172,7 +172,7 @@ class PartitionReassignmentReconciler:
             return await self._say(seen, found, NOT_FOUND_REQUEUE_S)
         if self._is_fenced(seen, cluster):
             return 1.0
-        memory = await reconciler.recall()
+        memory = await reconciler.load_state()
         plan = await self._plan(seen, manifest, cluster, memory)
         if not isinstance(plan, LoadedPlan):
             return plan
@@ -185,7 +185,7 @@ class PartitionReassignmentReconciler:
             if waits is not None:
                 return await self._show(seen, waits, plan, plan.summary)
         if plan.summary is not None or (memory is not None and memory.piece is not None):
-            wanted = wanted_intent(manifest.settings)
+            wanted = requested_intent(manifest.settings)
             piece = await self._work.pieces.load(seen.namespace, plan, memory, wanted)
             plan = replace(plan, assignments=piece)
             # Who has approved the whole has approved each piece of it.
@@ -205,7 +205,7 @@ class PartitionReassignmentReconciler:
         seen: ReassignmentObject,
         manifest: Manifest,
         cluster: ClusterAddress,
-        memory: Memory | None,
+        memory: PersistedState | None,
     ) -> LoadedPlan | float:
         """Return the plan; or when to look again, for one that is still being made."""
         generate = manifest.plan
@@ -233,7 +233,7 @@ class PartitionReassignmentReconciler:
         return made.delay_s
 
     async def _load(
-        self, seen: ReassignmentObject, manifest: Manifest, memory: Memory | None
+        self, seen: ReassignmentObject, manifest: Manifest, memory: PersistedState | None
     ) -> LoadedPlan:
         """Return the plan; what is remembered stands in for a ConfigMap that is gone."""
         source = manifest.plan

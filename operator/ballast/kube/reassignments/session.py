@@ -95,7 +95,7 @@ class ReassignmentSession:
                 admin=self._admin,
                 store=self._store,
                 clock=self.operator.clock,
-                poll_interval_seconds=POLL_S,
+                poll_interval_s=POLL_S,
                 conditions=seen.conditions,
             )
         return self._reconciler

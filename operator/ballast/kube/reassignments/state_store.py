@@ -23,7 +23,7 @@ from ballast.kube.api.errors import AlreadyExists, Conflict, KubernetesError, No
 from ballast.kube.api.ports import KubernetesApi
 from ballast.kube.api.reassignment_object import ReassignmentObject
 from ballast.kube.api.resources import CONFIG_MAPS, FIELD_MANAGER, PARTITION_REASSIGNMENTS, Document
-from ballast.reassign.errors import MemoryRejected
+from ballast.reassign.errors import StateMismatch
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class _Index:
 
 
 class ConfigMapStore:
-    """Implements `reassign.ports.StateStore`; raises `KubernetesError` and `MemoryRejected`.
+    """Implements `reassign.ports.StateStore`; raises `KubernetesError` and `StateMismatch`.
 
     After an error nothing is known of what is stored: make a new one, which reads it again.
     """
@@ -88,7 +88,7 @@ class ConfigMapStore:
         return (StoredObject(name=self._index_name, digest=index.digest), *index.parts)
 
     async def load(self) -> Mapping[str, object] | None:
-        """Return the document last saved, or None. Raises `MemoryRejected` if it is none."""
+        """Return the document last saved, or None. Raises `StateMismatch` if it is none."""
         for _ in range(_ATTEMPTS):
             self._index = await self._read_index()
             self._is_read = True
@@ -102,9 +102,9 @@ class ConfigMapStore:
             except NotFound:
                 continue
             if _digest(content) != self._index.digest:
-                raise MemoryRejected(f"ConfigMap {self._index_name} holds something else")
+                raise StateMismatch(f"ConfigMap {self._index_name} holds something else")
             return _unpack(content)
-        raise MemoryRejected(f"parts that ConfigMap {self._index_name} names are not there")
+        raise StateMismatch(f"parts that ConfigMap {self._index_name} names are not there")
 
     async def save(self, document: Mapping[str, object]) -> None:
         """Replace the document; durable and whole when this returns.
@@ -156,16 +156,14 @@ class ConfigMapStore:
         """Delete the index of a reassignment of the same name that is gone; leave anything else."""
         owners = found["metadata"].get("ownerReferences", ())
         if not any(owner.get("kind") == PARTITION_REASSIGNMENTS.kind for owner in owners):
-            raise MemoryRejected(
-                f"ConfigMap {self._index_name} belongs to somebody else: remove it"
-            )
+            raise StateMismatch(f"ConfigMap {self._index_name} belongs to somebody else: remove it")
         await self._delete(self._index_name, uid=found["metadata"]["uid"])
 
     async def _read_part(self, part: StoredObject) -> bytes:
         found = await self._api.get(CONFIG_MAPS, self._owner.namespace, part.name)
         content = _binary(found, _DOCUMENT)
         if _digest(content) != part.digest:
-            raise MemoryRejected(f"ConfigMap {part.name} holds something else")
+            raise StateMismatch(f"ConfigMap {part.name} holds something else")
         return content
 
     async def _write_parts(self, content: bytes, generation: int) -> tuple[StoredObject, ...]:
@@ -268,7 +266,7 @@ def _parse_index(found: Document) -> _Index:
     name = found["metadata"]["name"]
     data = found.get("data") or {}
     if data.get("format") != _FORMAT:
-        raise MemoryRejected(f"ConfigMap {name} is not in the format {_FORMAT}")
+        raise StateMismatch(f"ConfigMap {name} is not in the format {_FORMAT}")
     try:
         parts = tuple(
             StoredObject(name=str(part["name"]), digest=str(part["digest"]))
@@ -282,14 +280,14 @@ def _parse_index(found: Document) -> _Index:
             inline=b"" if parts else _binary(found, _DOCUMENT),
         )
     except (KeyError, ValueError, TypeError) as error:
-        raise MemoryRejected(f"ConfigMap {name} cannot be read: {error}") from error
+        raise StateMismatch(f"ConfigMap {name} cannot be read: {error}") from error
 
 
 def _binary(found: Document, key: str) -> bytes:
     try:
         return base64.b64decode((found.get("binaryData") or {})[key], validate=True)
     except (KeyError, TypeError, binascii.Error) as error:
-        raise MemoryRejected(f"ConfigMap {found['metadata']['name']} cannot be read") from error
+        raise StateMismatch(f"ConfigMap {found['metadata']['name']} cannot be read") from error
 
 
 def _pack(document: Mapping[str, object]) -> bytes:
@@ -302,12 +300,12 @@ def _unpack(content: bytes) -> Mapping[str, object]:
         inflater = zlib.decompressobj(wbits=31)
         text = inflater.decompress(content, MAX_DOCUMENT_BYTES)
         if not inflater.eof:
-            raise MemoryRejected(f"the saved state is larger than {MAX_DOCUMENT_BYTES} bytes")
+            raise StateMismatch(f"the saved state is larger than {MAX_DOCUMENT_BYTES} bytes")
         document = json.loads(text)
     except (zlib.error, ValueError, RecursionError) as error:
-        raise MemoryRejected(f"the saved state cannot be read: {error}") from error
+        raise StateMismatch(f"the saved state cannot be read: {error}") from error
     if not isinstance(document, dict):
-        raise MemoryRejected("the saved state is not a JSON object")
+        raise StateMismatch("the saved state is not a JSON object")
     return document
 
 

@@ -16,14 +16,14 @@ from ballast.kube.reassignments.queue import Turn, Verdict, ask_for_turn
 from ballast.kube.reassignments.session import POLL_S, ReassignmentSession
 from ballast.kube.reassignments.status import stalled, status_document, with_findings
 from ballast.model.conditions import ConditionStatus, Finding
-from ballast.reassign.decision.decide import wanted_intent
-from ballast.reassign.decision.decision_input import MY_TURN
+from ballast.reassign.decision.decide import requested_intent
+from ballast.reassign.decision.decision_input import HAS_TURN
 from ballast.reassign.decision.piece_order import has_more_pieces
-from ballast.reassign.reconcile import Reconciler, Visit
+from ballast.reassign.reconcile import Reconciler, ReconcileResult
 from ballast.reassign.spec.manifest import Manifest
 from ballast.reassign.spec.spec import ReassignmentSpec
 from ballast.reassign.state.conditions import ConditionType, LifecycleState
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 from ballast.reassign.state.queueing import NOT_QUEUED, QueuePlace
 
 REQUEUE_NOW: Final = 0.0
@@ -49,7 +49,7 @@ class Case:
     manifest: Manifest
     cluster: ClusterAddress
     reconciler: Reconciler
-    memory: Memory | None
+    memory: PersistedState | None
     plan: LoadedPlan
 
     @property
@@ -72,13 +72,13 @@ class Case:
     @property
     def has_begun(self) -> bool:
         """Whether it is under way and keeps its turn, so that it need not ask for it."""
-        return self.is_active and self.memory is not None and not self.memory.lets_others_begin
+        return self.is_active and self.memory is not None and not self.memory.yields_turn
 
 
 async def visit(work: ReassignmentSession, case: Case) -> float:
     """Take a step and report; return after how many seconds to look again.
 
-    Raises `KubernetesError` and `MemoryRejected`.
+    Raises `KubernetesError` and `StateMismatch`.
     """
     seen, clock = case.seen, work.operator.clock
     if case.memory is not None and not seen.has_finalizer and not await work.hold(seen):
@@ -87,7 +87,7 @@ async def visit(work: ReassignmentSession, case: Case) -> float:
     turn, visited = await _step(work, case)
     took_s = clock.now() - began
     piece = case.plan.assignments.piece
-    memory = None if piece is None else await case.reconciler.recall()
+    memory = None if piece is None else await case.reconciler.load_state()
     if memory is not None and memory.piece == piece and _has_more(case, memory):
         # The next look takes the piece that follows; what is known of this one is of no use to it.
         work.forget()
@@ -100,7 +100,7 @@ async def visit(work: ReassignmentSession, case: Case) -> float:
         epoch=case.epoch,
         plan=case.plan,
         state_objects=work.state_objects,
-        place=MY_TURN if claims and is_queued else None,
+        place=HAS_TURN if claims and is_queued else None,
     )
     if memory is not None:
         told = plan_of_whole(case.plan, seen)
@@ -112,7 +112,7 @@ async def visit(work: ReassignmentSession, case: Case) -> float:
     wait_s = await work.report(seen, document)
     if against is not None:
         return IDLE_REQUEUE_S
-    if visited.delay_seconds is None:
+    if visited.requeue_after_s is None:
         await work.wake_others(seen)
         return REQUEUE_NOW
     delay_s = pace(visited, took_s)
@@ -121,25 +121,25 @@ async def visit(work: ReassignmentSession, case: Case) -> float:
     return delay_s if wait_s is None else min(delay_s, wait_s)
 
 
-def _has_more(case: Case, memory: Memory) -> bool:
-    return has_more_pieces(memory, wanted_intent(case.manifest.settings))
+def _has_more(case: Case, memory: PersistedState) -> bool:
+    return has_more_pieces(memory, requested_intent(case.manifest.settings))
 
 
-async def _step(work: ReassignmentSession, case: Case) -> tuple[Turn | None, Visit]:
+async def _step(work: ReassignmentSession, case: Case) -> tuple[Turn | None, ReconcileResult]:
     """Let the reconciler take a step, as far as its turn allows."""
     full: frozenset[int] = frozenset()
     if case.is_active:
         full = await work.volumes.look(case.seen.namespace, case.seen.broker_set, work.admin)
     if case.has_begun:
-        return None, await case.reconciler.visit(case.spec, full_brokers=full)
+        return None, await case.reconciler.reconcile(case.spec, full_brokers=full)
     api, turn = work.operator.api, None
     if case.seen.state is LifecycleState.QUEUED:
         turn = await ask_for_turn(api, case.seen)
-    visited = await case.reconciler.visit(case.spec, _place(turn), full_brokers=full)
+    visited = await case.reconciler.reconcile(case.spec, _place(turn), full_brokers=full)
     if turn is None and visited.status.state is LifecycleState.QUEUED:
         turn = await ask_for_turn(api, case.seen)
         if turn.verdict is Verdict.WAIT:
-            visited = await case.reconciler.visit(case.spec, turn.place, full_brokers=full)
+            visited = await case.reconciler.reconcile(case.spec, turn.place, full_brokers=full)
     return turn, visited
 
 
@@ -150,12 +150,12 @@ def _place(turn: Turn | None) -> QueuePlace:
     return turn.place
 
 
-def pace(visited: Visit, took_s: float) -> float:
+def pace(visited: ReconcileResult, took_s: float) -> float:
     """Return when to look again: soon while bytes move, seldom while a person is waited for.
 
     ``took_s`` is how long the visit took.
     """
-    delay_s = visited.delay_seconds or REQUEUE_NOW
+    delay_s = visited.requeue_after_s or REQUEUE_NOW
     if delay_s < POLL_S:
         return delay_s
     delay_s = max(delay_s, min(MAX_POLL_S, POLL_SHARE * took_s))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ballast.brokersets.observation.observed import ControllerView, ZooKeeperState
+from ballast.brokersets.observation.observation import ControllerView, ZooKeeperState
 from ballast.candidate.candidate import Candidate
 from ballast.kube.api.resources import ObjectKey
 from ballast.zk.client import SessionEvent

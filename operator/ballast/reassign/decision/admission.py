@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from ballast.model.fields import MAX_ERRORS, FieldError
 from ballast.model.ids import TopicPartition
-from ballast.reassign.decision.decision_input import Observed
+from ballast.reassign.decision.decision_input import Observation
 from ballast.reassign.plan.lines import LogDirMove
 from ballast.reassign.plan.plan import Plan
 from ballast.reassign.plan.progress import bytes_to_move
 from ballast.reassign.spec.spec import ApprovalPolicy, ReassignmentSpec
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 
 UNKNOWN_TOPIC = "UnknownTopic"
 UNKNOWN_BROKER = "UnknownBroker"
@@ -31,7 +31,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unapproved:
+class ApprovalProblem:
     """Why a plan may not run yet."""
 
     reason: str
@@ -39,18 +39,18 @@ class Unapproved:
     message: str
 
 
-def problems(spec: ReassignmentSpec, observed: Observed) -> tuple[Problem, ...]:
+def problems(spec: ReassignmentSpec, observation: Observation) -> tuple[Problem, ...]:
     """Return what the cluster does not have; bounded. ``observed`` must show all topics.
 
     A broker that is down but holds replicas is known: its moves wait for it, they are not refused.
     """
-    known = set(observed.live_brokers)
-    for view in observed.cluster.partitions.values():
+    known = set(observation.live_brokers)
+    for view in observation.cluster.partitions.values():
         known.update(view.replicas)
-    topics = {tp.topic for tp in observed.cluster.partitions}
+    topics = {tp.topic for tp in observation.cluster.partitions}
     found: list[Problem] = []
     for tp in sorted(spec.targets):
-        for problem in _problems_of(tp, spec, observed, topics, known):
+        for problem in _problems_of(tp, spec, observation, topics, known):
             if len(found) == MAX_ERRORS:
                 return tuple(found)
             found.append(problem)
@@ -60,13 +60,13 @@ def problems(spec: ReassignmentSpec, observed: Observed) -> tuple[Problem, ...]:
 def _problems_of(
     tp: TopicPartition,
     spec: ReassignmentSpec,
-    observed: Observed,
+    observation: Observation,
     topics: set[str],
     known: set[int],
 ) -> Iterator[Problem]:
     path = spec.assignments.paths.get(tp, f"spec.plan: {tp}")
     target = spec.targets[tp]
-    if tp not in observed.cluster.partitions:
+    if tp not in observation.cluster.partitions:
         what = "has no such partition" if tp.topic in topics else "does not exist"
         where = "partition" if tp.topic in topics else "topic"
         yield _problem(UNKNOWN_TOPIC, f"{path}.{where}", f"topic {tp.topic} {what}")
@@ -77,15 +77,15 @@ def _problems_of(
                 UNKNOWN_BROKER, f"{path}.replicas[{index}]", f"broker {broker} does not exist"
             )
     for move in spec.assignments.log_dirs.get(tp, ()):
-        known_dirs = observed.known_log_dirs.get(move.broker_id)
+        known_dirs = observation.known_log_dirs.get(move.broker_id)
         if known_dirs is not None and move.target is not None and move.target not in known_dirs:
             yield _problem(
                 UNKNOWN_LOG_DIR,
                 f"{path}.logDirs",
                 f"broker {move.broker_id} has no log directory {move.target}",
             )
-    min_isr = observed.min_isr(tp.topic)
-    if len(target) < min(min_isr, len(observed.origin(tp))):
+    min_isr = observation.min_isr(tp.topic)
+    if len(target) < min(min_isr, len(observation.origin(tp))):
         yield _problem(
             BELOW_MIN_ISR,
             f"{path}.replicas",
@@ -97,23 +97,23 @@ def _problem(kind: str, path: str, reason: str) -> Problem:
     return Problem(kind=kind, error=FieldError(path=path, reason=reason))
 
 
-def plan_now(spec: ReassignmentSpec, observed: Observed) -> Plan:
+def plan_from_current(spec: ReassignmentSpec, observation: Observation) -> Plan:
     """Return the plan from the cluster as it is. Every partition must be visible.
 
     Where a replica lies that no broker tells of is taken from the spec, if it says so.
     """
     return Plan.of(
         spec.targets,
-        {tp: observed.origin(tp) for tp in spec.targets},
+        {tp: observation.origin(tp) for tp in spec.targets},
         {
-            tp: tuple(_from_where_it_is(tp, move, observed) for move in moves)
+            tp: tuple(_from_where_it_is(tp, move, observation) for move in moves)
             for tp, moves in spec.assignments.log_dirs.items()
         },
     )
 
 
-def _from_where_it_is(tp: TopicPartition, move: LogDirMove, observed: Observed) -> LogDirMove:
-    places = observed.log_dirs.get(move.broker_id, {}).get(tp)
+def _from_where_it_is(tp: TopicPartition, move: LogDirMove, observation: Observation) -> LogDirMove:
+    places = observation.log_dirs.get(move.broker_id, {}).get(tp)
     if places is None or places.current is None:
         return move
     return LogDirMove(move.broker_id, places.current, move.target)
@@ -125,44 +125,46 @@ def stated_plan(spec: ReassignmentSpec) -> Plan | None:
     return None if origins is None else Plan.of(spec.targets, origins, spec.assignments.log_dirs)
 
 
-def unapproved(
-    spec: ReassignmentSpec, memory: Memory, current: Plan, observed: Observed
-) -> Unapproved | None:
+def approval_problem(
+    spec: ReassignmentSpec, state: PersistedState, current: Plan, observation: Observation
+) -> ApprovalProblem | None:
     """Return why ``memory``'s plan may not run, or None when it may.
 
     ``current`` is the plan that the cluster as it is would give: an approved plan that no longer
     starts where the cluster stands is stale, and never silently replaced.
     """
     approval = spec.settings.approval
-    digest = memory.plan.digest
+    digest = state.plan.digest
     if approval.plan_digest is not None and approval.plan_digest != digest:
-        return Unapproved(reason="DigestMismatch", message=f"the plan's digest is {digest}")
+        return ApprovalProblem(reason="DigestMismatch", message=f"the plan's digest is {digest}")
     is_pinned = approval.plan_digest is not None or spec.assignments.origins is not None
-    if is_pinned and current != memory.plan:
-        return Unapproved(
+    if is_pinned and current != state.plan:
+        return ApprovalProblem(
             reason="PlanStale",
             message="replicas have changed since the plan was made: make a new reassignment",
         )
     if approval.plan_digest is not None:
         return None
     if approval.policy is ApprovalPolicy.MANUAL:
-        return Unapproved(
+        return ApprovalProblem(
             reason="AwaitingApproval", message=f"set spec.approval.planDigest to {digest}"
         )
-    return _beyond_limits(spec, memory.plan, observed)
+    return _beyond_limits(spec, state.plan, observation)
 
 
-def _beyond_limits(spec: ReassignmentSpec, plan: Plan, observed: Observed) -> Unapproved | None:
+def _beyond_limits(
+    spec: ReassignmentSpec, plan: Plan, observation: Observation
+) -> ApprovalProblem | None:
     approval = spec.settings.approval
     moves = plan.replica_moves + plan.log_dir_moves
     if approval.max_replica_moves is not None and moves > approval.max_replica_moves:
-        return Unapproved(
+        return ApprovalProblem(
             reason="LimitExceeded",
             message=f"{moves} replica moves are more than maxReplicaMoves: approve {plan.digest}",
         )
-    size = bytes_to_move(plan.moves, observed.sizes, observed.leaders)
+    size = bytes_to_move(plan.moves, observation.sizes, observation.leaders)
     if approval.max_bytes_to_move is not None and size > approval.max_bytes_to_move:
-        return Unapproved(
+        return ApprovalProblem(
             reason="LimitExceeded",
             message=f"{size} bytes are more than maxBytesToMove: approve {plan.digest}",
         )

@@ -7,103 +7,124 @@ hold its turn: nothing more is started without asking for it again.
 
 from dataclasses import replace
 
-from ballast.reassign.decision.decision_input import World
+from ballast.reassign.decision.decision_input import DecisionInput
 from ballast.reassign.decision.executing import submit_or_wait
-from ballast.reassign.decision.log_dir_moves import silent_brokers
-from ballast.reassign.decision.move_states import Survey
-from ballast.reassign.decision.steps import ElectPreferred, Finish, SaveMemory, Step, Wait
-from ballast.reassign.decision.throttle_plan import Throttling, debts, with_debts_only
-from ballast.reassign.decision.verification import bounded, electable, leaders_not_had, mismatches
+from ballast.reassign.decision.log_dir_moves import unresponsive_brokers
+from ballast.reassign.decision.move_states import MoveStates
+from ballast.reassign.decision.steps import ElectPreferred, Finish, SaveState, Step, Wait
+from ballast.reassign.decision.throttle_plan import (
+    Throttling,
+    unrestored_throttles,
+    without_restored_throttles,
+)
+from ballast.reassign.decision.verification import (
+    electable_partitions,
+    first_few,
+    mismatches,
+    unelected_leaders,
+)
 from ballast.reassign.decision.waiting import CLOSING_STATE, wait_for_turn
 from ballast.reassign.plan.progress import MoveState
 from ballast.reassign.state.conditions import LifecycleState
-from ballast.reassign.state.persisted_state import Flaw, Intent, Memory
+from ballast.reassign.state.persisted_state import Flaw, Intent, PersistedState
 
 OUTCOME = {
     Intent.EXECUTE: LifecycleState.COMPLETED,
     Intent.CANCEL: LifecycleState.CANCELLED,
     Intent.ROLL_BACK: LifecycleState.ROLLED_BACK,
-    Intent.ABANDON: LifecycleState.CANCELLED,
+    Intent.CANCEL_ON_DELETE: LifecycleState.CANCELLED,
     Intent.LEAVE: LifecycleState.CANCELLED,
 }
 
 
-def stand_aside(world: World, memory: Memory, seen: Survey) -> Step:
+def yield_turn(inputs: DecisionInput, state: PersistedState, move_states: MoveStates) -> Step:
     """Return the step of one that lets others begin, once its throttle is put back.
 
     It goes on as soon as it could start a move, and has its turn.
     """
-    kept = with_debts_only(memory, world.observed, world.hints)
-    if kept != memory:
-        return SaveMemory(memory=kept)
-    step = submit_or_wait(world, memory, seen, Throttling.of(None, ()))
+    kept = without_restored_throttles(state, inputs.observation, inputs.transient)
+    if kept != state:
+        return SaveState(state=kept)
+    step = submit_or_wait(inputs, state, move_states, Throttling.of(None, ()))
     if isinstance(step, Wait):
         return replace(step, message=f"{step.message}; others may begin meanwhile")
-    if not world.place.has_turn:
-        return wait_for_turn(world.place)
-    return SaveMemory(memory=replace(memory, has_yielded=False))
+    if not inputs.place.has_turn:
+        return wait_for_turn(inputs.place)
+    return SaveState(state=replace(state, has_yielded=False))
 
 
-def close(world: World, memory: Memory, seen: Survey) -> Step:
+def close(inputs: DecisionInput, state: PersistedState, move_states: MoveStates) -> Step:
     """Return the step once every move is over and the throttle is put back where it can be."""
-    submits = memory.intent.submits_moves
-    if submits and world.spec.settings.elect_preferred_leaders:
-        hopeless = world.hints.not_electable
-        partitions = [tp for tp in electable(seen, world.observed) if tp not in hopeless]
+    submits = state.intent.submits_moves
+    if submits and inputs.spec.settings.elect_preferred_leaders:
+        hopeless = inputs.transient.not_electable
+        partitions = [
+            tp for tp in electable_partitions(move_states, inputs.observation) if tp not in hopeless
+        ]
         if partitions:
-            limit = world.spec.settings.execution.max_concurrent_leader_changes
+            limit = inputs.spec.settings.execution.max_concurrent_leader_changes
             return ElectPreferred(partitions=tuple(partitions[:limit]))
-    outcome = memory.closing or OUTCOME[memory.intent]
-    if submits and seen.within(MoveState.FAILED):
+    outcome = state.closing or OUTCOME[state.intent]
+    if submits and move_states.in_state(MoveState.FAILED):
         outcome = LifecycleState.FAILED
-    waits = _what_is_awaited(world, memory, seen)
+    waits = _what_is_awaited(inputs, state, move_states)
     if waits is None:
-        return _end(world, seen, outcome, submits=submits)
-    kept = replace(with_debts_only(memory, world.observed, world.hints), closing=outcome)
-    if kept != memory:
+        return _end(inputs, move_states, outcome, submits=submits)
+    kept = replace(
+        without_restored_throttles(state, inputs.observation, inputs.transient), closing=outcome
+    )
+    if kept != state:
         # Values that are put back are others' to change from here on.
-        return SaveMemory(memory=kept)
-    if waits.reason == "Verifying" and world.hints.stalled:
+        return SaveState(state=kept)
+    if waits.reason == "Verifying" and inputs.transient.is_stalled:
         flaw = Flaw(reason="DegradedReplicas", message=waits.message)
         return Finish(outcome=outcome, flaw=flaw)
     return waits
 
 
-def _what_is_awaited(world: World, memory: Memory, seen: Survey) -> Wait | None:
-    state = CLOSING_STATE[memory.intent]
-    owed = debts(memory, world.observed, world.hints)
+def _what_is_awaited(
+    inputs: DecisionInput, state: PersistedState, move_states: MoveStates
+) -> Wait | None:
+    lifecycle = CLOSING_STATE[state.intent]
+    owed = unrestored_throttles(state, inputs.observation, inputs.transient)
     if owed:
         return Wait(
-            state=state, reason="ThrottleDebt", message=f"throttle not restored: {', '.join(owed)}"
+            state=lifecycle,
+            reason="ThrottleDebt",
+            message=f"throttle not restored: {', '.join(owed)}",
         )
-    if memory.intent in (Intent.CANCEL, Intent.ABANDON):
-        return _what_is_not_taken_back(world, memory, seen, state)
-    if not memory.intent.submits_moves:
+    if state.intent in (Intent.CANCEL, Intent.CANCEL_ON_DELETE):
+        return _what_is_not_taken_back(inputs, state, move_states, lifecycle)
+    if not state.intent.submits_moves:
         return None
-    wrong = mismatches(world.spec, seen, world.observed, world.hints.not_electable)
-    return Wait(state=state, reason="Verifying", message=", ".join(wrong)) if wrong else None
+    wrong = mismatches(inputs.spec, move_states, inputs.observation, inputs.transient.not_electable)
+    return Wait(state=lifecycle, reason="Verifying", message=", ".join(wrong)) if wrong else None
 
 
 def _what_is_not_taken_back(
-    world: World, memory: Memory, seen: Survey, state: LifecycleState
+    inputs: DecisionInput, state: PersistedState, move_states: MoveStates, lifecycle: LifecycleState
 ) -> Wait | None:
-    refused = world.hints.cancels_refused
-    if seen.ours:
-        words = [f"{tp}: {refused[tp].error} {refused[tp].message}" for tp in seen.ours]
-        return Wait(state=state, reason="CancelRefused", message="; ".join(bounded(words)))
-    if world.hints.log_dirs_refused:
+    refused = inputs.transient.cancel_refusals
+    if move_states.own_pending:
+        words = [
+            f"{tp}: {refused[tp].error} {refused[tp].message}" for tp in move_states.own_pending
+        ]
+        return Wait(state=lifecycle, reason="CancelRefused", message="; ".join(first_few(words)))
+    if inputs.transient.is_log_dir_cancel_refused:
         message = "brokers refuse to end copies between log directories"
-        return Wait(state=state, reason="CancelRefused", message=message)
-    silent = silent_brokers(memory.plan, world.observed)
+        return Wait(state=lifecycle, reason="CancelRefused", message=message)
+    silent = unresponsive_brokers(state.plan, inputs.observation)
     if silent:
         message = f"broker {silent[0]} does not tell whether it still copies replicas"
-        return Wait(state=state, reason="LogDirsUnknown", message=message)
+        return Wait(state=lifecycle, reason="LogDirsUnknown", message=message)
     return None
 
 
-def _end(world: World, seen: Survey, outcome: LifecycleState, *, submits: bool) -> Finish:
-    if submits and world.spec.settings.elect_preferred_leaders:
-        words = leaders_not_had(seen, world.observed, world.hints.not_electable)
+def _end(
+    inputs: DecisionInput, move_states: MoveStates, outcome: LifecycleState, *, submits: bool
+) -> Finish:
+    if submits and inputs.spec.settings.elect_preferred_leaders:
+        words = unelected_leaders(move_states, inputs.observation, inputs.transient.not_electable)
         if words:
             flaw = Flaw(reason="PreferredLeaderNotElected", message="; ".join(words))
             return Finish(outcome=outcome, flaw=flaw)

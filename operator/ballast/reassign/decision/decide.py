@@ -23,29 +23,35 @@ this but its approval, which is that of the whole.
 
 from dataclasses import replace
 
-from ballast.reassign.decision.admission import Problem, plan_now, problems, stated_plan, unapproved
-from ballast.reassign.decision.closing import OUTCOME, close, stand_aside
-from ballast.reassign.decision.decision_input import Hints, World
+from ballast.reassign.decision.admission import (
+    Problem,
+    approval_problem,
+    plan_from_current,
+    problems,
+    stated_plan,
+)
+from ballast.reassign.decision.closing import OUTCOME, close, yield_turn
+from ballast.reassign.decision.decision_input import DecisionInput, TransientState
 from ballast.reassign.decision.executing import submit_or_wait
-from ballast.reassign.decision.log_dir_moves import taken_back
-from ballast.reassign.decision.move_states import Survey, foreign_moves, survey
+from ballast.reassign.decision.log_dir_moves import log_dir_cancellations
+from ballast.reassign.decision.move_states import MoveStates, classify_moves, foreign_moves
 from ballast.reassign.decision.piece_order import outcome_of_whole
 from ballast.reassign.decision.steps import (
     ApplyThrottle,
     CancelActive,
     Done,
     Finish,
-    Refuse,
+    RejectSpec,
     RestoreThrottle,
-    SaveMemory,
+    SaveState,
     Step,
     Wait,
 )
 from ballast.reassign.decision.throttle_plan import (
     Throttling,
     own_entries,
-    remembered,
-    wanted_change,
+    throttle_change,
+    with_saved_throttles,
 )
 from ballast.reassign.decision.waiting import wait_for_foreign, wait_for_turn
 from ballast.reassign.plan.progress import MoveState
@@ -55,7 +61,7 @@ from ballast.reassign.spec.spec import (
     Settings,
 )
 from ballast.reassign.state.conditions import LifecycleState
-from ballast.reassign.state.persisted_state import INTENT_RANK, Intent, Memory
+from ballast.reassign.state.persisted_state import INTENT_RANK, Intent, PersistedState
 from ballast.reassign.throttle.throttle_lists import named_moves
 
 _WANTED_INTENT = {
@@ -65,81 +71,83 @@ _WANTED_INTENT = {
     DesiredState.ROLLED_BACK: Intent.ROLL_BACK,
 }
 _DELETION_INTENT = {
-    DeletionPolicy.CANCEL: Intent.ABANDON,
+    DeletionPolicy.CANCEL: Intent.CANCEL_ON_DELETE,
     DeletionPolicy.ROLL_BACK: Intent.ROLL_BACK,
     DeletionPolicy.ORPHAN: Intent.LEAVE,
 }
 
 
-def decide(world: World) -> Step:
+def decide(inputs: DecisionInput) -> Step:
     """Return the next step."""
-    memory, before = world.memory, world.before
-    if before is not None and _goes_back(world, before):
-        return _begin_to_go_back(world, before)
-    if memory is None or (memory.start_time_ms is None and memory.outcome is None):
-        return _before_start(world, memory)
-    wanted = wanted_intent(world.spec.settings)
-    goes_further = INTENT_RANK[wanted] > INTENT_RANK[memory.intent]
-    if memory.outcome is not None:
-        return _after_the_end(world, memory, memory.outcome)
+    state, before = inputs.state, inputs.previous_state
+    if before is not None and _goes_back(inputs, before):
+        return _begin_to_go_back(inputs, before)
+    if state is None or (state.start_time_ms is None and state.outcome is None):
+        return _before_start(inputs, state)
+    wanted = requested_intent(inputs.spec.settings)
+    goes_further = INTENT_RANK[wanted] > INTENT_RANK[state.intent]
+    if state.outcome is not None:
+        return _after_completion(inputs, state, state.outcome)
     if goes_further:
         # What has let others begin starts nothing, not even its way back, before it has its turn.
-        starts = wanted is Intent.ROLL_BACK and not world.spec.settings.is_deleted
-        if starts and memory.lets_others_begin and not world.place.has_turn:
-            return wait_for_turn(world.place)
-        return SaveMemory(memory=replace(memory, intent=wanted, closing=None, has_yielded=False))
-    return _under_way(world, memory, survey(memory, world.observed, world.hints))
+        starts = wanted is Intent.ROLL_BACK and not inputs.spec.settings.is_deleted
+        if starts and state.yields_turn and not inputs.place.has_turn:
+            return wait_for_turn(inputs.place)
+        return SaveState(state=replace(state, intent=wanted, closing=None, has_yielded=False))
+    return _under_way(inputs, state, classify_moves(state, inputs.observation, inputs.transient))
 
 
-def _goes_back(world: World, before: Memory) -> bool:
+def _goes_back(inputs: DecisionInput, before: PersistedState) -> bool:
     """Whether the piece that is next lies before the one that has ended."""
-    piece = world.spec.assignments.piece
+    piece = inputs.spec.assignments.piece
     return piece is not None and before.piece is not None and piece.number < before.piece.number
 
 
-def _begin_to_go_back(world: World, before: Memory) -> Step:
+def _begin_to_go_back(inputs: DecisionInput, before: PersistedState) -> Step:
     """Return the step that begins to bring back a piece that was executed."""
-    spec = world.spec
-    if not (spec.settings.is_deleted or world.place.has_turn):
-        return wait_for_turn(world.place)
+    spec = inputs.spec
+    if not (spec.settings.is_deleted or inputs.place.has_turn):
+        return wait_for_turn(inputs.place)
     plan = stated_plan(spec)
     assert plan is not None, "a piece says where it begins"
-    return SaveMemory(
-        memory=Memory(
+    return SaveState(
+        state=PersistedState(
             name=spec.name,
             plan=plan,
             piece=spec.assignments.piece,
-            start_time_ms=before.start_time_ms or world.now_ms,
+            start_time_ms=before.start_time_ms or inputs.now_ms,
             intent=Intent.ROLL_BACK,
         )
     )
 
 
-def wanted_intent(settings: Settings) -> Intent:
+def requested_intent(settings: Settings) -> Intent:
     """Return what a spec asks for."""
     if settings.is_deleted:
         return _DELETION_INTENT[settings.deletion_policy]
     return _WANTED_INTENT[settings.desired_state]
 
 
-def _after_the_end(world: World, memory: Memory, outcome: LifecycleState) -> Step:
+def _after_completion(
+    inputs: DecisionInput, state: PersistedState, outcome: LifecycleState
+) -> Step:
     """Return the step once it has ended: rolling back undoes that, cancelling has no object."""
-    settings = world.spec.settings
-    whole = outcome_of_whole(memory, outcome)
+    settings = inputs.spec.settings
+    whole = outcome_of_whole(state, outcome)
     # A deleted object that has ended is let go, but not one of which only a piece has ended.
     is_over = settings.is_deleted and whole is outcome
     if (
         is_over
-        or wanted_intent(settings) is not Intent.ROLL_BACK
-        or INTENT_RANK[memory.intent] >= INTENT_RANK[Intent.ROLL_BACK]
-        or memory.start_time_ms is None
+        or requested_intent(settings) is not Intent.ROLL_BACK
+        or INTENT_RANK[state.intent] >= INTENT_RANK[Intent.ROLL_BACK]
+        or state.start_time_ms is None
     ):
-        return Done(outcome=whole, flaw=memory.flaw)
-    if not (settings.is_deleted or world.place.has_turn):
-        return wait_for_turn(world.place)
-    return SaveMemory(
-        memory=replace(
-            memory,
+        return Done(outcome=whole, flaw=state.flaw)
+    if not (settings.is_deleted or inputs.place.has_turn):
+        return wait_for_turn(inputs.place)
+    return SaveState(
+        state=replace(
+            state,
             intent=Intent.ROLL_BACK,
             closing=None,
             has_yielded=False,
@@ -150,100 +158,116 @@ def _after_the_end(world: World, memory: Memory, outcome: LifecycleState) -> Ste
     )
 
 
-def throttling_of(world: World, memory: Memory, seen: Survey) -> Throttling:
+def throttling_of(
+    inputs: DecisionInput, state: PersistedState, move_states: MoveStates
+) -> Throttling:
     """Return the throttle that should be in force now."""
-    starts = memory.intent.submits_moves and not memory.lets_others_begin
-    moves = seen.unfinished if starts else ()
-    rate = world.spec.settings.execution.throttle_bytes_per_second
+    starts = state.intent.submits_moves and not state.yields_turn
+    moves = move_states.unfinished if starts else ()
+    rate = inputs.spec.settings.execution.throttle_bytes_per_second
     if rate is None or not moves:
         return Throttling.of(None, ())
-    under_way = {move.topic_partition for move in seen.within(MoveState.IN_PROGRESS)}
-    lists = world.observed.topic_configs
-    return Throttling.of(rate, moves, named_moves(moves, under_way, lists, own_entries(memory)))
+    under_way = {move.topic_partition for move in move_states.in_state(MoveState.IN_PROGRESS)}
+    lists = inputs.observation.topic_configs
+    return Throttling.of(rate, moves, named_moves(moves, under_way, lists, own_entries(state)))
 
 
-def _before_start(world: World, memory: Memory | None) -> Step:  # noqa: PLR0911  (a list of rules)
-    settings = world.spec.settings
-    intent = wanted_intent(settings)
-    is_later = memory is not None and memory.piece is not None and memory.piece.number > 0
+def _before_start(inputs: DecisionInput, state: PersistedState | None) -> Step:  # noqa: PLR0911  (a list of rules)
+    settings = inputs.spec.settings
+    intent = requested_intent(settings)
+    is_later = state is not None and state.piece is not None and state.piece.number > 0
     if is_later and intent is not Intent.EXECUTE:
         # Whatever is wrong with this piece: those before it have been executed.
         return Finish(outcome=OUTCOME[intent])
     if settings.is_deleted:
         return Done(outcome=LifecycleState.CANCELLED)
-    found = problems(world.spec, world.observed)
+    found = problems(inputs.spec, inputs.observation)
     if found:
-        return _contradiction(found, world.hints)
-    current = plan_now(world.spec, world.observed)
-    plan = stated_plan(world.spec) or current
-    if memory is None:
-        flaw = None if world.before is None else world.before.flaw
-        piece = world.spec.assignments.piece
-        return SaveMemory(memory=Memory(name=world.spec.name, plan=plan, piece=piece, flaw=flaw))
+        return _invalid_for_cluster(found, inputs.transient)
+    current = plan_from_current(inputs.spec, inputs.observation)
+    plan = stated_plan(inputs.spec) or current
+    if state is None:
+        flaw = None if inputs.previous_state is None else inputs.previous_state.flaw
+        piece = inputs.spec.assignments.piece
+        return SaveState(
+            state=PersistedState(name=inputs.spec.name, plan=plan, piece=piece, flaw=flaw)
+        )
     if intent is not Intent.EXECUTE:
         return Finish(outcome=OUTCOME[intent])
-    if plan != memory.plan and settings.approval.plan_digest != memory.plan.digest:
-        return SaveMemory(memory=replace(memory, plan=plan))
-    refusal = unapproved(world.spec, memory, current, world.observed)
+    if plan != state.plan and settings.approval.plan_digest != state.plan.digest:
+        return SaveState(state=replace(state, plan=plan))
+    refusal = approval_problem(inputs.spec, state, current, inputs.observation)
     if refusal is not None:
         return Wait(
             state=LifecycleState.AWAITING_APPROVAL, reason=refusal.reason, message=refusal.message
         )
-    return _once_approved(world, memory)
+    return _once_approved(inputs, state)
 
 
-def _contradiction(found: tuple[Problem, ...], hints: Hints) -> Step:
+def _invalid_for_cluster(found: tuple[Problem, ...], transient: TransientState) -> Step:
     """Return what to do about a cluster that contradicts the spec: brokers may only be behind."""
-    if hints.problems_persist:
-        return Refuse(problems=found)
+    if transient.problems_persist:
+        return RejectSpec(problems=found)
     return Wait(state=LifecycleState.PENDING, reason=found[0].kind, message=str(found[0].error))
 
 
-def _once_approved(world: World, memory: Memory) -> Step:
-    if world.spec.settings.desired_state is DesiredState.PAUSED:
+def _once_approved(inputs: DecisionInput, state: PersistedState) -> Step:
+    if inputs.spec.settings.desired_state is DesiredState.PAUSED:
         return Wait(state=LifecycleState.PAUSED, reason="Paused")
-    if not world.place.has_turn:
-        return wait_for_turn(world.place)
-    foreign = foreign_moves(memory.plan, world.observed)
+    if not inputs.place.has_turn:
+        return wait_for_turn(inputs.place)
+    foreign = foreign_moves(state.plan, inputs.observation)
     if foreign:
         return wait_for_foreign(LifecycleState.QUEUED, len(foreign), str(foreign[0]))
-    return SaveMemory(memory=replace(memory, start_time_ms=world.now_ms))
+    return SaveState(state=replace(state, start_time_ms=inputs.now_ms))
 
 
-def _under_way(world: World, memory: Memory, seen: Survey) -> Step:
-    if memory.intent in (Intent.CANCEL, Intent.ABANDON):
-        cancel = _cancel(world, memory, seen)
+def _under_way(inputs: DecisionInput, state: PersistedState, move_states: MoveStates) -> Step:
+    if state.intent in (Intent.CANCEL, Intent.CANCEL_ON_DELETE):
+        cancel = _cancel(inputs, state, move_states)
         if cancel is not None:
             return cancel
-    throttling = throttling_of(world, memory, seen)
-    with_values = remembered(memory, throttling, world.observed, world.hints)
+    throttling = throttling_of(inputs, state, move_states)
+    with_values = with_saved_throttles(state, throttling, inputs.observation, inputs.transient)
     if with_values is not None:
-        return SaveMemory(memory=with_values)
-    change = wanted_change(memory, throttling, world.observed)
-    executes = memory.intent.submits_moves and bool(seen.unfinished) and memory.closing is None
-    if executes and not memory.has_yielded:
-        return ApplyThrottle(change=change) if change else _execute(world, memory, seen, throttling)
-    if memory.has_throttles and not world.hints.restore_sent:
-        change = wanted_change(memory, throttling, world.observed, all_values=True)
+        return SaveState(state=with_values)
+    change = throttle_change(state, throttling, inputs.observation)
+    executes = state.intent.submits_moves and bool(move_states.unfinished) and state.closing is None
+    if executes and not state.has_yielded:
+        return (
+            ApplyThrottle(change=change)
+            if change
+            else _execute(inputs, state, move_states, throttling)
+        )
+    if state.has_throttles and not inputs.transient.is_restore_sent:
+        change = throttle_change(state, throttling, inputs.observation, all_values=True)
     if change:
         return RestoreThrottle(change=change)
-    return (stand_aside if executes else close)(world, memory, seen)
+    return (yield_turn if executes else close)(inputs, state, move_states)
 
 
-def _cancel(world: World, memory: Memory, seen: Survey) -> CancelActive | None:
+def _cancel(
+    inputs: DecisionInput, state: PersistedState, move_states: MoveStates
+) -> CancelActive | None:
     """Return what is to be taken back now: what was refused moments ago waits."""
-    hints = world.hints
-    copying = {} if hints.log_dirs_refused else taken_back(memory.plan, world.observed)
-    partitions = tuple(tp for tp in seen.ours if tp not in hints.cancels_refused)
+    transient = inputs.transient
+    copying = (
+        {}
+        if transient.is_log_dir_cancel_refused
+        else log_dir_cancellations(state.plan, inputs.observation)
+    )
+    partitions = tuple(tp for tp in move_states.own_pending if tp not in transient.cancel_refusals)
     if partitions or copying:
         return CancelActive(partitions=partitions, log_dirs=copying)
     return None
 
 
-def _execute(world: World, memory: Memory, seen: Survey, throttling: Throttling) -> Step:
+def _execute(
+    inputs: DecisionInput, state: PersistedState, move_states: MoveStates, throttling: Throttling
+) -> Step:
     """Return the step while moves are to be completed: who cannot go on lets others begin."""
-    step = submit_or_wait(world, memory, seen, throttling)
+    step = submit_or_wait(inputs, state, move_states, throttling)
     is_held = isinstance(step, Wait) and step.state is not LifecycleState.PAUSED
-    if is_held and world.hints.idle and not seen.within(MoveState.IN_PROGRESS):
-        return SaveMemory(memory=replace(memory, has_yielded=True))
+    if is_held and inputs.transient.is_idle and not move_states.in_state(MoveState.IN_PROGRESS):
+        return SaveState(state=replace(state, has_yielded=True))
     return step

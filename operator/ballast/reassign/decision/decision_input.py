@@ -8,14 +8,14 @@ from ballast.model.ids import TopicPartition
 from ballast.reassign.plan.progress import Sizes
 from ballast.reassign.ports import ClusterView, ReplicaLogDirs, RequestError
 from ballast.reassign.spec.spec import ReassignmentSpec
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 from ballast.reassign.state.queueing import QueuePlace
 
-MY_TURN = QueuePlace(position=0)
+HAS_TURN = QueuePlace(position=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class Observation:
     """The cluster at one moment.
 
     ``pending`` is read before ``cluster``: a move that ends between the two readings is seen as
@@ -82,58 +82,58 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hints:
+class TransientState:
     """What was seen in the last moments. Losing all of it costs time, never correctness."""
 
-    submitted: frozenset[TopicPartition] = frozenset()
+    recently_submitted: frozenset[TopicPartition] = frozenset()
     """Submitted moments ago: views of the cluster may not show it yet."""
-    undone: frozenset[TopicPartition] = frozenset()
+    rollback_submitted: frozenset[TopicPartition] = frozenset()
     """Ordered back to their origin, with the controller's consent, since this process began."""
-    refused: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
+    refusals: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
     """Refused moments ago: not to be submitted again right now."""
-    failed: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
+    failures: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
     """Refused for good."""
-    gone: frozenset[TopicPartition] = frozenset()
+    deleted: frozenset[TopicPartition] = frozenset()
     """Not seen for so long that it counts as deleted."""
-    cancels_refused: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
+    cancel_refusals: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
     """Pending moves that were not taken back when it was asked for: not to be asked for now."""
-    log_dirs_refused: bool = False
+    is_log_dir_cancel_refused: bool = False
     """Orders that end copies between log directories were refused: not to be repeated now."""
     not_electable: Mapping[TopicPartition, str] = field(default_factory=dict)
     """Partitions whose preferred leader was asked for as often as is sensible, and why in vain."""
-    fresh_rates: frozenset[int] = frozenset()
+    brokers_with_new_rates: frozenset[int] = frozenset()
     """Brokers on which somebody else's throttle rate was first seen moments ago: one that is owed
     to a broker that was down is about to be put back."""
-    idle: bool = False
+    is_idle: bool = False
     """For a while nothing has been under way, and nothing could be started."""
     problems_persist: bool = False
     """The cluster has contradicted the spec for long enough to believe it."""
-    stalled: bool = False
+    is_stalled: bool = False
     """No progress within the deadline."""
-    below_ingress: bool = False
+    is_below_ingress: bool = False
     """Producers bring in more than the throttle lets through."""
-    restore_sent: bool = False
+    is_restore_sent: bool = False
     """Every remembered throttle value has been put back at least once since this process began."""
-    restored: frozenset[int] = frozenset()
+    restored_brokers: frozenset[int] = frozenset()
     """Brokers that have acknowledged that their throttle values are put back."""
-    troubles: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
     """Errors of the last changes that were tried, for messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class DecisionInput:
     """The arguments of `decide`."""
 
     spec: ReassignmentSpec
-    memory: Memory | None
-    observed: Observed
-    hints: Hints
+    state: PersistedState | None
+    observation: Observation
+    transient: TransientState
     now_ms: int
     """Wall clock."""
-    place: QueuePlace = MY_TURN
+    place: QueuePlace = HAS_TURN
     """Among the reassignments of the same cluster."""
     full_brokers: frozenset[int] = frozenset()
     """Brokers with so little room on their volumes that no more replicas are moved to them."""
-    before: Memory | None = None
+    previous_state: PersistedState | None = None
     """Of a plan in pieces: what is remembered of the piece before, which has ended. There is no
     ``memory`` then."""

@@ -3,52 +3,64 @@
 from dataclasses import replace
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.decision.decision_input import World
-from ballast.reassign.decision.move_states import Survey
-from ballast.reassign.decision.steps import CancelActive, SaveMemory, Step, Wait
+from ballast.reassign.decision.decision_input import DecisionInput
+from ballast.reassign.decision.move_states import MoveStates
+from ballast.reassign.decision.steps import CancelActive, SaveState, Step, Wait
 from ballast.reassign.decision.submission import (
+    blocking_reasons,
     dead_brokers,
-    held_by_full_brokers,
-    next_batch_of,
+    moves_to_full_brokers,
+    next_submission,
     under_min_isr,
-    what_blocks,
 )
 from ballast.reassign.decision.throttle_plan import Throttling
 from ballast.reassign.decision.waiting import ACTIVE_STATE, wait_for_foreign
 from ballast.reassign.plan.progress import MoveState
 from ballast.reassign.spec.spec import DesiredState, OnStalled, WhenUnderMinIsr
 from ballast.reassign.state.conditions import LifecycleState
-from ballast.reassign.state.persisted_state import Intent, Memory
+from ballast.reassign.state.persisted_state import Intent, PersistedState
 
 
-def submit_or_wait(world: World, memory: Memory, seen: Survey, throttling: Throttling) -> Step:
+def submit_or_wait(
+    inputs: DecisionInput, state: PersistedState, move_states: MoveStates, throttling: Throttling
+) -> Step:
     """Return the step of a reassignment with moves to complete, its throttle being in force."""
-    active = ACTIVE_STATE[memory.intent]
-    settings = world.spec.settings
-    in_flight = len(seen.within(MoveState.IN_PROGRESS))
+    active = ACTIVE_STATE[state.intent]
+    settings = inputs.spec.settings
+    in_flight = len(move_states.in_state(MoveState.IN_PROGRESS))
     if settings.desired_state is DesiredState.PAUSED:
         return Wait(
             state=LifecycleState.PAUSED, reason="Paused", message=f"{in_flight} moves in flight"
         )
-    if seen.within(MoveState.FOREIGN) and not seen.within(MoveState.PENDING):
-        return wait_for_foreign(active, len(seen.foreign), str(seen.foreign[0]))
-    on_stalled = settings.execution.on_stalled if world.hints.stalled else OnStalled.CONTINUE
-    if on_stalled is OnStalled.ROLL_BACK and memory.intent is Intent.EXECUTE:
-        return SaveMemory(memory=replace(memory, intent=Intent.ROLL_BACK))
+    if move_states.in_state(MoveState.FOREIGN) and not move_states.in_state(MoveState.PENDING):
+        return wait_for_foreign(
+            active, len(move_states.other_pending), str(move_states.other_pending[0])
+        )
+    on_stalled = (
+        settings.execution.on_stalled if inputs.transient.is_stalled else OnStalled.CONTINUE
+    )
+    if on_stalled is OnStalled.ROLL_BACK and state.intent is Intent.EXECUTE:
+        return SaveState(state=replace(state, intent=Intent.ROLL_BACK))
     if on_stalled is OnStalled.PAUSE:
-        lost = _without_target(world, seen)
+        lost = _without_target(inputs, move_states)
         if lost:
             return CancelActive(partitions=lost)
         return Wait(
-            state=active, reason="ProgressDeadlineExceeded", message=what_blocks(seen, world)
+            state=active,
+            reason="ProgressDeadlineExceeded",
+            message=blocking_reasons(move_states, inputs),
         )
-    return _submit(world, memory, seen, throttling)
+    return _submit(inputs, state, move_states, throttling)
 
 
-def _submit(world: World, memory: Memory, seen: Survey, throttling: Throttling) -> Step:
-    active = ACTIVE_STATE[memory.intent]
-    policy = world.spec.settings.execution.when_under_min_isr
-    under = () if policy is WhenUnderMinIsr.IGNORE else under_min_isr(seen, world.observed)
+def _submit(
+    inputs: DecisionInput, state: PersistedState, move_states: MoveStates, throttling: Throttling
+) -> Step:
+    active = ACTIVE_STATE[state.intent]
+    policy = inputs.spec.settings.execution.when_under_min_isr
+    under = (
+        () if policy is WhenUnderMinIsr.IGNORE else under_min_isr(move_states, inputs.observation)
+    )
     if under and policy is WhenUnderMinIsr.PAUSE:
         return Wait(
             state=active,
@@ -56,11 +68,11 @@ def _submit(world: World, memory: Memory, seen: Survey, throttling: Throttling) 
             message=f"{len(under)} partitions such as {under[0]} are under min.insync.replicas",
         )
     slow = bool(under) and policy is WhenUnderMinIsr.SLOW_DOWN
-    batch = next_batch_of(world, memory, seen, throttling, slow=slow)
+    batch = next_submission(inputs, state, move_states, throttling, slow=slow)
     if batch is not None:
         return batch
-    in_flight = len(seen.within(MoveState.IN_PROGRESS))
-    held = held_by_full_brokers(world, seen)
+    in_flight = len(move_states.in_state(MoveState.IN_PROGRESS))
+    held = moves_to_full_brokers(inputs, move_states)
     if held:
         first = min(held)
         message = (
@@ -70,18 +82,20 @@ def _submit(world: World, memory: Memory, seen: Survey, throttling: Throttling) 
         return Wait(state=active, reason="TargetVolumeFull", message=message)
     if in_flight:
         return Wait(state=active, reason="Moving", message=f"{in_flight} moves in flight")
-    return Wait(state=active, reason="TargetBrokerOffline", message=what_blocks(seen, world))
+    return Wait(
+        state=active, reason="TargetBrokerOffline", message=blocking_reasons(move_states, inputs)
+    )
 
 
-def _without_target(world: World, seen: Survey) -> tuple[TopicPartition, ...]:
+def _without_target(inputs: DecisionInput, move_states: MoveStates) -> tuple[TopicPartition, ...]:
     """Return the moves under way to a broker that is down, which cannot end before it is back.
 
     Taken back after the deadline, they hold up nobody, and begin again when the broker is there.
     """
     return tuple(
         move.topic_partition
-        for move in seen.within(MoveState.IN_PROGRESS)
-        if move.topic_partition in seen.ours
-        and move.topic_partition not in world.hints.cancels_refused
-        and dead_brokers(move, world.observed)
+        for move in move_states.in_state(MoveState.IN_PROGRESS)
+        if move.topic_partition in move_states.own_pending
+        and move.topic_partition not in inputs.transient.cancel_refusals
+        and dead_brokers(move, inputs.observation)
     )

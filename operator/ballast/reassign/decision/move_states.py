@@ -12,87 +12,95 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.decision.decision_input import Hints, Observed
+from ballast.reassign.decision.decision_input import Observation, TransientState
 from ballast.reassign.decision.log_dir_moves import state_within
 from ballast.reassign.plan.plan import Plan, PlannedMove
 from ballast.reassign.plan.progress import UNFINISHED, MoveState
-from ballast.reassign.state.persisted_state import Intent, Memory
+from ballast.reassign.state.persisted_state import Intent, PersistedState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class MoveStates:
     """All moves of the goal and their states, and what others do in the cluster."""
 
-    goal: Plan
+    target_plan: Plan
     """The plan, or its inverse when rolling back."""
     states: Mapping[TopicPartition, MoveState]
-    ours: tuple[TopicPartition, ...]
+    own_pending: tuple[TopicPartition, ...]
     """Pending reassignments that are this plan's."""
-    foreign: tuple[TopicPartition, ...]
+    other_pending: tuple[TopicPartition, ...]
     """Pending reassignments that are not."""
-    assigned: frozenset[TopicPartition]
+    on_target_brokers: frozenset[TopicPartition]
     """Partitions that are on the brokers of the goal; log directories may be left to change."""
 
     @property
     def unfinished(self) -> tuple[PlannedMove, ...]:
         """Moves still to be completed."""
-        return self.within(*UNFINISHED)
+        return self.in_state(*UNFINISHED)
 
-    def within(self, *states: MoveState) -> tuple[PlannedMove, ...]:
+    def in_state(self, *states: MoveState) -> tuple[PlannedMove, ...]:
         """Return the moves that are in one of the states, in the plan's order."""
-        return tuple(m for m in self.goal.moves if self.states[m.topic_partition] in states)
+        return tuple(m for m in self.target_plan.moves if self.states[m.topic_partition] in states)
 
 
-def survey(memory: Memory, observed: Observed, hints: Hints) -> Survey:
+def classify_moves(
+    state: PersistedState, observation: Observation, transient: TransientState
+) -> MoveStates:
     """Return where ``memory``'s plan stands."""
-    rolling_back = memory.intent is Intent.ROLL_BACK
-    goal = memory.plan.inverse() if rolling_back else memory.plan
-    either_way = memory.intent in (Intent.ROLL_BACK, Intent.ABANDON, Intent.LEAVE)
-    ours, foreign = _whose(memory.plan, either_way, observed)
-    touched, our_own = _Touched.by_pending(foreign, observed), frozenset(ours)
+    rolling_back = state.intent is Intent.ROLL_BACK
+    goal = state.plan.inverse() if rolling_back else state.plan
+    either_way = state.intent in (Intent.ROLL_BACK, Intent.CANCEL_ON_DELETE, Intent.LEAVE)
+    ours, foreign = _whose(state.plan, either_way, observation)
+    touched, our_own = _Touched.by_pending(foreign, observation), frozenset(ours)
     assigned = frozenset(
         move.topic_partition
         for move in goal.moves
         if _is_assigned(
             move,
-            observed,
+            observation,
             must_be_ordered=rolling_back
-            and memory.closing is None
+            and state.closing is None
             and move.origin != move.target
-            and move.topic_partition not in hints.undone,
+            and move.topic_partition not in transient.rollback_submitted,
         )
     )
     states = {
         move.topic_partition: _state(
             move,
             move.topic_partition in our_own,
-            observed,
-            hints,
+            observation,
+            transient,
             is_assigned=move.topic_partition in assigned,
         )
         for move in goal.moves
     }
-    if memory.closing is not None:
+    if state.closing is not None:
         # All moves were over: where others have brought a partition since is where it belongs.
-        shown = observed.cluster.partitions
+        shown = observation.cluster.partitions
         states |= {
             tp: MoveState.SKIPPED
-            for tp, state in states.items()
-            if state in UNFINISHED and tp in shown
+            for tp, move_state in states.items()
+            if move_state in UNFINISHED and tp in shown
         }
     for move in goal.moves if foreign else ():
         if states[move.topic_partition] is MoveState.PENDING and touched.has(move):
             states[move.topic_partition] = MoveState.FOREIGN
-    return Survey(goal=goal, states=states, ours=ours, foreign=foreign, assigned=assigned)
+    return MoveStates(
+        target_plan=goal,
+        states=states,
+        own_pending=ours,
+        other_pending=foreign,
+        on_target_brokers=assigned,
+    )
 
 
-def foreign_moves(plan: Plan, observed: Observed) -> tuple[TopicPartition, ...]:
+def foreign_moves(plan: Plan, observation: Observation) -> tuple[TopicPartition, ...]:
     """Return the pending reassignments of others that touch what the plan touches."""
     touched = _Touched.by_moves(plan.moves)
     return tuple(
         tp
-        for tp in _whose(plan, False, observed)[1]
-        if tp.topic in touched.topics or touched.brokers & {*observed.pending[tp].replicas}
+        for tp in _whose(plan, False, observation)[1]
+        if tp.topic in touched.topics or touched.brokers & {*observation.pending[tp].replicas}
     )
 
 
@@ -112,11 +120,13 @@ class _Touched:
         )
 
     @classmethod
-    def by_pending(cls, partitions: Iterable[TopicPartition], observed: Observed) -> "_Touched":
+    def by_pending(
+        cls, partitions: Iterable[TopicPartition], observation: Observation
+    ) -> "_Touched":
         known = tuple(partitions)
         return cls(
             topics=frozenset(tp.topic for tp in known),
-            brokers=frozenset(b for tp in known for b in observed.pending[tp].replicas),
+            brokers=frozenset(b for tp in known for b in observation.pending[tp].replicas),
         )
 
     def has(self, move: PlannedMove) -> bool:
@@ -127,14 +137,14 @@ class _Touched:
 
 
 def _whose(
-    plan: Plan, either_way: bool, observed: Observed
+    plan: Plan, either_way: bool, observation: Observation
 ) -> tuple[tuple[TopicPartition, ...], tuple[TopicPartition, ...]]:
     moves = {move.topic_partition: move for move in plan.moves}
     ours: list[TopicPartition] = []
     foreign: list[TopicPartition] = []
-    for tp in sorted(observed.pending):
+    for tp in sorted(observation.pending):
         move = moves.get(tp)
-        target = observed.pending[tp].target_replicas
+        target = observation.pending[tp].target_replicas
         if move is not None and (target == move.target or (either_way and target == move.origin)):
             ours.append(tp)
         else:
@@ -142,15 +152,15 @@ def _whose(
     return tuple(ours), tuple(foreign)
 
 
-def _is_assigned(move: PlannedMove, observed: Observed, *, must_be_ordered: bool) -> bool:
+def _is_assigned(move: PlannedMove, observation: Observation, *, must_be_ordered: bool) -> bool:
     """Whether the partition is where it is to be, and no change of it is pending."""
-    view = observed.cluster.partitions.get(move.topic_partition)
+    view = observation.cluster.partitions.get(move.topic_partition)
     # A broker that is behind shows the origin still after a move away from it: back there is only
     # what the controller was told to take back.
     return (
         view is not None
         and view.replicas == move.target
-        and move.topic_partition not in observed.pending
+        and move.topic_partition not in observation.pending
         and not must_be_ordered
     )
 
@@ -158,28 +168,28 @@ def _is_assigned(move: PlannedMove, observed: Observed, *, must_be_ordered: bool
 def _state(  # noqa: PLR0911  (a list of rules)
     move: PlannedMove,
     is_ours: bool,
-    observed: Observed,
-    hints: Hints,
+    observation: Observation,
+    transient: TransientState,
     *,
     is_assigned: bool,
 ) -> MoveState:
     tp = move.topic_partition
-    pending = observed.pending.get(tp)
-    view = observed.cluster.partitions.get(tp)
+    pending = observation.pending.get(tp)
+    view = observation.cluster.partitions.get(tp)
     if view is None:
-        return MoveState.SKIPPED if tp in hints.gone else MoveState.BLOCKED
+        return MoveState.SKIPPED if tp in transient.deleted else MoveState.BLOCKED
     if pending is not None and not is_ours:
         return MoveState.FOREIGN
     if pending is not None and pending.target_replicas == move.target:
         return MoveState.IN_PROGRESS
     if is_assigned:
-        return state_within(move, observed, hints)
-    if tp in hints.failed:
+        return state_within(move, observation, transient)
+    if tp in transient.failures:
         return MoveState.FAILED
-    if tp in hints.submitted:
+    if tp in transient.recently_submitted:
         return MoveState.IN_PROGRESS
     # Only the replicas to be added must be alive, as the controller demands (KIP-455).
-    adding = frozenset(move.target) - frozenset(observed.replicas(tp))
-    if tp in hints.refused or not adding <= observed.live_brokers:
+    adding = frozenset(move.target) - frozenset(observation.replicas(tp))
+    if tp in transient.refusals or not adding <= observation.live_brokers:
         return MoveState.BLOCKED
     return MoveState.PENDING

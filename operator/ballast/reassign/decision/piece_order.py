@@ -2,46 +2,46 @@
 
 from ballast.reassign.plan.pieces import Piece
 from ballast.reassign.state.conditions import LifecycleState
-from ballast.reassign.state.persisted_state import INTENT_RANK, Intent, Memory
+from ballast.reassign.state.persisted_state import INTENT_RANK, Intent, PersistedState
 
 
-def piece_to_run(memory: Memory, wanted: Intent) -> Piece | None:
+def piece_to_run(state: PersistedState, wanted: Intent) -> Piece | None:
     """Return the piece whose plan is needed now: another one than remembered when that has ended.
 
     ``wanted`` is what the spec asks for. None when the plan is in one piece.
     """
-    piece = memory.piece
-    if piece is None or memory.outcome is None:
+    piece = state.piece
+    if piece is None or state.outcome is None:
         return piece
-    intent = max(wanted, memory.intent, key=lambda one: INTENT_RANK[one])
-    is_back = memory.outcome is LifecycleState.ROLLED_BACK
-    if is_back or (intent is Intent.ROLL_BACK and memory.start_time_ms is None):
+    intent = max(wanted, state.intent, key=lambda one: INTENT_RANK[one])
+    is_back = state.outcome is LifecycleState.ROLLED_BACK
+    if is_back or (intent is Intent.ROLL_BACK and state.start_time_ms is None):
         # Every piece before this one has been executed.
         return piece.at(piece.number - 1) if piece.number and intent is not Intent.LEAVE else piece
-    if intent is Intent.EXECUTE and memory.outcome is LifecycleState.COMPLETED:
+    if intent is Intent.EXECUTE and state.outcome is LifecycleState.COMPLETED:
         return piece if piece.is_last else piece.at(piece.number + 1)
     return piece
 
 
-def has_more_pieces(memory: Memory, wanted: Intent) -> bool:
+def has_more_pieces(state: PersistedState, wanted: Intent) -> bool:
     """Whether the piece that is remembered has ended, and another one is to be carried on."""
-    return memory.outcome is not None and piece_to_run(memory, wanted) != memory.piece
+    return state.outcome is not None and piece_to_run(state, wanted) != state.piece
 
 
-def outcome_of_whole(memory: Memory, outcome: LifecycleState) -> LifecycleState:
+def outcome_of_whole(state: PersistedState, outcome: LifecycleState) -> LifecycleState:
     """Return how the whole plan has ended when no piece follows one that ended like this."""
-    piece = memory.piece
+    piece = state.piece
     is_part = piece is not None and not piece.is_last
-    if is_part and outcome is LifecycleState.COMPLETED and memory.intent is Intent.EXECUTE:
+    if is_part and outcome is LifecycleState.COMPLETED and state.intent is Intent.EXECUTE:
         return LifecycleState.CANCELLED
     return outcome
 
 
-def follows(piece: Piece | None, memory: Memory) -> bool:
+def is_next_piece(piece: Piece | None, state: PersistedState) -> bool:
     """Whether a piece may take the place of the one that is remembered, which has ended."""
     return (
         piece is not None
-        and memory.piece is not None
-        and memory.outcome is not None
-        and piece.is_next_to(memory.piece)
+        and state.piece is not None
+        and state.outcome is not None
+        and piece.is_next_to(state.piece)
     )

@@ -5,24 +5,24 @@ from dataclasses import dataclass, field
 
 from ballast.model.ids import TopicPartition
 from ballast.reassign.decision.admission import Problem
-from ballast.reassign.decision.log_dir_moves import Orders
+from ballast.reassign.decision.log_dir_moves import LogDirOrders
 from ballast.reassign.decision.throttle_plan import ThrottleChange
 from ballast.reassign.state.conditions import LifecycleState
-from ballast.reassign.state.persisted_state import Flaw, Memory
+from ballast.reassign.state.persisted_state import Flaw, PersistedState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refuse:
+class RejectSpec:
     """The cluster cannot do what the spec asks; nothing has been touched."""
 
     problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaveMemory:
+class SaveState:
     """Make something durable before the change it describes."""
 
-    memory: Memory
+    state: PersistedState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class SubmitBatch:
     """Start moves; their throttle is in force."""
 
     targets: Mapping[TopicPartition, tuple[int, ...]]
-    log_dirs: Orders = field(default_factory=dict)
+    log_dirs: LogDirOrders = field(default_factory=dict)
     """What brokers are told before: also of replicas that are yet to come."""
 
 
@@ -46,7 +46,7 @@ class CancelActive:
     """Cancel our pending moves."""
 
     partitions: tuple[TopicPartition, ...]
-    log_dirs: Orders = field(default_factory=dict)
+    log_dirs: LogDirOrders = field(default_factory=dict)
     """What ends copies between log directories."""
 
 
@@ -92,8 +92,8 @@ class Done:
 
 
 Step = (
-    Refuse
-    | SaveMemory
+    RejectSpec
+    | SaveState
     | ApplyThrottle
     | SubmitBatch
     | CancelActive

@@ -4,95 +4,102 @@ from dataclasses import replace
 
 from ballast.model.ids import TopicPartition
 from ballast.reassign.decision.batches import Candidate, next_batch
-from ballast.reassign.decision.decision_input import Observed, World
-from ballast.reassign.decision.log_dir_moves import orders
-from ballast.reassign.decision.move_states import Survey
+from ballast.reassign.decision.decision_input import DecisionInput, Observation
+from ballast.reassign.decision.log_dir_moves import log_dir_orders
+from ballast.reassign.decision.move_states import MoveStates
 from ballast.reassign.decision.steps import SubmitBatch
 from ballast.reassign.decision.throttle_plan import Throttling, unthrottled_brokers
 from ballast.reassign.plan.plan import PlannedMove
 from ballast.reassign.plan.progress import MoveState, copied_bytes
 from ballast.reassign.ports import PartitionView
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 
 _NAMED = 3
 
 
-def next_batch_of(
-    world: World, memory: Memory, seen: Survey, throttling: Throttling, *, slow: bool
+def next_submission(
+    inputs: DecisionInput,
+    state: PersistedState,
+    move_states: MoveStates,
+    throttling: Throttling,
+    *,
+    slow: bool,
 ) -> SubmitBatch | None:
     """Return the moves to submit now, None if there are none; ``slow`` allows one at a time."""
-    execution = world.spec.settings.execution
+    execution = inputs.spec.settings.execution
     if slow:
         execution = replace(execution, max_concurrent_moves=1)
-    held_back = unthrottled_brokers(memory, throttling, world.observed)
+    held_back = unthrottled_brokers(state, throttling, inputs.observation)
     pending = {
         move.topic_partition: move
-        for move in seen.within(MoveState.PENDING)
+        for move in move_states.in_state(MoveState.PENDING)
         if not held_back & {*move.origin, *move.target}
-        and world.full_brokers.isdisjoint(move.adding)
+        and inputs.full_brokers.isdisjoint(move.adding)
         and move.topic_partition not in throttling.unnamed
     }
     batch = next_batch(
-        (_candidate(move, world.observed) for move in pending.values()),
-        [move.brokers for move in seen.within(MoveState.IN_PROGRESS)],
+        (_candidate(move, inputs.observation) for move in pending.values()),
+        [move.brokers for move in move_states.in_state(MoveState.IN_PROGRESS)],
         execution,
     )
     if not batch:
         return None
     return SubmitBatch(
-        targets={tp: pending[tp].target for tp in batch if tp not in seen.assigned},
-        log_dirs=orders((pending[tp] for tp in batch if pending[tp].log_dirs), world.observed),
+        targets={tp: pending[tp].target for tp in batch if tp not in move_states.on_target_brokers},
+        log_dirs=log_dir_orders(
+            (pending[tp] for tp in batch if pending[tp].log_dirs), inputs.observation
+        ),
     )
 
 
-def held_by_full_brokers(world: World, seen: Survey) -> dict[int, int]:
+def moves_to_full_brokers(inputs: DecisionInput, move_states: MoveStates) -> dict[int, int]:
     """Return by broker without room how many moves to it are not started."""
     held: dict[int, int] = {}
-    for move in seen.within(MoveState.PENDING):
-        for broker in world.full_brokers.intersection(move.adding):
+    for move in move_states.in_state(MoveState.PENDING):
+        for broker in inputs.full_brokers.intersection(move.adding):
             held[broker] = held.get(broker, 0) + 1
     return held
 
 
-def under_min_isr(seen: Survey, observed: Observed) -> tuple[TopicPartition, ...]:
+def under_min_isr(move_states: MoveStates, observation: Observation) -> tuple[TopicPartition, ...]:
     """Return the plan's partitions with fewer in-sync replicas than they need, and can have.
 
     A partition is left out when its own move is the cure: when a replica is lost that waiting
     does not bring back, and the move takes it away or adds one on a live broker.
     """
     partitions = []
-    for move in seen.goal.moves:
+    for move in move_states.target_plan.moves:
         tp = move.topic_partition
-        view = observed.cluster.partitions.get(tp)
-        if view is None or len(view.isr) >= observed.needed_in_sync(tp):
+        view = observation.cluster.partitions.get(tp)
+        if view is None or len(view.isr) >= observation.needed_in_sync(tp):
             continue
-        if seen.states[tp] is MoveState.COMPLETED or not _heals(move, view, observed):
+        if move_states.states[tp] is MoveState.COMPLETED or not _heals(move, view, observation):
             partitions.append(tp)
     return tuple(partitions)
 
 
-def _heals(move: PlannedMove, view: PartitionView, observed: Observed) -> bool:
+def _heals(move: PlannedMove, view: PartitionView, observation: Observation) -> bool:
     """Whether a move takes a lost replica away, or puts a live one beside it."""
-    live = observed.live_brokers.difference(view.offline)
-    lost = frozenset(observed.origin(move.topic_partition)) - live
+    live = observation.live_brokers.difference(view.offline)
+    lost = frozenset(observation.origin(move.topic_partition)) - live
     return not lost.isdisjoint(move.removing) or (
-        bool(lost) and not observed.live_brokers.isdisjoint(move.adding)
+        bool(lost) and not observation.live_brokers.isdisjoint(move.adding)
     )
 
 
-def what_blocks(seen: Survey, world: World) -> str:
+def blocking_reasons(move_states: MoveStates, inputs: DecisionInput) -> str:
     """Return in words why pending moves do not start; bounded."""
     reasons: list[str] = []
-    waiting = seen.within(MoveState.BLOCKED, MoveState.PENDING)
+    waiting = move_states.in_state(MoveState.BLOCKED, MoveState.PENDING)
     for move in waiting[:_NAMED]:
         tp = move.topic_partition
-        dead = dead_brokers(move, world.observed)
-        refusal = world.hints.refused.get(tp)
+        dead = dead_brokers(move, inputs.observation)
+        refusal = inputs.transient.refusals.get(tp)
         if dead:
             reasons.append(f"{tp} waits for broker {','.join(map(str, dead))}")
         elif refusal is not None:
             reasons.append(f"{tp}: {refusal.error} {refusal.message}")
-        elif tp not in world.observed.cluster.partitions:
+        elif tp not in inputs.observation.cluster.partitions:
             reasons.append(f"{tp} is not visible")
         else:
             reasons.append(f"{tp} waits for a throttle to be set")
@@ -101,17 +108,17 @@ def what_blocks(seen: Survey, world: World) -> str:
     return "; ".join(reasons)
 
 
-def dead_brokers(move: PlannedMove, observed: Observed) -> list[int]:
+def dead_brokers(move: PlannedMove, observation: Observation) -> list[int]:
     """Return the brokers without which a move cannot begin, and that are down."""
-    return sorted(frozenset((*move.adding, *move.moving_within)) - observed.live_brokers)
+    return sorted(frozenset((*move.adding, *move.moving_within)) - observation.live_brokers)
 
 
-def _candidate(move: PlannedMove, observed: Observed) -> Candidate:
+def _candidate(move: PlannedMove, observation: Observation) -> Candidate:
     tp = move.topic_partition
-    view = observed.cluster.partitions[tp]
+    view = observation.cluster.partitions[tp]
     return Candidate(
         topic_partition=tp,
         brokers=move.brokers,
-        size_bytes=copied_bytes(move, observed.sizes, view.leader),
-        at_min_isr=len(view.isr) <= observed.needed_in_sync(tp),
+        size_bytes=copied_bytes(move, observation.sizes, view.leader),
+        at_min_isr=len(view.isr) <= observation.needed_in_sync(tp),
     )

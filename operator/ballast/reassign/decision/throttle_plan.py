@@ -9,9 +9,9 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.decision.decision_input import Hints, Observed
+from ballast.reassign.decision.decision_input import Observation, TransientState
 from ballast.reassign.plan.plan import PlannedMove
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 from ballast.reassign.throttle.throttle_lists import is_good_enough
 from ballast.reassign.throttle.throttle_values import (
     BROKER_RATES,
@@ -23,8 +23,8 @@ from ballast.reassign.throttle.throttle_values import (
     moving_brokers,
     planned_movement,
     rate_values,
+    target_list,
     topic_entries,
-    wanted_list,
 )
 
 
@@ -54,12 +54,12 @@ class Throttling:
             return cls(bytes_per_second=None, movement={})
         known = tuple(moves)
         movement = planned_movement(known)
-        within = frozenset(broker for move in known for broker in move.moving_within)
+        in_state = frozenset(broker for move in known for broker in move.moving_within)
         return cls(
-            bytes_per_second=bytes_per_second if movement or within else None,
+            bytes_per_second=bytes_per_second if movement or in_state else None,
             movement=movement,
             unnamed=frozenset(() if named is None else (tp for tp in movement if tp not in named)),
-            copying_within=within,
+            copying_within=in_state,
         )
 
     @property
@@ -100,36 +100,43 @@ class ThrottleChange:
         return bool(self.topics or self.brokers)
 
 
-def remembered(
-    memory: Memory, throttling: Throttling, observed: Observed, hints: Hints
-) -> Memory | None:
+def with_saved_throttles(
+    state: PersistedState,
+    throttling: Throttling,
+    observation: Observation,
+    transient: TransientState,
+) -> PersistedState | None:
     """Return the memory with the values that ``throttling`` will overwrite, or None if it has them.
 
     A broker that does not answer is remembered when it does: until then nothing is set on it. The
     same holds for one with a rate that has not stood for a while: it may be that of another
     reassignment, which could not put it back while the broker was down and is about to.
     """
-    topics = dict(memory.topic_throttles)
+    topics = dict(state.topic_throttles)
     for topic in topic_entries(throttling.movement):
-        if topic in observed.topic_configs and topic not in topics:
-            now = observed.topic_configs[topic]
+        if topic in observation.topic_configs and topic not in topics:
+            now = observation.topic_configs[topic]
             topics[topic] = {name: now.get(name) for name in TOPIC_THROTTLES}
-    brokers = dict(memory.broker_throttles)
+    brokers = dict(state.broker_throttles)
     for broker, rates in throttling.rates().items():
-        is_settled = broker in brokers or broker not in hints.fresh_rates
-        if broker in observed.broker_configs and is_settled:
-            now = observed.broker_configs[broker]
+        is_settled = broker in brokers or broker not in transient.brokers_with_new_rates
+        if broker in observation.broker_configs and is_settled:
+            now = observation.broker_configs[broker]
             brokers[broker] = {
                 **{name: now.get(name) for name in rates},
                 **brokers.get(broker, {}),
             }
-    if topics == memory.topic_throttles and brokers == memory.broker_throttles:
+    if topics == state.topic_throttles and brokers == state.broker_throttles:
         return None
-    return replace(memory, topic_throttles=topics, broker_throttles=brokers)
+    return replace(state, topic_throttles=topics, broker_throttles=brokers)
 
 
-def wanted_change(
-    memory: Memory, throttling: Throttling, observed: Observed, *, all_values: bool = False
+def throttle_change(
+    state: PersistedState,
+    throttling: Throttling,
+    observation: Observation,
+    *,
+    all_values: bool = False,
 ) -> ThrottleChange:
     """Return what must change so that ``throttling`` is in force, and else what was before.
 
@@ -137,10 +144,10 @@ def wanted_change(
     it has acknowledged it, and a throttle that is not shown yet must not be left behind.
     """
     active = topic_entries(throttling.named)
-    universe = own_entries(memory)
+    universe = own_entries(state)
     topics: dict[str, Values] = {}
-    for topic, before in sorted(memory.topic_throttles.items()):
-        now = observed.topic_configs.get(topic)
+    for topic, before in sorted(state.topic_throttles.items()):
+        now = observation.topic_configs.get(topic)
         if now is None:
             continue
         needed = active.get(topic, {})
@@ -151,7 +158,7 @@ def wanted_change(
         ):
             continue
         wanted = {
-            name: wanted_list(
+            name: target_list(
                 now=now.get(name),
                 before=before.get(name),
                 active=needed.get(name, frozenset()),
@@ -163,17 +170,17 @@ def wanted_change(
         if change:
             topics[topic] = change
     return ThrottleChange(
-        topics=topics, brokers=_broker_changes(memory, throttling, observed, all_values)
+        topics=topics, brokers=_broker_changes(state, throttling, observation, all_values)
     )
 
 
 def _broker_changes(
-    memory: Memory, throttling: Throttling, observed: Observed, all_values: bool
+    state: PersistedState, throttling: Throttling, observation: Observation, all_values: bool
 ) -> dict[int, Values]:
     rates = throttling.rates()
     brokers: dict[int, Values] = {}
-    for broker, before in sorted(memory.broker_throttles.items()):
-        now = observed.broker_configs.get(broker)
+    for broker, before in sorted(state.broker_throttles.items()):
+        now = observation.broker_configs.get(broker)
         if now is None:
             continue
         wanted = {**before, **rates.get(broker, {})}
@@ -183,58 +190,62 @@ def _broker_changes(
     return brokers
 
 
-def debts(memory: Memory, observed: Observed, hints: Hints) -> tuple[str, ...]:
+def unrestored_throttles(
+    state: PersistedState, observation: Observation, transient: TransientState
+) -> tuple[str, ...]:
     """Return the brokers and topics whose values could not be looked at, and so not be restored."""
-    gone = {tp.topic for tp in hints.gone}
+    gone = {tp.topic for tp in transient.deleted}
     return (
         *(
             f"broker {b}"
-            for b in sorted(memory.broker_throttles)
-            if b not in observed.broker_configs and b not in hints.restored
+            for b in sorted(state.broker_throttles)
+            if b not in observation.broker_configs and b not in transient.restored_brokers
         ),
         *(
             f"topic {topic}"
-            for topic in sorted(memory.topic_throttles)
-            if topic not in observed.topic_configs and topic not in gone
+            for topic in sorted(state.topic_throttles)
+            if topic not in observation.topic_configs and topic not in gone
         ),
     )
 
 
-def with_debts_only(memory: Memory, observed: Observed, hints: Hints) -> Memory:
+def without_restored_throttles(
+    state: PersistedState, observation: Observation, transient: TransientState
+) -> PersistedState:
     """Return the memory without the values that have been put back."""
-    gone = {tp.topic for tp in hints.gone}
-    seen = observed.topic_configs
+    gone = {tp.topic for tp in transient.deleted}
+    move_states = observation.topic_configs
     return replace(
-        memory,
+        state,
         topic_throttles={
             topic: values
-            for topic, values in memory.topic_throttles.items()
-            if topic not in seen and topic not in gone
+            for topic, values in state.topic_throttles.items()
+            if topic not in move_states and topic not in gone
         },
         broker_throttles={
             broker: values
-            for broker, values in memory.broker_throttles.items()
-            if broker not in observed.broker_configs and broker not in hints.restored
+            for broker, values in state.broker_throttles.items()
+            if broker not in observation.broker_configs and broker not in transient.restored_brokers
         },
     )
 
 
 def unthrottled_brokers(
-    memory: Memory, throttling: Throttling, observed: Observed
+    state: PersistedState, throttling: Throttling, observation: Observation
 ) -> frozenset[int]:
     """Return live brokers whose throttle cannot be known to be set: no move may start there."""
     return frozenset(
         broker
         for broker in throttling.brokers
-        if broker in observed.live_brokers
-        and not (broker in observed.broker_configs and broker in memory.broker_throttles)
+        if broker in observation.live_brokers
+        and not (broker in observation.broker_configs and broker in state.broker_throttles)
     )
 
 
-def own_entries(memory: Memory) -> dict[str, frozenset[str]]:
+def own_entries(state: PersistedState) -> dict[str, frozenset[str]]:
     """Return by topic all entries of lists that we may have added."""
     entries: dict[str, set[str]] = {}
-    for move in memory.plan.moves:
+    for move in state.plan.moves:
         tp = move.topic_partition
         entries.setdefault(tp.topic, set()).update(
             f"{tp.partition}:{broker}" for broker in (*move.origin, *move.target)

@@ -1,4 +1,4 @@
-"""Short-lived observations of a running reassignment, never stored: what `Hints` are made of.
+"""Short-lived observations of a running reassignment, never stored: the source of `TransientState`.
 
 Nothing here is needed for a correct end: after a restart it is all forgotten and found out again.
 """
@@ -7,31 +7,31 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.decision.decision_input import Hints, Observed
+from ballast.reassign.decision.decision_input import Observation, TransientState
 from ballast.reassign.plan.progress import Rate
 from ballast.reassign.ports import RequestError
 
-SUBMITTED_SECONDS = 3.0
+SUBMITTED_S = 3.0
 """So long a submitted move counts as under way although no view shows it yet."""
-REFUSED_SECONDS = 2.0
+REFUSED_S = 2.0
 """So long a refused move is not submitted again."""
-GONE_SECONDS = 10.0
+DELETED_S = 10.0
 """So long a partition must be invisible to count as deleted: a starting broker knows none."""
-PROBLEM_SECONDS = 2.0
+PROBLEM_S = 2.0
 """So long the cluster must contradict a spec before the spec is refused."""
 MAX_REFUSALS = 5
 """A move refused so often in a row, for a reason that does not pass by itself, has failed."""
-INGRESS_SECONDS = 30.0
+INGRESS_S = 30.0
 """So long moves must not come nearer to their end to say that the throttle is too low."""
 
-IDLE_SECONDS = 60.0
+IDLE_S = 60.0
 """So long nothing must be under way before others may begin: a broker restarts in less."""
-FRESH_RATE_SECONDS = 10.0
+NEW_RATE_S = 10.0
 """So long a throttle rate of others must be seen before it counts as the value to restore."""
 MAX_ELECTIONS = 8
 """So often a preferred leader is asked for."""
-CANCEL_SECONDS = 2.0
-MAX_CANCEL_SECONDS = 60.0
+CANCEL_S = 2.0
+MAX_CANCEL_S = 60.0
 """Between two attempts to cancel the same move; doubled from one to the other."""
 
 _PASSING = frozenset(
@@ -47,7 +47,7 @@ _PASSING = frozenset(
 )
 
 
-class Recent:
+class RecentObservations:
     """What was seen lately. Times are seconds of a clock that never goes back."""
 
     def __init__(self) -> None:
@@ -57,8 +57,8 @@ class Recent:
         self._refusals: dict[TopicPartition, int] = {}
         self._failed: dict[TopicPartition, RequestError] = {}
         self._missing_since: dict[TopicPartition, float] = {}
-        self._cancels: dict[TopicPartition, Refusals] = {}
-        self._log_dir_orders: Refusals | None = None
+        self._cancels: dict[TopicPartition, RepeatedRefusal] = {}
+        self._log_dir_orders: RepeatedRefusal | None = None
         self._elections: dict[TopicPartition, tuple[int, str]] = {}
         self._rates: dict[int, tuple[Mapping[str, str], float]] = {}
         self._idle_since: float | None = None
@@ -66,14 +66,14 @@ class Recent:
         self._signature: object = None
         self._progress_at: float | None = None
         self._not_less_since: float | None = None
-        self.moved = Rate()
+        self.copy_rate = Rate()
         self._copying: frozenset[TopicPartition] = frozenset()
         self._least_remaining = 0
-        self.restore_sent = False
+        self.is_restore_sent = False
         """Whether this process has put every remembered throttle value back at least once."""
-        self.restored: set[int] = set()
+        self.restored_brokers: set[int] = set()
         """Brokers that have acknowledged their values since we last set any."""
-        self.troubles: tuple[str, ...] = ()
+        self.errors: tuple[str, ...] = ()
 
     def note_submitted(
         self,
@@ -110,13 +110,13 @@ class Recent:
         """Remember which moves were not taken back; ``log_dirs``: an order that was refused."""
         for tp in partitions:
             if tp in refused:
-                self._cancels[tp] = Refusals.after(self._cancels.get(tp), refused[tp], now)
+                self._cancels[tp] = RepeatedRefusal.after(self._cancels.get(tp), refused[tp], now)
             else:
                 self._cancels.pop(tp, None)
         if log_dirs is None:
             self._log_dir_orders = None
         else:
-            self._log_dir_orders = Refusals.after(self._log_dir_orders, log_dirs, now)
+            self._log_dir_orders = RepeatedRefusal.after(self._log_dir_orders, log_dirs, now)
 
     def note_elections(
         self, partitions: Iterable[TopicPartition], refused: Mapping[TopicPartition, RequestError]
@@ -141,11 +141,11 @@ class Recent:
             self._idle_since = now
 
     def note_visible(
-        self, partitions: Iterable[TopicPartition], observed: Observed, now: float
+        self, partitions: Iterable[TopicPartition], observation: Observation, now: float
     ) -> None:
         """Remember since when partitions of the plan have been out of sight."""
         for tp in partitions:
-            if tp in observed.cluster.partitions or tp in observed.pending:
+            if tp in observation.cluster.partitions or tp in observation.pending:
                 self._missing_since.pop(tp, None)
             else:
                 self._missing_since.setdefault(tp, now)
@@ -170,22 +170,22 @@ class Recent:
             self._copying, self._least_remaining = copying, remaining
             self._not_less_since = now if copying else None
 
-    def hints(self, now: float, deadline_seconds: float) -> Hints:
+    def transient_state(self, now: float, deadline_seconds: float) -> TransientState:
         """Return what a decision may know of it."""
         self._forget(now)
         waited = 0.0 if self._progress_at is None else now - self._progress_at
-        return Hints(
-            submitted=frozenset(self._submitted),
-            undone=frozenset(self._undone),
-            refused={tp: error for tp, (error, _) in self._refused.items()},
-            failed=dict(self._failed),
-            gone=frozenset(
-                tp for tp, since in self._missing_since.items() if now - since >= GONE_SECONDS
+        return TransientState(
+            recently_submitted=frozenset(self._submitted),
+            rollback_submitted=frozenset(self._undone),
+            refusals={tp: error for tp, (error, _) in self._refused.items()},
+            failures=dict(self._failed),
+            deleted=frozenset(
+                tp for tp, since in self._missing_since.items() if now - since >= DELETED_S
             ),
-            cancels_refused={
+            cancel_refusals={
                 tp: refusal.error for tp, refusal in self._cancels.items() if refusal.is_recent(now)
             },
-            log_dirs_refused=(
+            is_log_dir_cancel_refused=(
                 self._log_dir_orders is not None and self._log_dir_orders.is_recent(now)
             ),
             not_electable={
@@ -193,33 +193,29 @@ class Recent:
                 for tp, (times, words) in self._elections.items()
                 if times >= MAX_ELECTIONS
             },
-            fresh_rates=frozenset(
+            brokers_with_new_rates=frozenset(
                 broker
                 for broker, (values, since) in self._rates.items()
-                if values and now - since < FRESH_RATE_SECONDS
+                if values and now - since < NEW_RATE_S
             ),
-            idle=_lasted(self._idle_since, now, IDLE_SECONDS),
-            problems_persist=_lasted(self._problems_since, now, PROBLEM_SECONDS),
-            stalled=waited >= deadline_seconds,
-            below_ingress=_lasted(self._not_less_since, now, INGRESS_SECONDS),
-            restore_sent=self.restore_sent,
-            restored=frozenset(self.restored),
-            troubles=self.troubles,
+            is_idle=_lasted(self._idle_since, now, IDLE_S),
+            problems_persist=_lasted(self._problems_since, now, PROBLEM_S),
+            is_stalled=waited >= deadline_seconds,
+            is_below_ingress=_lasted(self._not_less_since, now, INGRESS_S),
+            is_restore_sent=self.is_restore_sent,
+            restored_brokers=frozenset(self.restored_brokers),
+            errors=self.errors,
         )
 
     def _forget(self, now: float) -> None:
-        self._submitted = {
-            tp: at for tp, at in self._submitted.items() if now - at < SUBMITTED_SECONDS
-        }
+        self._submitted = {tp: at for tp, at in self._submitted.items() if now - at < SUBMITTED_S}
         self._refused = {
-            tp: (error, at)
-            for tp, (error, at) in self._refused.items()
-            if now - at < REFUSED_SECONDS
+            tp: (error, at) for tp, (error, at) in self._refused.items() if now - at < REFUSED_S
         }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusals:
+class RepeatedRefusal:
     """How often in a row something was refused, and when last."""
 
     error: RequestError
@@ -227,14 +223,16 @@ class Refusals:
     at: float
 
     @classmethod
-    def after(cls, before: "Refusals | None", error: RequestError, now: float) -> "Refusals":
+    def after(
+        cls, before: "RepeatedRefusal | None", error: RequestError, now: float
+    ) -> "RepeatedRefusal":
         """Return what is known after one refusal more."""
         return cls(error=error, times=1 if before is None else before.times + 1, at=now)
 
     def is_recent(self, now: float) -> bool:
         """Whether it is too early to ask again."""
-        pause_s = CANCEL_SECONDS * 2.0 ** min(self.times - 1, 10)
-        return now - self.at < min(pause_s, MAX_CANCEL_SECONDS)
+        pause_s = CANCEL_S * 2.0 ** min(self.times - 1, 10)
+        return now - self.at < min(pause_s, MAX_CANCEL_S)
 
 
 def _lasted(since: float | None, now: float, seconds: float) -> bool:

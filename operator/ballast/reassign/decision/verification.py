@@ -3,8 +3,8 @@
 from collections.abc import Container, Mapping, Sequence
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.decision.decision_input import Observed
-from ballast.reassign.decision.move_states import Survey
+from ballast.reassign.decision.decision_input import Observation
+from ballast.reassign.decision.move_states import MoveStates
 from ballast.reassign.plan.progress import MoveState
 from ballast.reassign.spec.spec import ReassignmentSpec
 
@@ -12,16 +12,18 @@ _NAMED = 5
 """So many mismatches are named; the rest is counted."""
 
 
-def electable(seen: Survey, observed: Observed) -> tuple[TopicPartition, ...]:
+def electable_partitions(
+    move_states: MoveStates, observation: Observation
+) -> tuple[TopicPartition, ...]:
     """Return completed partitions that their preferred replica does not lead but could lead now."""
     partitions = []
-    for move in seen.within(MoveState.COMPLETED):
-        view = observed.cluster.partitions[move.topic_partition]
+    for move in move_states.in_state(MoveState.COMPLETED):
+        view = observation.cluster.partitions[move.topic_partition]
         preferred = move.target[0]
         if (
             view.leader != preferred
             and preferred in view.isr
-            and preferred in observed.live_brokers
+            and preferred in observation.live_brokers
         ):
             partitions.append(move.topic_partition)
     return tuple(partitions)
@@ -29,18 +31,20 @@ def electable(seen: Survey, observed: Observed) -> tuple[TopicPartition, ...]:
 
 def mismatches(
     spec: ReassignmentSpec,
-    seen: Survey,
-    observed: Observed,
+    move_states: MoveStates,
+    observation: Observation,
     not_electable: Container[TopicPartition] = (),
 ) -> tuple[str, ...]:
     """Return what is not yet as it must be, in words; bounded.
 
     Leaders that cannot be had (``not_electable``) are not waited for.
     """
-    wrong = [f"{move.topic_partition} is not visible" for move in seen.within(MoveState.BLOCKED)]
-    for move in seen.within(MoveState.COMPLETED):
+    wrong = [
+        f"{move.topic_partition} is not visible" for move in move_states.in_state(MoveState.BLOCKED)
+    ]
+    for move in move_states.in_state(MoveState.COMPLETED):
         tp = move.topic_partition
-        view = observed.cluster.partitions[tp]
+        view = observation.cluster.partitions[tp]
         missing = sorted(frozenset(move.target) - frozenset(view.isr))
         if missing:
             wrong.append(f"{tp}: not in sync: {','.join(map(str, missing))}")
@@ -50,24 +54,24 @@ def mismatches(
             and tp not in not_electable
         ):
             wrong.append(f"{tp}: led by {view.leader} instead of {move.target[0]}")
-    return bounded(wrong)
+    return first_few(wrong)
 
 
-def leaders_not_had(
-    seen: Survey, observed: Observed, not_electable: Mapping[TopicPartition, str]
+def unelected_leaders(
+    move_states: MoveStates, observation: Observation, not_electable: Mapping[TopicPartition, str]
 ) -> tuple[str, ...]:
     """Return the partitions that others lead than should, and why, in words; bounded."""
-    return bounded(
+    return first_few(
         [
             f"{move.topic_partition}: {not_electable[move.topic_partition]}"
-            for move in seen.within(MoveState.COMPLETED)
+            for move in move_states.in_state(MoveState.COMPLETED)
             if move.topic_partition in not_electable
-            and observed.cluster.partitions[move.topic_partition].leader != move.target[0]
+            and observation.cluster.partitions[move.topic_partition].leader != move.target[0]
         ]
     )
 
 
-def bounded(words: Sequence[str]) -> tuple[str, ...]:
+def first_few(words: Sequence[str]) -> tuple[str, ...]:
     """Return the first few, and how many more there are."""
     if len(words) <= _NAMED:
         return tuple(words)

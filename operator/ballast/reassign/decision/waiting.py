@@ -14,7 +14,7 @@ ACTIVE_STATE: Mapping[Intent, LifecycleState] = {
     Intent.EXECUTE: LifecycleState.EXECUTING,
     Intent.CANCEL: LifecycleState.CANCELLING,
     Intent.ROLL_BACK: LifecycleState.ROLLING_BACK,
-    Intent.ABANDON: LifecycleState.CANCELLING,
+    Intent.CANCEL_ON_DELETE: LifecycleState.CANCELLING,
     Intent.LEAVE: LifecycleState.CANCELLING,
 }
 """While moves are started or taken back."""

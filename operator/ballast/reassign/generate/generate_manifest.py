@@ -54,7 +54,7 @@ class SparkJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadAsked:
+class LoadSelection:
     """``spec.plan.generate.load``: which part of the history of load counts."""
 
     window_seconds: int = 3600
@@ -71,7 +71,7 @@ class PlanToGenerate:
     """What the planner is told: ``spec.plan.generate`` without ``engine`` and ``spark``, quantities
     as numbers.
     """
-    load: LoadAsked | None = None
+    load: LoadSelection | None = None
     """None = the plan does not go by load."""
     engine: Engine = Engine.AUTO
     job: SparkJob = field(default_factory=SparkJob)
@@ -99,11 +99,11 @@ def read_generate(plan: Reader) -> PlanToGenerate | None:
     )
 
 
-def _read_load(generate: Reader) -> LoadAsked:
+def _read_load(generate: Reader) -> LoadSelection:
     names = ("windowSeconds", "percentile", "byHourOfDay", "growthSeconds")
     load = generate.nested("load", names)
-    usual = LoadAsked()
-    return LoadAsked(
+    usual = LoadSelection()
+    return LoadSelection(
         window_seconds=load.integer(
             "windowSeconds",
             usual.window_seconds,

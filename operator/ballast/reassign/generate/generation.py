@@ -69,7 +69,7 @@ class Planning:
     layout: str = ""
     """Digest of what in the snapshot decides whether there is a plan (`planner.layout`)."""
 
-    def begun(self, now_ms: int) -> "Planning":
+    def with_next_attempt(self, now_ms: int) -> "Planning":
         """Return it with the next attempt begun."""
         return Planning(
             attempt=self.attempt + 1,
@@ -107,7 +107,7 @@ class Planning:
         )
         document: dict[str, object] = {"attempt": self.attempt, "failures": self.failures}
         document |= {name: text for name, text in words if text}
-        document |= {name: timestamp(moment) for name, moment in moments if moment}
+        document |= {name: timestamp(result) for name, result in moments if result}
         if self.basis is not None:
             document["basedOn"] = self.basis.to_document()
         return document
@@ -128,7 +128,7 @@ class Next(Enum):
     """So many have failed that somebody has to look at it."""
 
 
-def next_of(
+def next_step(
     planning: Planning, *, now_ms: int, max_attempts: int, circumstances: str
 ) -> tuple[Next, int]:
     """Return what is next, and for `Next.WAIT` the moment of the next attempt in milliseconds.
@@ -171,7 +171,7 @@ AUTO_SPARK_PARTITIONS = 200_000
 """From so many partitions on `Engine.AUTO` takes Spark where there is one."""
 
 
-def engine_of(choice: EngineChoice) -> Engine | None:
+def choose_engine(choice: EngineChoice) -> Engine | None:
     """Return the engine to use; None = Spark was asked for, and there is none."""
     if choice.asked is Engine.IN_PROCESS:
         return Engine.IN_PROCESS

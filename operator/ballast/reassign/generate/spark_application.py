@@ -24,7 +24,7 @@ ENTRYPOINT: Final = "/opt/ballast/spark-entrypoint"
 NO_NETWORK_POLICY: Final = "org.apache.spark.deploy.k8s.features.NetworkPolicyFeatureStep"
 """Spark 4.2 and later would make one, for which Kubeflow's operator has no right."""
 USER_ID: Final = 10001
-KEPT_SECONDS: Final = 3600
+TIME_TO_LIVE_S: Final = 3600
 """How long an application that has ended stays to be looked at."""
 MAX_MESSAGE: Final = 600
 _PLACEMENT: Final = (
@@ -117,7 +117,7 @@ def spark_application(
             "mainApplicationFile": MAIN_FILE,
             "arguments": request.arguments,
             "restartPolicy": {"type": "Never"},
-            "timeToLiveSeconds": KEPT_SECONDS,
+            "timeToLiveSeconds": TIME_TO_LIVE_S,
             "sparkConf": {
                 "spark.kubernetes.driver.pod.excludedFeatureSteps": NO_NETWORK_POLICY,
                 "spark.kubernetes.executor.deleteOnTermination": "true",
@@ -127,7 +127,7 @@ def spark_application(
             "driver": {
                 "cores": 1,
                 "coreRequest": "200m",
-                "memory": _memory(job.driver_memory_bytes),
+                "memory": _state(job.driver_memory_bytes),
                 "serviceAccount": settings.service_account,
                 "labels": labels,
                 "annotations": dict(settings.pod.get("annotations", {})),
@@ -137,7 +137,7 @@ def spark_application(
                 "instances": job.executors,
                 "cores": 1,
                 "coreRequest": "200m",
-                "memory": _memory(job.executor_memory_bytes),
+                "memory": _state(job.executor_memory_bytes),
                 "labels": labels,
                 "annotations": dict(settings.pod.get("annotations", {})),
                 "template": _template("spark-kubernetes-executor", settings, mounts_token=False),
@@ -181,7 +181,7 @@ def _template(container: str, settings: SparkSettings, *, mounts_token: bool) ->
     }
 
 
-def _memory(size_bytes: int) -> str:
+def _state(size_bytes: int) -> str:
     return f"{max(1, size_bytes // _MIB)}m"
 
 

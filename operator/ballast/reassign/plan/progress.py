@@ -12,8 +12,8 @@ from enum import Enum, auto
 from ballast.model.ids import TopicPartition
 from ballast.reassign.plan.plan import PlannedMove
 
-_HALF_LIFE_SECONDS = 5.0
-_MIN_INTERVAL_SECONDS = 0.5
+_HALF_LIFE_S = 5.0
+_MIN_INTERVAL_S = 0.5
 
 
 class MoveState(Enum):
@@ -148,10 +148,10 @@ class Rate:
         if self.count is None:
             return replace(self, count=count, at=now)
         elapsed = now - self.at
-        if elapsed < _MIN_INTERVAL_SECONDS:
+        if elapsed < _MIN_INTERVAL_S:
             return self
         latest = max(0, count - self.count) / elapsed
-        weight = 1.0 if self.per_second == 0.0 else 1.0 - 0.5 ** (elapsed / _HALF_LIFE_SECONDS)
+        weight = 1.0 if self.per_second == 0.0 else 1.0 - 0.5 ** (elapsed / _HALF_LIFE_S)
         smoothed = self.per_second + weight * (latest - self.per_second)
         return Rate(per_second=smoothed, count=count, at=now)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ballast.model.conditions import Condition
-from ballast.reassign.errors import MemoryRejected, PlanRejected
+from ballast.reassign.errors import PlanRejected, StateMismatch
 from ballast.reassign.plan.pieces import Piece
 from ballast.reassign.plan.plan import PLAN_FORMAT, Plan
 from ballast.reassign.state.conditions import LifecycleState, conditions_from_documents
@@ -24,7 +24,7 @@ class Intent(StrEnum):
     EXECUTE = "Execute"
     CANCEL = "Cancel"
     ROLL_BACK = "RollBack"
-    ABANDON = "Abandon"
+    CANCEL_ON_DELETE = "Abandon"
     """The object is being deleted: what is in flight is taken back, whichever way it goes."""
     LEAVE = "Leave"
     """The object is being deleted: what is in flight is left to the cluster."""
@@ -47,7 +47,7 @@ class Flaw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class PersistedState:
     """The durable part of one reassignment's state."""
 
     name: str
@@ -81,7 +81,7 @@ class Memory:
         return bool(self.topic_throttles or self.broker_throttles)
 
     @property
-    def lets_others_begin(self) -> bool:
+    def yields_turn(self) -> bool:
         """Whether it starts no move unless it gets its turn again."""
         return self.has_yielded or self.closing is not None
 
@@ -110,15 +110,15 @@ class Memory:
         }
 
     @classmethod
-    def from_document(cls, document: Mapping[str, object]) -> "Memory":
-        """Return what `to_document` wrote. Raises `MemoryRejected`."""
+    def from_document(cls, document: Mapping[str, object]) -> "PersistedState":
+        """Return what `to_document` wrote. Raises `StateMismatch`."""
         try:
             return _read(document)
         except (KeyError, ValueError, TypeError, AttributeError, PlanRejected) as error:
-            raise MemoryRejected(f"the saved state cannot be read: {error}") from error
+            raise StateMismatch(f"the saved state cannot be read: {error}") from error
 
 
-def _read(document: Mapping[str, object]) -> Memory:
+def _read(document: Mapping[str, object]) -> PersistedState:
     if document["version"] != _VERSION:
         raise ValueError(f"version {document['version']} is not known")
     stored = document["plan"]
@@ -130,7 +130,7 @@ def _read(document: Mapping[str, object]) -> Memory:
     # Operators before 0.2 wrote none of these four.
     closing, flaw, piece = (document.get(name) for name in ("closing", "flaw", "piece"))
     outcome = document["outcome"]
-    return Memory(
+    return PersistedState(
         name=str(document["name"]),
         plan=plan,
         piece=None if piece is None else Piece.from_document(piece),

@@ -147,12 +147,12 @@ class Status:
             document["throttle"] = self.throttle.to_document()
         document["failures"] = _bounded(failure.to_document() for failure in self.failures)
         document["failuresTotal"] = self.failures_total
-        for name, moment in (
+        for name, result in (
             ("startTime", self.start_time_ms),
             ("completionTime", self.completion_time_ms),
         ):
-            if moment is not None:
-                document[name] = timestamp(moment)
+            if result is not None:
+                document[name] = timestamp(result)
         document["conditions"] = [c.to_document() for c in self.conditions.values()]
         return document
 

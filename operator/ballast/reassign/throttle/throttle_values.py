@@ -119,7 +119,7 @@ def join_list(entries: Iterable[str]) -> str:
     return ",".join(sorted(entries))
 
 
-def wanted_list(
+def target_list(
     *,
     now: str | None,
     before: str | None,

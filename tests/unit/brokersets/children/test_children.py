@@ -2,9 +2,9 @@ from typing import Any
 
 from ballast.brokersets.children.children import reassignment_document
 from ballast.brokersets.children.resources import owner_reference
-from ballast.brokersets.observation.observed import Purpose
+from ballast.brokersets.observation.observation import Purpose
 from ballast.brokersets.steps.steps import CreateReassignment
-from tests.unit.brokersets.worlds import broker_set
+from tests.unit.brokersets.builders import broker_set
 
 PLAN = {"assignments": [{"topic": "t", "partition": 0, "replicas": [0, 1]}]}
 

@@ -6,9 +6,9 @@ import pytest
 from ballast.brokersets.children.disruption import Disruption, plan_disruption
 from ballast.brokersets.children.policies import disruption_budgets
 from ballast.brokersets.observation.availability import Availability
-from ballast.brokersets.observation.observed import Cluster, PodView
-from ballast.brokersets.observation.partition_counts import Census, take_census
-from tests.unit.brokersets.worlds import (
+from ballast.brokersets.observation.observation import Cluster, PodView
+from ballast.brokersets.observation.partition_counts import PartitionCounts, count_partitions
+from tests.unit.brokersets.builders import (
     FULL,
     HEALTHY,
     broker_set,
@@ -38,7 +38,7 @@ def plan(
         replicas,
         by_ordinal,
         Availability(seen),
-        Census() if seen is None else take_census(seen),
+        PartitionCounts() if seen is None else count_partitions(seen),
         frozenset(held),
     )
 

@@ -3,7 +3,7 @@ from typing import Any
 from ballast.brokersets.children.pod_template import pod_template
 from ballast.brokersets.children.properties import restart_digest
 from ballast.brokersets.spec.spec import PodDefaults
-from tests.unit.brokersets.worlds import broker_set
+from tests.unit.brokersets.builders import broker_set
 
 
 def template(**fields: Any) -> dict[str, Any]:

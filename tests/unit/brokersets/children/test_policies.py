@@ -1,7 +1,7 @@
 from ballast.brokersets.children import policies
 from ballast.brokersets.children.disruption import Disruption
 from ballast.brokersets.names import selector_labels
-from tests.unit.brokersets.worlds import broker_set
+from tests.unit.brokersets.builders import broker_set
 
 SPEC = broker_set()
 

@@ -2,7 +2,7 @@ import pytest
 
 from ballast.broker.config.config import BrokerConfig
 from ballast.brokersets.children.properties import restart_digest, server_properties
-from tests.unit.brokersets.worlds import broker_set
+from tests.unit.brokersets.builders import broker_set
 
 FROM_THE_POD = {"broker.id": "1", "log.dirs": "/data"}
 

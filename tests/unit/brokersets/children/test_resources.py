@@ -3,21 +3,21 @@ from typing import Any
 import pytest
 
 from ballast.brokersets.children.resources import (
-    Inputs,
+    ResourceInputs,
     desired,
     digest_of,
     obsolete,
     owner_reference,
     update_strategy,
 )
-from tests.unit.brokersets.worlds import broker_set
+from tests.unit.brokersets.builders import broker_set
 
 RACK = {"topologyKey": "topology.kubernetes.io/zone"}
 
 
-def inputs(**fields: Any) -> Inputs:
+def inputs(**fields: Any) -> ResourceInputs:
     values: dict[str, Any] = {"image": "ballast:1", "replicas": 3}
-    return Inputs(**(values | fields))
+    return ResourceInputs(**(values | fields))
 
 
 def kinds(**fields: Any) -> list[tuple[str, str]]:
@@ -25,7 +25,7 @@ def kinds(**fields: Any) -> list[tuple[str, str]]:
     return [(d["kind"], d["metadata"]["name"]) for d in desired(broker_set(**fields), given)]
 
 
-def stateful_set_of(given: Inputs, **fields: Any) -> dict[str, Any]:
+def stateful_set_of(given: ResourceInputs, **fields: Any) -> dict[str, Any]:
     return desired(broker_set(**fields), given)[-1]
 
 

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ballast.brokersets.observation.availability import Availability, Obstacle
-from ballast.brokersets.observation.observed import Cluster, Pending
-from tests.unit.brokersets.worlds import FULL, HEALTHY, Placement, cluster
+from ballast.brokersets.observation.observation import Cluster, PendingChange
+from tests.unit.brokersets.builders import FULL, HEALTHY, Placement, cluster
 
 EVERYONE = [0, 1, 2]
 
@@ -53,19 +53,25 @@ def refusals(seen: Cluster) -> dict[int, str]:
             id="only the broker that shares a partition with the dead one stays",
         ),
         pytest.param(
-            cluster(((0, 1), (0,)), min_isr=1, pending={0: Pending(adding=(1,), removing=(0,))}),
+            cluster(
+                ((0, 1), (0,)), min_isr=1, pending={0: PendingChange(adding=(1,), removing=(0,))}
+            ),
             {0: "AtMinISR"},
             id="the only replica while another is on its way",
         ),
         pytest.param(
             cluster(
-                ((2, 0, 1), (0, 1)), min_isr=2, pending={0: Pending(adding=(2,), removing=(0,))}
+                ((2, 0, 1), (0, 1)),
+                min_isr=2,
+                pending={0: PendingChange(adding=(2,), removing=(0,))},
             ),
             {},
             id="RF at the minimum, and a move takes its time",
         ),
         pytest.param(
-            cluster(((2, 0, 1), (1,)), min_isr=2, pending={0: Pending(adding=(2,), removing=(0,))}),
+            cluster(
+                ((2, 0, 1), (1,)), min_isr=2, pending={0: PendingChange(adding=(2,), removing=(0,))}
+            ),
             {1: "AtMinISR"},
             id="RF at the minimum, one is behind while another is on its way",
         ),

@@ -1,9 +1,9 @@
 import pytest
 
-from ballast.brokersets.observation.observed import Cluster, GateView, Pending, PodView
-from ballast.brokersets.observation.partition_counts import Census, take_census
-from ballast.brokersets.observation.readiness import judge
-from tests.unit.brokersets.worlds import FULL, HEALTHY, cluster, opened, pod, starting
+from ballast.brokersets.observation.observation import Cluster, GateView, PendingChange, PodView
+from ballast.brokersets.observation.partition_counts import PartitionCounts, count_partitions
+from ballast.brokersets.observation.readiness import decide_gate
+from tests.unit.brokersets.builders import FULL, HEALTHY, cluster, opened, pod, starting
 
 SHUT = GateView(is_true=False, reason="CatchingUp")
 BEHIND = cluster(((0, 1, 2), (1, 2)))
@@ -31,7 +31,7 @@ NEW_PROCESS = pod(0, container_id="c0-again", gate=opened("c0"))
         pytest.param(pod(0), None, "InSync", id="nothing is known, but once in sync"),
         pytest.param(
             pod(0, gate=None),
-            cluster(((1, 2, 0), (1, 2)), pending={0: Pending(adding=(0,))}),
+            cluster(((1, 2, 0), (1, 2)), pending={0: PendingChange(adding=(0,))}),
             "InSync",
             id="replicas on their way are not waited for",
         ),
@@ -44,31 +44,38 @@ NEW_PROCESS = pod(0, container_id="c0-again", gate=opened("c0"))
     ],
 )
 def test_the_gate(view: PodView, seen: Cluster | None, reason: str) -> None:
-    census = Census() if seen is None else take_census(seen)
-    verdict = judge(view, 0, seen, census, is_configured=True, has_controller=True)
-    assert (verdict.reason, verdict.is_true) == (reason, reason == "InSync")
+    counts = PartitionCounts() if seen is None else count_partitions(seen)
+    gate_decision = decide_gate(view, 0, seen, counts, is_configured=True, has_controller=True)
+    assert (gate_decision.reason, gate_decision.is_true) == (reason, reason == "InSync")
 
 
 def test_clients_see_no_broker_before_its_config_is_in_force() -> None:
-    census = take_census(HEALTHY)
-    first = judge(pod(0, gate=None), 0, HEALTHY, census, is_configured=False, has_controller=True)
-    later = judge(pod(0), 0, HEALTHY, census, is_configured=False, has_controller=True)
+    counts = count_partitions(HEALTHY)
+    first = decide_gate(
+        pod(0, gate=None), 0, HEALTHY, counts, is_configured=False, has_controller=True
+    )
+    later = decide_gate(pod(0), 0, HEALTHY, counts, is_configured=False, has_controller=True)
     assert (first.reason, first.is_true) == ("ConfigPending", False)
     assert later.is_true
 
 
 def test_an_open_gate_names_the_process_that_it_was_opened_for() -> None:
-    verdict = judge(
-        pod(0, gate=None), 0, HEALTHY, take_census(HEALTHY), is_configured=True, has_controller=True
+    gate_decision = decide_gate(
+        pod(0, gate=None),
+        0,
+        HEALTHY,
+        count_partitions(HEALTHY),
+        is_configured=True,
+        has_controller=True,
     )
-    assert verdict.message == opened("c0").message
+    assert gate_decision.message == opened("c0").message
 
 
 def test_no_gate_opens_while_nobody_is_controller() -> None:
     """The ISR that brokers tell of is from before the broker was started."""
-    census = take_census(HEALTHY)
-    verdicts = [
-        judge(view, 0, HEALTHY, census, is_configured=True, has_controller=False)
+    counts = count_partitions(HEALTHY)
+    gate_decisions = [
+        decide_gate(view, 0, HEALTHY, counts, is_configured=True, has_controller=False)
         for view in (pod(0, gate=None), pod(0, gate=opened("before")), pod(0))
     ]
-    assert [v.reason for v in verdicts] == ["NoController", "NoController", "InSync"]
+    assert [v.reason for v in gate_decisions] == ["NoController", "NoController", "InSync"]

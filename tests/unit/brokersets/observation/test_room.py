@@ -1,6 +1,6 @@
-from ballast.brokersets.observation.observed import VolumeView
-from ballast.brokersets.observation.room import capacities, full_brokers, what_lacks_room
-from tests.unit.brokersets.worlds import broker_set
+from ballast.brokersets.observation.observation import VolumeView
+from ballast.brokersets.observation.room import capacities, full_brokers, room_problem
+from tests.unit.brokersets.builders import broker_set
 
 GIB = 1 << 30
 
@@ -15,16 +15,16 @@ def test_volumes_are_the_brokers_that_run_on_them() -> None:
 
 def test_no_volume_is_filled_beyond_its_share() -> None:
     held, capacity = {0: 60, 1: 60, 2: 99}, dict.fromkeys(range(3), 100)
-    assert what_lacks_room(held, {0: 20}, capacity) == ""
-    assert what_lacks_room(held, {0: 21, 1: 5}, capacity) == (
+    assert room_problem(held, {0: 20}, capacity) == ""
+    assert room_problem(held, {0: 21, 1: 5}, capacity) == (
         "NotEnoughDisk: broker 0 would hold 81 of 100: more than 80 % of its volume"
     )
-    assert what_lacks_room(held, {2: 0}, capacity) == "", "it gets nothing"
+    assert room_problem(held, {2: 0}, capacity) == "", "it gets nothing"
 
 
 def test_what_is_not_known_is_not_judged() -> None:
-    assert what_lacks_room({}, {0: 500}, {0: 100}) == ""
-    assert what_lacks_room({0: 500}, {0: 500}, {}) == ""
+    assert room_problem({}, {0: 500}, {0: 100}) == ""
+    assert room_problem({0: 500}, {0: 500}, {}) == ""
 
 
 def test_a_volume_is_full_beyond_nine_tenths() -> None:
@@ -33,4 +33,4 @@ def test_a_volume_is_full_beyond_nine_tenths() -> None:
 
 def test_some_brokers_are_named() -> None:
     everyone = dict.fromkeys(range(9), 100)
-    assert "and 6 more" in what_lacks_room(everyone, everyone, everyone)
+    assert "and 6 more" in room_problem(everyone, everyone, everyone)

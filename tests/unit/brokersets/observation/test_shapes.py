@@ -1,6 +1,6 @@
 """Partitions that are alike are one shape."""
 
-from ballast.brokersets.observation.observed import Cluster, PartitionState, Pending
+from ballast.brokersets.observation.observation import Cluster, PartitionState, PendingChange
 from ballast.brokersets.observation.shapes import shapes_of
 from ballast.model.ids import TopicPartition
 
@@ -27,7 +27,7 @@ def test_what_a_topic_needs_and_what_is_pending_tell_partitions_apart() -> None:
     cluster = Cluster(
         live_brokers=frozenset({0, 1, 2}),
         partitions=partitions,
-        pending={TopicPartition("c", 0): Pending(adding=(2,))},
+        pending={TopicPartition("c", 0): PendingChange(adding=(2,))},
         default_min_isr=1,
         min_isr_by_topic={"b": 2},
     )

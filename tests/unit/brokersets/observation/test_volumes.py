@@ -2,10 +2,10 @@
 
 import pytest
 
-from ballast.brokersets.observation.observed import VolumeView
+from ballast.brokersets.observation.observation import VolumeView
 from ballast.brokersets.observation.volumes import finding, storage_status
 from ballast.model.conditions import ConditionStatus
-from tests.unit.brokersets.worlds import broker_set
+from tests.unit.brokersets.builders import broker_set
 
 SPEC = broker_set(replicas=2, storage={"size": "20Gi"})
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ballast.brokersets.errors import InvalidBrokerSet
-from ballast.brokersets.spec.parse import read_broker_set
+from ballast.brokersets.spec.parse import parse_broker_set
 from ballast.brokersets.spec.spec import (
     DesiredState,
     DisruptionPolicy,
@@ -18,7 +18,7 @@ from ballast.brokersets.spec.spec import (
     ScaleDownPolicy,
     UpdateStrategy,
 )
-from tests.unit.brokersets.worlds import broker_set, document
+from tests.unit.brokersets.builders import broker_set, document
 
 EXAMPLES = sorted((Path(__file__).parents[4] / "crds" / "examples").glob("*.yaml"))
 EXTERNAL: dict[str, Any] = {"replicas": None, "zookeeper": None, "storage": None}
@@ -26,7 +26,7 @@ EXTERNAL: dict[str, Any] = {"replicas": None, "zookeeper": None, "storage": None
 
 def errors_of(given_document: Mapping[str, Any]) -> list[str]:
     with pytest.raises(InvalidBrokerSet) as caught:
-        read_broker_set(given_document)
+        parse_broker_set(given_document)
     return [str(error) for error in caught.value.errors]
 
 
@@ -191,7 +191,7 @@ FIELDS = ("replicas", "bootstrapServers", "zookeeper", "storage", "config", "tem
 def test_whatever_stands_there_is_read_or_refused(fields: dict[str, Any], metadata: object) -> None:
     hostile = {**document(**fields), "metadata": metadata}
     with contextlib.suppress(InvalidBrokerSet):
-        read_broker_set(hostile)
+        parse_broker_set(hostile)
 
 
 @pytest.mark.parametrize("spec", [None, 5, [], "x", {}])
@@ -203,4 +203,4 @@ def test_a_spec_that_is_none(spec: object) -> None:
 def test_the_examples_are_read(path: Path) -> None:
     for example in yaml.safe_load_all(path.read_text()):
         if example["kind"] == "BrokerSet":
-            assert read_broker_set(example).identity.name == example["metadata"]["name"]
+            assert parse_broker_set(example).identity.name == example["metadata"]["name"]

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from ballast.brokersets.errors import InvalidBrokerSet
-from tests.unit.brokersets.worlds import broker_set
+from tests.unit.brokersets.builders import broker_set
 
 AFFINITY: dict[str, Any] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {}}}
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.unit.brokersets.worlds import broker_set
+from tests.unit.brokersets.builders import broker_set
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,18 @@ from typing import Any
 
 import pytest
 
-from ballast.brokersets.observation.observed import Cluster, Observed
-from ballast.brokersets.observation.partition_counts import Census, take_census
-from ballast.brokersets.observation.readiness import judge
+from ballast.brokersets.observation.observation import Cluster, Observation
+from ballast.brokersets.observation.partition_counts import PartitionCounts, count_partitions
+from ballast.brokersets.observation.readiness import decide_gate
 from ballast.brokersets.spec.spec import BrokerSetSpec
 from ballast.brokersets.status.broker_states import BrokerState, BrokerStatus, broker_statuses
-from tests.unit.brokersets.worlds import (
+from tests.unit.brokersets.builders import (
     FULL,
     HEALTHY,
     NOW_MS,
     broker_set,
     cluster,
-    observed,
+    observation,
     pod,
     starting,
     stuck,
@@ -24,23 +24,23 @@ NOW = "2023-11-14T22:13:20Z"
 
 
 def statuses(
-    seen: Observed, spec: BrokerSetSpec | None = None, before: Mapping[str, Any] | None = None
+    seen: Observation, spec: BrokerSetSpec | None = None, before: Mapping[str, Any] | None = None
 ) -> dict[int, BrokerStatus]:
     spec = spec or broker_set()
-    census = Census() if seen.cluster is None else take_census(seen.cluster)
-    verdicts = {
-        p.ordinal: judge(
+    counts = PartitionCounts() if seen.cluster is None else count_partitions(seen.cluster)
+    gate_decisions = {
+        p.ordinal: decide_gate(
             p,
             spec.broker_id(p.ordinal),
             seen.cluster,
-            census,
+            counts,
             is_configured=True,
             has_controller=True,
         )
         for p in seen.pods
         if not p.is_terminating
     }
-    found = broker_statuses(spec, seen, census, verdicts, before=before or {}, now_ms=NOW_MS)
+    found = broker_statuses(spec, seen, counts, gate_decisions, before=before or {}, now_ms=NOW_MS)
     return {status.broker_id: status for status in found}
 
 
@@ -69,7 +69,7 @@ def statuses(
 )
 def test_the_state_of_a_broker(view: Any, seen: Cluster | None, state: str) -> None:
     pods = (pod(0), pod(1), *([view] if view is not None else []))
-    assert statuses(observed(pods=pods, cluster=seen))[2].state.value == state
+    assert statuses(observation(pods=pods, cluster=seen))[2].state.value == state
 
 
 @pytest.mark.parametrize(
@@ -81,11 +81,11 @@ def test_the_state_of_a_broker(view: Any, seen: Cluster | None, state: str) -> N
 )
 def test_a_broker_that_is_to_go(seen: Cluster, state: str) -> None:
     spec = broker_set(decommission={"brokerIds": [2]})
-    assert statuses(observed(cluster=seen), spec)[2].state.value == state
+    assert statuses(observation(cluster=seen), spec)[2].state.value == state
 
 
 def test_what_is_told_of_a_broker() -> None:
-    seen = observed(
+    seen = observation(
         cluster=cluster(FULL, ((1, 0), (1,)), bytes_by_broker={0: 123_456_789}),
         racks={"node-0": "zone-a", "node-1": ""},
     )
@@ -107,7 +107,7 @@ def test_what_is_told_of_a_broker() -> None:
 
 def test_ids_begin_at_the_offset() -> None:
     spec = broker_set(brokerIdOffset=10)
-    found = statuses(observed(cluster=cluster(live=(10, 11, 12))), spec)
+    found = statuses(observation(cluster=cluster(live=(10, 11, 12))), spec)
     assert {broker_id: status.pod_name for broker_id, status in found.items()} == {
         10: "prod-broker-0",
         11: "prod-broker-1",
@@ -117,7 +117,7 @@ def test_ids_begin_at_the_offset() -> None:
 
 def test_brokers_of_an_existing_cluster_have_no_pods() -> None:
     spec = broker_set(bootstrapServers="k:1", replicas=None, zookeeper=None, storage=None)
-    found = statuses(observed(pods=(), cluster=cluster(FULL, live=(0, 1, 7))), spec)
+    found = statuses(observation(pods=(), cluster=cluster(FULL, live=(0, 1, 7))), spec)
     assert {i: s.state.value for i, s in found.items()} == {
         0: "Online",
         1: "Online",
@@ -142,7 +142,7 @@ def test_brokers_of_an_existing_cluster_have_no_pods() -> None:
     ],
 )
 def test_when_a_broker_that_is_down_was_last_seen(entry: Any, last_seen: str | None) -> None:
-    down = observed(pods=(pod(0), pod(1)), cluster=cluster(FULL, live=(0, 1)))
+    down = observation(pods=(pod(0), pod(1)), cluster=cluster(FULL, live=(0, 1)))
     before = {"brokers": [] if entry is None else [entry]}
     assert statuses(down, before=before)[2].last_seen == last_seen
     assert statuses(down, before={"brokers": 5})[2].last_seen is None
@@ -150,7 +150,7 @@ def test_when_a_broker_that_is_down_was_last_seen(entry: Any, last_seen: str | N
 
 def test_a_broker_that_is_up_is_not_said_to_have_been_seen() -> None:
     before = {"brokers": [{"id": 2, "state": "Online", "lastHeartbeatTime": NOW}]}
-    assert statuses(observed(), before=before)[2].last_seen is None
+    assert statuses(observation(), before=before)[2].last_seen is None
 
 
 def test_every_state_is_one_of_the_schema() -> None:

@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
-from ballast.brokersets.observation.observed import Cluster, ZooKeeperState
-from ballast.brokersets.observation.partition_counts import Census, take_census
+from ballast.brokersets.observation.observation import Cluster, ZooKeeperState
+from ballast.brokersets.observation.partition_counts import PartitionCounts, count_partitions
 from ballast.brokersets.status.conditions import ConditionType, Facts, findings
-from ballast.brokersets.steps.rolling_update import Hold, Roll
-from ballast.brokersets.steps.scaling import Blockage, Scaling
-from tests.unit.brokersets.worlds import FULL, broker_set, cluster, observed, stateful_set
+from ballast.brokersets.steps.rolling_update import RollingUpdate, UpdateBlock
+from ballast.brokersets.steps.scale_in import Blockage, ScaleInPlan
+from tests.unit.brokersets.builders import FULL, broker_set, cluster, observation, stateful_set
 
 AT_REST = {
     "Ready": "True/Ready",
@@ -25,13 +25,15 @@ EXTERNAL = {"bootstrapServers": "k:1", "replicas": None, "zookeeper": None, "sto
 
 
 def facts(seen: dict[str, Any], spec: dict[str, Any], **fields: Any) -> Facts:
-    world = observed(**seen)
+    observed = observation(**seen)
     values: dict[str, Any] = {
         "spec": broker_set(**spec),
-        "observed": world,
-        "census": Census() if world.cluster is None else take_census(world.cluster),
-        "scaling": Scaling(replicas=3),
-        "roll": Roll(),
+        "observation": observed,
+        "counts": PartitionCounts()
+        if observed.cluster is None
+        else count_partitions(observed.cluster),
+        "scaling": ScaleInPlan(replicas=3),
+        "rolling_update": RollingUpdate(),
         "ready_brokers": 3,
         "is_configured": True,
     }
@@ -117,20 +119,24 @@ def test_what_is_seen(seen: dict[str, Any], changes: dict[str, str]) -> None:
         ),
         pytest.param({"is_configured": False}, {"Progressing": "True/ConfigPending"}, id="config"),
         pytest.param(
-            {"roll": Roll(old=2)},
+            {"rolling_update": RollingUpdate(old=2)},
             {"Progressing": "True/RollingUpdate", "UpdateBlocked": "False/RollingUpdate"},
             id="an update",
         ),
         pytest.param(
-            {"roll": Roll(old=2, hold=Hold(reason="AtMinISR", message="m"))},
+            {
+                "rolling_update": RollingUpdate(
+                    old=2, block=UpdateBlock(reason="AtMinISR", message="m")
+                )
+            },
             {"Progressing": "True/RollingUpdate", "UpdateBlocked": "True/AtMinISR"},
             id="an update that waits",
         ),
         pytest.param(
             {
-                "scaling": Scaling(
+                "scaling": ScaleInPlan(
                     replicas=4,
-                    leaving=frozenset({3}),
+                    decommissioning=frozenset({3}),
                     blockage=Blockage(reason="Draining", message="m"),
                 )
             },
@@ -138,7 +144,7 @@ def test_what_is_seen(seen: dict[str, Any], changes: dict[str, str]) -> None:
             id="brokers are emptied",
         ),
         pytest.param(
-            {"scaling": Scaling(replicas=3, leaving=frozenset({1}))},
+            {"scaling": ScaleInPlan(replicas=3, decommissioning=frozenset({1}))},
             {"ScaleDownBlocked": "False/BrokersAreEmpty"},
             id="a broker is empty",
         ),

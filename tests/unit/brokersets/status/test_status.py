@@ -5,10 +5,10 @@ import pytest
 
 from ballast.brokersets.status.broker_states import BrokerState, BrokerStatus
 from ballast.brokersets.status.conditions import ConditionType, findings
-from ballast.brokersets.status.status import MAX_BYTES, refused_status, status_document
+from ballast.brokersets.status.status import MAX_BYTES, rejected_status, status_document
 from ballast.model.conditions import ConditionStatus, Finding
+from tests.unit.brokersets.builders import NEW, NOW_MS, OLD, cluster, pod, stateful_set
 from tests.unit.brokersets.status.test_conditions import EXTERNAL, facts
-from tests.unit.brokersets.worlds import NEW, NOW_MS, OLD, cluster, pod, stateful_set
 
 HOUR_MS = 3_600_000
 NOW = "2023-11-14T22:13:20Z"
@@ -95,7 +95,7 @@ def test_the_transition_time_moves_with_a_conditions_status_only() -> None:
 
 def test_all_conditions_are_there_when_the_spec_is_refused() -> None:
     finding = Finding(status=ConditionStatus.FALSE, reason="InvalidSpec", message="spec.x: no")
-    document = refused_status(
+    document = rejected_status(
         {ConditionType.READY: finding}, before={"replicas": 3}, generation=9, now_ms=NOW_MS
     )
     assert (document["replicas"], document["observedGeneration"]) == (3, 9)

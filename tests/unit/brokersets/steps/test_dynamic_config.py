@@ -1,8 +1,8 @@
 import pytest
 
-from ballast.brokersets.observation.observed import Cluster
+from ballast.brokersets.observation.observation import Cluster
 from ballast.brokersets.steps.dynamic_config import due_changes, is_in_force
-from tests.unit.brokersets.worlds import broker_set, cluster
+from tests.unit.brokersets.builders import broker_set, cluster
 
 TWO = {"min.insync.replicas": "2"}
 

@@ -7,11 +7,11 @@ from ballast.brokersets.steps.ensemble import (
     EnsembleAnswer,
     EnsembleState,
     accepted_of,
-    in_force,
+    effective_spec,
     must_ask,
-    settle,
+    resolve_ensemble,
 )
-from tests.unit.brokersets.worlds import broker_set
+from tests.unit.brokersets.builders import broker_set
 
 SPEC = broker_set()
 HERE = Accepted(connect="zk:2181", cluster_id="abc")
@@ -22,11 +22,11 @@ def settled(answer: EnsembleAnswer | None, **fields: Any) -> EnsembleState:
     values: dict[str, Any] = {"accepted": None, "is_new": False, "brokers_cluster_id": "abc"}
     values |= fields
     accepted = values.pop("accepted")
-    return settle(SPEC, accepted, answer, **values)
+    return resolve_ensemble(SPEC, accepted, answer, **values)
 
 
 def reason(state: EnsembleState) -> str | None:
-    return None if state.hold is None else state.hold.reason
+    return None if state.block is None else state.block.reason
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_where_a_cluster_is_found_first(answer: EnsembleAnswer, accepted: Accept
 def test_a_set_stays_where_its_cluster_is(answer: EnsembleAnswer, reason_found: str) -> None:
     state = settled(answer, accepted=ELSEWHERE)
     assert (reason(state), state.accepted, state.is_stopped) == (reason_found, ELSEWHERE, False)
-    followed = in_force(SPEC, state).zookeeper
+    followed = effective_spec(SPEC, state).zookeeper
     assert followed is not None
     assert followed.connect_string == "old:2181/prod"
 
@@ -86,7 +86,7 @@ def test_a_set_stays_where_its_cluster_is(answer: EnsembleAnswer, reason_found: 
 def test_a_set_goes_where_the_same_cluster_is() -> None:
     state = settled(EnsembleAnswer(cluster_id="abc"), accepted=ELSEWHERE)
     assert state == EnsembleState(accepted=HERE)
-    assert in_force(SPEC, state) == SPEC
+    assert effective_spec(SPEC, state) == SPEC
 
 
 def test_what_is_known_is_kept_when_nobody_is_asked() -> None:

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from ballast.brokersets.observation.observed import Cluster, Purpose, ReassignmentView
-from ballast.brokersets.observation.partition_counts import take_census
-from ballast.brokersets.observation.readiness import Verdict
-from ballast.brokersets.steps.decision_input import Hints
+from ballast.brokersets.observation.observation import Cluster, Purpose, ReassignmentView
+from ballast.brokersets.observation.partition_counts import count_partitions
+from ballast.brokersets.observation.readiness import GateDecision
+from ballast.brokersets.steps.decision_input import TransientState
 from ballast.brokersets.steps.rebalancing import plan_rebalance
 from ballast.brokersets.steps.steps import (
     CreateReassignment,
@@ -13,10 +13,17 @@ from ballast.brokersets.steps.steps import (
     Step,
     WithdrawReassignment,
 )
-from tests.unit.brokersets.worlds import FULL, NOW_MS, broker_set, cluster, observed, world
+from tests.unit.brokersets.builders import (
+    FULL,
+    NOW_MS,
+    broker_set,
+    cluster,
+    decision_input,
+    observation,
+)
 
-OPEN = Verdict(is_true=True, reason="InSync")
-SHUT = Verdict(is_true=False, reason="NotRegistered")
+OPEN = GateDecision(is_true=True, reason="InSync")
+SHUT = GateDecision(is_true=False, reason="NotRegistered")
 FIVE = cluster(FULL, live=range(5))
 PROPOSE = {"rebalanceOnScaleOut": "Propose", "replicas": 5}
 
@@ -33,20 +40,20 @@ def proposal(*ids: int, **fields: Any) -> ReassignmentView:
 def steps(
     seen: Cluster = FIVE,
     *proposals: ReassignmentView,
-    leaving: frozenset[int] = frozenset(),
-    verdicts: dict[int, Verdict] | None = None,
-    hints: Hints | None = None,
+    decommissioning: frozenset[int] = frozenset(),
+    gate_decisions: dict[int, GateDecision] | None = None,
+    transient: TransientState | None = None,
     **fields: Any,
 ) -> tuple[Step, ...]:
     return plan_rebalance(
-        world(
+        decision_input(
             broker_set(**(PROPOSE | fields)),
-            observed(cluster=seen, reassignments=proposals),
-            hints=hints or Hints(),
+            observation(cluster=seen, reassignments=proposals),
+            transient=transient or TransientState(),
         ),
-        take_census(seen),
-        leaving,
-        verdicts or dict.fromkeys(range(5), OPEN),
+        count_partitions(seen),
+        decommissioning,
+        gate_decisions or dict.fromkeys(range(5), OPEN),
     )
 
 
@@ -66,11 +73,13 @@ def test_new_brokers_are_proposed_a_share() -> None:
     [
         pytest.param({"rebalanceOnScaleOut": "None"}, id="not asked for"),
         pytest.param({"seen": cluster(live=range(5))}, id="nothing to share"),
-        pytest.param({"leaving": frozenset({1})}, id="brokers leave"),
-        pytest.param({"verdicts": {3: SHUT, 4: SHUT}}, id="not in service yet"),
+        pytest.param({"decommissioning": frozenset({1})}, id="brokers leave"),
+        pytest.param({"gate_decisions": {3: SHUT, 4: SHUT}}, id="not in service yet"),
         pytest.param({"replicas": 3}, id="they are to go"),
         pytest.param({"seen": cluster(FULL, ((3, 4), (3, 4)), live=range(5))}, id="they hold some"),
-        pytest.param({"hints": Hints(plan_failed_ms=NOW_MS)}, id="planning failed just now"),
+        pytest.param(
+            {"transient": TransientState(plan_failed_ms=NOW_MS)}, id="planning failed just now"
+        ),
     ],
 )
 def test_no_proposal(given: dict[str, Any]) -> None:
@@ -88,10 +97,10 @@ def test_each_broker_is_proposed_for_once(state: str) -> None:
 def test_a_proposal_for_brokers_that_are_to_go_is_withdrawn() -> None:
     name = "prod-rebalance-3-4"
     awaiting = proposal(3, 4, state="AwaitingApproval")
-    assert steps(FIVE, awaiting, replicas=4, leaving=frozenset({4})) == (
+    assert steps(FIVE, awaiting, replicas=4, decommissioning=frozenset({4})) == (
         WithdrawReassignment(name=name),
     )
     ended = proposal(3, 4, state="Cancelled", is_withdrawn=True, is_final=True)
-    assert steps(FIVE, ended, leaving=frozenset({4})) == (DeleteReassignment(name=name),)
+    assert steps(FIVE, ended, decommissioning=frozenset({4})) == (DeleteReassignment(name=name),)
     going = proposal(3, 4, is_withdrawn=True, is_final=True, is_terminating=True)
-    assert steps(FIVE, going, leaving=frozenset({4})) == ()
+    assert steps(FIVE, going, decommissioning=frozenset({4})) == ()

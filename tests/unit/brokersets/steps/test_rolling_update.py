@@ -4,11 +4,16 @@ from typing import Any
 import pytest
 
 from ballast.brokersets.observation.availability import Availability
-from ballast.brokersets.observation.observed import Cluster, PodView, StatefulSetView
-from ballast.brokersets.observation.partition_counts import Census, take_census
-from ballast.brokersets.observation.readiness import judge
-from ballast.brokersets.steps.rolling_update import STUCK_REASONS, Roll, is_stuck, plan_roll
-from tests.unit.brokersets.worlds import (
+from ballast.brokersets.observation.observation import Cluster, PodView, StatefulSetView
+from ballast.brokersets.observation.partition_counts import PartitionCounts, count_partitions
+from ballast.brokersets.observation.readiness import decide_gate
+from ballast.brokersets.steps.rolling_update import (
+    STUCK_REASONS,
+    RollingUpdate,
+    is_stuck,
+    plan_rolling_update,
+)
+from tests.unit.brokersets.builders import (
     FULL,
     HEALTHY,
     NEW,
@@ -25,19 +30,21 @@ AT_MIN = cluster(((0, 1, 2), (0, 2)), live=(0, 1, 2))
 DOWN_2 = cluster(FULL, live=(0, 1))
 
 
-def roll(
+def rolling_update(
     pods: Sequence[PodView],
     seen: Cluster | None = HEALTHY,
     owner: StatefulSetView | None = UPDATING,
     **fields: Any,
-) -> Roll:
-    census = Census() if seen is None else take_census(seen)
-    verdicts = {
-        p.ordinal: judge(p, p.ordinal, seen, census, is_configured=True, has_controller=True)
+) -> RollingUpdate:
+    counts = PartitionCounts() if seen is None else count_partitions(seen)
+    gate_decisions = {
+        p.ordinal: decide_gate(p, p.ordinal, seen, counts, is_configured=True, has_controller=True)
         for p in pods
         if not p.is_terminating
     }
-    return plan_roll(broker_set(**fields), owner, pods, verdicts, Availability(seen))
+    return plan_rolling_update(
+        broker_set(**fields), owner, pods, gate_decisions, Availability(seen)
+    )
 
 
 def new(ordinal: int) -> PodView:
@@ -45,7 +52,7 @@ def new(ordinal: int) -> PodView:
 
 
 @pytest.mark.parametrize(
-    ("pods", "seen", "partition", "hold"),
+    ("pods", "seen", "partition", "block"),
     [
         pytest.param([pod(0), pod(1), pod(2)], HEALTHY, 0, None, id="it may begin"),
         pytest.param(
@@ -129,11 +136,11 @@ def new(ordinal: int) -> PodView:
     ],
 )
 def test_an_update(
-    pods: list[PodView], seen: Cluster | None, partition: int, hold: str | None
+    pods: list[PodView], seen: Cluster | None, partition: int, block: str | None
 ) -> None:
-    found = roll(pods, seen)
+    found = rolling_update(pods, seen)
     assert found.partition == partition
-    assert (None if found.hold is None else found.hold.reason) == hold
+    assert (None if found.block is None else found.block.reason) == block
     assert found.deletions == ()
 
 
@@ -157,8 +164,8 @@ def test_an_update(
 def test_the_hold_is_in_force_before_an_update_is_asked_for(
     pods: list[PodView], seen: Cluster, partition: int
 ) -> None:
-    found = roll(pods, seen, stateful_set())
-    assert found == Roll(partition=partition, hold=None, old=0)
+    found = rolling_update(pods, seen, stateful_set())
+    assert found == RollingUpdate(partition=partition, block=None, old=0)
 
 
 DOWN_0 = cluster(FULL, live=(1, 2))
@@ -186,42 +193,46 @@ def test_the_last_pods_of_an_update_are_not_made_from_the_old_template(
     owner: StatefulSetView, pods: list[PodView], partition: int
 ) -> None:
     """Below the partition they would be, and the update would never end."""
-    assert roll(pods, DOWN_0, owner) == Roll(partition=partition)
+    assert rolling_update(pods, DOWN_0, owner) == RollingUpdate(partition=partition)
 
 
 @pytest.mark.parametrize(
-    ("reason", "hold"), [("Unschedulable", None), ("ImagePullBackOff", "ImagePullBackOff")]
+    ("reason", "block"), [("Unschedulable", None), ("ImagePullBackOff", "ImagePullBackOff")]
 )
-def test_a_pod_without_a_node_is_no_update_that_fails(reason: str, hold: str | None) -> None:
-    found = roll([stuck(0, reason), pod(1), pod(2)], cluster(FULL, live=(1, 2)), stateful_set())
-    assert (None if found.hold is None else found.hold.reason) == hold
+def test_a_pod_without_a_node_is_no_update_that_fails(reason: str, block: str | None) -> None:
+    found = rolling_update(
+        [stuck(0, reason), pod(1), pod(2)], cluster(FULL, live=(1, 2)), stateful_set()
+    )
+    assert (None if found.block is None else found.block.reason) == block
 
 
 def test_a_set_that_is_not_there_yet_is_made_without_a_hold() -> None:
-    assert roll([], None, None) == Roll()
-    assert roll([], None, stateful_set()) == Roll()
-    assert roll([], None, None, update={"strategy": "OnDelete"}).partition is None
+    assert rolling_update([], None, None) == RollingUpdate()
+    assert rolling_update([], None, stateful_set()) == RollingUpdate()
+    assert rolling_update([], None, None, update={"strategy": "OnDelete"}).partition is None
 
 
 def test_stuck_pods_below_are_replaced_first() -> None:
     pods = [stuck(0), pod(1), pod(2)]
     seen = cluster(FULL, live=(1, 2))
-    before = roll(pods, seen)
+    before = rolling_update(pods, seen)
     assert (before.partition, before.deletions) == (None, ()), "the strategy first"
-    after = roll(pods, seen, stateful_set(update_revision=NEW, partition=None))
+    after = rolling_update(pods, seen, stateful_set(update_revision=NEW, partition=None))
     assert [(step.name, step.uid) for step in after.deletions] == [("prod-broker-0", "pod-0")]
-    assert after.hold is not None
-    assert after.hold.reason == "ReplacingStuckPods"
+    assert after.block is not None
+    assert after.block.reason == "ReplacingStuckPods"
     # Once it is made anew, the others wait for it as ever.
-    again = roll([starting(0, revision=NEW), pod(1), pod(2)], seen)
+    again = rolling_update([starting(0, revision=NEW), pod(1), pod(2)], seen)
     assert (again.partition, again.deletions) == (3, ())
-    assert again.hold is not None
-    assert again.hold.reason == "BrokerDown"
+    assert again.block is not None
+    assert again.block.reason == "BrokerDown"
 
 
 def test_whoever_deletes_pods_himself_is_not_helped() -> None:
-    found = roll([stuck(0), pod(1), pod(2)], AT_MIN, UPDATING, update={"strategy": "OnDelete"})
-    assert (found.partition, found.deletions, found.hold, found.old) == (None, (), None, 3)
+    found = rolling_update(
+        [stuck(0), pod(1), pod(2)], AT_MIN, UPDATING, update={"strategy": "OnDelete"}
+    )
+    assert (found.partition, found.deletions, found.block, found.old) == (None, (), None, 3)
 
 
 @pytest.mark.parametrize("reason", sorted(STUCK_REASONS))

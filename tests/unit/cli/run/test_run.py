@@ -10,7 +10,7 @@ from ballast.cli.run.manifest_file import ManifestFile
 from ballast.cli.run.progress_view import LinesView
 from ballast.cli.run.state_dir import StateDir
 from ballast.model.ids import TopicPartition
-from ballast.reassign.errors import MemoryRejected
+from ballast.reassign.errors import StateMismatch
 from ballast.reassign.reconcile import Reconciler
 from ballast.reassign.state.conditions import LifecycleState
 from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster
@@ -98,7 +98,7 @@ async def test_another_plan_does_not_take_over_the_state(tmp_path: Path) -> None
     house = House(tmp_path)
     await house.run()
     house.write(MANIFEST.replace("[1, 3]", "[2, 3]"))
-    with pytest.raises(MemoryRejected, match="another plan"):
+    with pytest.raises(StateMismatch, match="another plan"):
         await house.run()
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from ballast.cli.run.state_dir import StateDir, StateDirUnusable
-from ballast.reassign.errors import MemoryRejected
+from ballast.reassign.errors import StateMismatch
 
 
 async def test_what_is_saved_is_loaded_by_the_next_process(tmp_path: Path) -> None:
@@ -41,5 +41,5 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "[]", "{", "[" * 100_000])
 async def test_rubbish_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "state.json").write_text(content)
-    with StateDir(tmp_path) as store, pytest.raises(MemoryRejected):
+    with StateDir(tmp_path) as store, pytest.raises(StateMismatch):
         await store.load()

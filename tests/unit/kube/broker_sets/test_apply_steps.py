@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from ballast.brokersets.observation.observed import Purpose
-from ballast.brokersets.spec.parse import read_broker_set
+from ballast.brokersets.observation.observation import Purpose
+from ballast.brokersets.spec.parse import parse_broker_set
 from ballast.brokersets.steps import steps
 from ballast.brokersets.steps.steps import Step
 from ballast.kube.api.errors import ApiUnavailable, Forbidden
@@ -30,7 +30,7 @@ async def carried_out(env: Environment, *wanted: Step) -> Outcome:
     """Take some steps as an operator does that has seen the world."""
     context = env.context()
     reader = BrokerSetObserver(context, KEY)
-    spec = read_broker_set(env.set_document)
+    spec = parse_broker_set(env.set_document)
     await reader.look(spec)
     return await StepRunner(context, reader).carry_out(spec, wanted)
 

@@ -1,7 +1,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from ballast.brokersets.observation.observed import ControllerView, Pending
+from ballast.brokersets.observation.observation import ControllerView, PendingChange
 from ballast.brokersets.spec.spec import BrokerSetSpec, Identity
 from ballast.kube.broker_sets.cluster_view import (
     SETTINGS_PERIOD_S,
@@ -65,7 +65,7 @@ async def test_the_cluster_as_it_is() -> None:
     assert seen.live_brokers == {0, 1, 2}
     shown = seen.partitions[P0]
     assert (shown.leader, shown.replicas, shown.isr) == (0, (0, 2, 1), (0, 1))
-    assert seen.pending == {P0: Pending(adding=(2,), removing=(1,))}
+    assert seen.pending == {P0: PendingChange(adding=(2,), removing=(1,))}
     assert seen.dynamic_defaults == {"min.insync.replicas": "2"}
     assert (seen.min_isr("orders"), seen.min_isr("payments")) == (2, 1)
     assert seen.bytes_by_broker == {0: 10, 1: 15, 2: 5}

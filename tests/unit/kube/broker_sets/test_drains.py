@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from ballast.brokersets.observation.observed import Purpose
-from ballast.brokersets.spec.parse import read_broker_set
+from ballast.brokersets.observation.observation import Purpose
+from ballast.brokersets.spec.parse import parse_broker_set
 from ballast.brokersets.steps.steps import CreateReassignment
 from ballast.kube.api.reassignment_object import ReassignmentObject
 from ballast.kube.api.resources import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS
@@ -40,7 +40,7 @@ async def create(
 ) -> None:
     context = context or env.context()
     reader = BrokerSetObserver(context, KEY)
-    spec = read_broker_set(env.set_document)
+    spec = parse_broker_set(env.set_document)
     await reader.look(spec)
     await create_reassignment(context, reader, spec, step)
 

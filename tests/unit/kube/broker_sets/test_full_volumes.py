@@ -8,7 +8,7 @@ from ballast.kube.api.resources import PERSISTENT_VOLUME_CLAIMS
 from ballast.kube.broker_sets.full_volumes import LOOK_S, FullVolumes
 from ballast.reassign.state.conditions import LifecycleState
 from tests.unit.kube.reassignment_cluster import NAMESPACE, Environment, has_ended
-from tests.unit.reassign.house import T3, TARGETS
+from tests.unit.reassign.scenario import T3, TARGETS
 
 SPEC: dict[str, Any] = {
     "replicas": 4,

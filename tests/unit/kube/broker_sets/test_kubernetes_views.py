@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from ballast.brokersets.observation.observed import GateView, PodView, Purpose, VolumeView
+from ballast.brokersets.observation.observation import GateView, PodView, Purpose, VolumeView
 from ballast.kube.broker_sets.kubernetes_views import (
     applied_digests,
     pod_views,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ballast.brokersets.observation.observed import ControllerView, ZooKeeperState
+from ballast.brokersets.observation.observation import ControllerView, ZooKeeperState
 from ballast.kube.api.errors import Forbidden, Invalid
 from ballast.kube.api.resources import (
     BROKER_SETS,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ballast.brokersets.observation.observed import ControllerView, ZooKeeperState
+from ballast.brokersets.observation.observation import ControllerView, ZooKeeperState
 from ballast.kube.api.resources import PODS, SERVICES
 from ballast.kube.broker_sets.reconciler import REAPPLY_S, BrokerSetReconciler
 from ballast.kube.runtime.candidate_view import CandidateView

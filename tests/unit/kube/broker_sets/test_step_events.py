@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from ballast.brokersets.observation.observed import Purpose
+from ballast.brokersets.observation.observation import Purpose
 from ballast.brokersets.steps import steps
 from ballast.brokersets.steps.steps import Step
 from ballast.kube.broker_sets.apply_steps import Outcome

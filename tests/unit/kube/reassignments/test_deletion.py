@@ -6,7 +6,7 @@ import pytest
 
 from ballast.kube.api.resources import BROKER_SETS, CONFIG_MAPS, EVENTS, PARTITION_REASSIGNMENTS
 from tests.unit.kube.reassignment_cluster import NAMESPACE, Environment, is_gone
-from tests.unit.reassign.house import ORIGINS, TARGETS, assert_nothing_pending
+from tests.unit.reassign.scenario import ORIGINS, TARGETS, assert_nothing_pending
 
 THROTTLED = {"throttle": {"rate": "1Ki"}, "maxConcurrentMovesPerBroker": 1}
 

@@ -15,7 +15,7 @@ from ballast.reassign.throttle.throttle_values import FOLLOWER_RATE
 from tests.fakes.fuse import Fuse
 from tests.unit.kube.reassignment_cluster import NAMESPACE, Environment, has_ended, is_gone
 from tests.unit.kube.reassignments.test_plan_source import chunked
-from tests.unit.reassign.house import ORIGINS, TARGETS, assert_nothing_pending
+from tests.unit.reassign.scenario import ORIGINS, TARGETS, assert_nothing_pending
 
 PLAN = Plan.of(TARGETS, ORIGINS)
 MANUAL = {"policy": "Manual"}

@@ -15,7 +15,7 @@ from ballast.reassign.plan.kafka_json import format_reassignment_json
 from ballast.reassign.plan.plan import Plan
 from ballast.reassign.spec.plan_manifest import PlanConfigMap
 from tests.fakes.kubernetes import FakeKubernetes
-from tests.unit.reassign.worlds import ORIGINS, PLAN, TARGETS
+from tests.unit.reassign.builders import ORIGINS, PLAN, TARGETS
 
 SOURCE = PlanConfigMap(name="plan")
 

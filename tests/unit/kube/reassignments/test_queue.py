@@ -11,7 +11,7 @@ from ballast.kube.reassignments.queue import Turn, Verdict, turn
 from ballast.reassign.state.conditions import LifecycleState
 from ballast.reassign.state.queueing import Purpose, QueueEntry
 from tests.unit.kube.reassignment_cluster import Environment
-from tests.unit.reassign.house import TARGETS
+from tests.unit.reassign.scenario import TARGETS
 
 QUEUED, EXECUTING, PAUSED = (
     LifecycleState.QUEUED,

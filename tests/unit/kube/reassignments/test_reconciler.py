@@ -16,7 +16,7 @@ from ballast.kube.api.resources import (
 from ballast.kube.reassignments.reconciler import FINISHED_RESYNC_S, tend
 from ballast.reassign.state.conditions import LifecycleState
 from tests.unit.kube.reassignment_cluster import NAMESPACE, Environment, has_ended
-from tests.unit.reassign.house import T0, TARGETS
+from tests.unit.reassign.scenario import T0, TARGETS
 
 KEY = ObjectKey("partitionreassignments", NAMESPACE, "move")
 BOOTSTRAP = "prod-brokers.ns.svc.cluster.local:9092,prod-bootstrap.ns.svc.cluster.local:9092"

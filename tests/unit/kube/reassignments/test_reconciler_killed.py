@@ -10,7 +10,7 @@ from ballast.reassign.state.conditions import LifecycleState
 from ballast.reassign.throttle.throttle_values import FOLLOWER_RATE, LEADER_REPLICAS
 from tests.fakes.fuse import Fuse
 from tests.unit.kube.reassignment_cluster import Environment, assignments, has_ended, is_gone
-from tests.unit.reassign.house import T0, T1, TARGETS, assert_nothing_pending
+from tests.unit.reassign.scenario import T0, T1, TARGETS, assert_nothing_pending
 
 Script = Callable[[Environment], None]
 THROTTLED = {"throttle": {"rate": "2000"}, "maxConcurrentMovesPerBroker": 1}

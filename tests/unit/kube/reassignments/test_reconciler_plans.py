@@ -6,7 +6,7 @@ from ballast.kube.api.resources import CONFIG_MAPS
 from ballast.reassign.plan.kafka_json import format_reassignment_json
 from ballast.reassign.state.conditions import LifecycleState
 from tests.unit.kube.reassignment_cluster import NAMESPACE, Environment, cluster, has_ended
-from tests.unit.reassign.house import T0, T1, TARGETS
+from tests.unit.reassign.scenario import T0, T1, TARGETS
 
 REFERENCE: dict[str, Any] = {"plan": {"configMapRef": {"name": "plan", "key": "plan.json"}}}
 

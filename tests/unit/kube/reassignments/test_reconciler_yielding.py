@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ballast.reassign.decision.transient_state import IDLE_SECONDS
+from ballast.reassign.decision.transient_state import IDLE_S
 from ballast.reassign.state.conditions import LifecycleState
 from tests.unit.kube.reassignment_cluster import Environment
-from tests.unit.reassign.house import T3, TARGETS
+from tests.unit.reassign.scenario import T3, TARGETS
 
 THROTTLED = {"throttle": {"rate": "2Ki"}}
 HEALING: dict[str, Any] = {"assignments": [{"topic": "t", "partition": 3, "replicas": [1, 2, 3]}]}
@@ -44,7 +44,7 @@ async def test_what_could_go_on_waits_behind_what_was_let_past() -> None:
     env.put()
     held = env.reconciler()
     await env.until(lambda h: "yielding" in h.seen().status.get("queue", {}), held)
-    assert env.clock.seconds >= 100 + IDLE_SECONDS
+    assert env.clock.seconds >= 100 + IDLE_S
     env.put("other", plan=HEALING, execution={"throttle": {"rate": "1Ki"}})
     other = env.reconciler("other")
     await env.until(lambda h: h.state("other") is LifecycleState.EXECUTING, other)

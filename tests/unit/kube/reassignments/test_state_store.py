@@ -16,7 +16,7 @@ from ballast.kube.api.errors import AlreadyExists, ApiUnavailable, Conflict
 from ballast.kube.api.reassignment_object import ReassignmentObject
 from ballast.kube.api.resources import CONFIG_MAPS, PARTITION_REASSIGNMENTS, Document, Resource
 from ballast.kube.reassignments.state_store import INLINE_BYTES, PART_BYTES, ConfigMapStore
-from ballast.reassign.errors import MemoryRejected
+from ballast.reassign.errors import StateMismatch
 from tests.fakes.fuse import Fuse, Killed
 from tests.fakes.kubernetes import FakeKubernetes
 from tests.unit.kube.reassignment_cluster import NAMESPACE, FusedKubernetes
@@ -220,7 +220,7 @@ async def test_an_object_of_somebody_else_is_left_alone() -> None:
     mine = {"metadata": {"name": "move-state", "namespace": NAMESPACE}, "data": {"a": "b"}}
     api.put(CONFIG_MAPS, mine)
     for act in (store_in(api).load(), store_in(api).save(SMALL)):
-        with pytest.raises(MemoryRejected, match="belongs to somebody else"):
+        with pytest.raises(StateMismatch, match="belongs to somebody else"):
             await act
     assert index_of(api)["data"] == {"a": "b"}
 
@@ -233,7 +233,7 @@ async def test_a_part_of_that_name_with_another_content_is_refused() -> None:
     part["metadata"]["ownerReferences"] = [owner_in_place(api).owner_reference()]
     part["binaryData"] = {"document.json.gz": "AAAA"}
     api.put(CONFIG_MAPS, part)
-    with pytest.raises((MemoryRejected, AlreadyExists)):
+    with pytest.raises((StateMismatch, AlreadyExists)):
         await store_in(api).save(large(1))
     assert await store_in(api).load() == SMALL
 
@@ -252,7 +252,7 @@ async def test_a_part_of_that_name_with_another_content_is_refused() -> None:
 async def test_what_was_tampered_with_is_refused(edit: dict[str, Any]) -> None:
     api = await saved(SMALL)
     api.put(CONFIG_MAPS, {**index_of(api), **edit})
-    with pytest.raises(MemoryRejected):
+    with pytest.raises(StateMismatch):
         await store_in(api).load()
 
 
@@ -265,7 +265,7 @@ async def test_a_document_that_is_none_is_refused(text: bytes) -> None:
     index["binaryData"] = {"document.json.gz": base64.b64encode(content).decode()}
     index["data"]["digest"] = f"sha256:{hashlib.sha256(content).hexdigest()}"
     api.put(CONFIG_MAPS, index)
-    with pytest.raises(MemoryRejected):
+    with pytest.raises(StateMismatch):
         await store_in(api).load()
 
 
@@ -273,7 +273,7 @@ async def test_parts_that_are_gone_for_good_are_reported() -> None:
     api = await saved(large(1))
     part = next(name for name in names(api) if name != "move-state")
     await api.delete(CONFIG_MAPS, NAMESPACE, part)
-    with pytest.raises(MemoryRejected, match="are not there"):
+    with pytest.raises(StateMismatch, match="are not there"):
         await store_in(api).load()
 
 

@@ -18,13 +18,13 @@ from ballast.kube.reassignments.status import (
     with_findings,
 )
 from ballast.model.conditions import ConditionStatus, Finding
-from ballast.reassign.decision.decision_input import MY_TURN
+from ballast.reassign.decision.decision_input import HAS_TURN
 from ballast.reassign.decision.steps import SubmitBatch
-from ballast.reassign.report import Moment, report, unavailable
+from ballast.reassign.report import StepResult, report, unavailable
 from ballast.reassign.spec.spec import Assignments
 from ballast.reassign.state.conditions import ConditionType
 from ballast.reassign.state.status import Failure, Status
-from tests.unit.reassign.worlds import memory, world
+from tests.unit.reassign.builders import decision_input, persisted_state
 
 NOW_MS = 1_700_000_200_000
 OBJECTS = tuple(StoredObject(name=f"p-{n}", digest="sha256:" + "0" * 64) for n in range(40))
@@ -38,8 +38,8 @@ def seen(status: Any = None, generation: int = 3) -> ReassignmentObject:
 
 def reported() -> Status:
     return report(
-        Moment(
-            world=world(remembered=memory()),
+        StepResult(
+            inputs=decision_input(state=persisted_state()),
             step=SubmitBatch(targets={}),
             throttling=None,
             bytes_per_second=1.0,
@@ -59,7 +59,7 @@ def test_kubernetes_adds_objects_epoch_and_place() -> None:
         epoch=4,
         plan=PLAN,
         state_objects=OBJECTS[:1],
-        place=MY_TURN,
+        place=HAS_TURN,
     )
     assert document["controllerEpoch"] == 4
     assert document["queue"] == {"position": 0, "blockedBy": []}

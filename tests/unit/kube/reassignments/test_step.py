@@ -4,13 +4,15 @@ from ballast.kube.api.errors import Invalid
 from ballast.kube.reassignments.step import pace
 from ballast.model.conditions import Condition, ConditionStatus
 from ballast.reassign.plan.progress import Progress
-from ballast.reassign.reconcile import Visit
+from ballast.reassign.reconcile import ReconcileResult
 from ballast.reassign.state.conditions import ConditionType
 from ballast.reassign.state.status import Status
 from tests.unit.kube.reassignment_cluster import Environment
 
 
-def visited(state: str, delay_s: float, *, in_progress: int = 0, reason: str = "Moving") -> Visit:
+def visited(
+    state: str, delay_s: float, *, in_progress: int = 0, reason: str = "Moving"
+) -> ReconcileResult:
     conditions = {
         kind: Condition(
             type=kind,
@@ -34,7 +36,7 @@ def visited(state: str, delay_s: float, *, in_progress: int = 0, reason: str = "
     status = Status(
         observed_generation=1, update_time_ms=0, conditions=conditions, progress=progress
     )
-    return Visit(status=status, delay_seconds=delay_s)
+    return ReconcileResult(status=status, requeue_after_s=delay_s)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +55,9 @@ def visited(state: str, delay_s: float, *, in_progress: int = 0, reason: str = "
         (visited("Queued", 0.5, reason="Queued"), 0.01, 15.0),
     ],
 )
-def test_looks_come_as_fast_as_it_is_worth(visit: Visit, took_s: float, delay_s: float) -> None:
+def test_looks_come_as_fast_as_it_is_worth(
+    visit: ReconcileResult, took_s: float, delay_s: float
+) -> None:
     assert pace(visit, took_s) == delay_s
 
 

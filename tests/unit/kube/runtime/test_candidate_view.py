@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from ballast.brokersets.observation.observed import ControllerView, ZooKeeperState
+from ballast.brokersets.observation.observation import ControllerView, ZooKeeperState
 from ballast.kube.api.resources import ObjectKey
 from ballast.kube.runtime.candidate_view import CandidateView, no_candidate, view_of
 from ballast.zk.election import Lost

@@ -16,7 +16,7 @@ from ballast.znodes import cluster_id, owner
 from ballast.znodes.owner import Owner
 from tests.fakes.clocks import YieldingClock
 from tests.fakes.zookeeper import FakeZooKeeper
-from tests.unit.brokersets.worlds import broker_set
+from tests.unit.brokersets.builders import broker_set
 
 OURS = Owner(namespace="kafka", name="prod", uid="u-1")
 BEFORE = replace(OURS, uid="u-0")

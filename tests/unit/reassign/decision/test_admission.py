@@ -2,17 +2,17 @@ from dataclasses import replace
 
 from ballast.model.fields import MAX_ERRORS
 from ballast.model.ids import TopicPartition
-from ballast.reassign.decision.admission import plan_now, problems, unapproved
+from ballast.reassign.decision.admission import approval_problem, plan_from_current, problems
 from ballast.reassign.spec.spec import Approval, ApprovalPolicy
-from tests.unit.reassign.worlds import (
+from tests.unit.reassign.builders import (
     ORIGINS,
     PLAN,
     T0,
     T1,
     T2,
-    memory,
-    observed,
+    observation,
     partition,
+    persisted_state,
     spec,
 )
 
@@ -20,7 +20,7 @@ from tests.unit.reassign.worlds import (
 def kinds(
     targets: dict[TopicPartition, tuple[int, ...]], *, min_isr: int = 1
 ) -> list[tuple[str, str]]:
-    seen = observed(min_isr=min_isr)
+    seen = observation(min_isr=min_isr)
     return [(p.kind, str(p.error)) for p in problems(spec(targets=targets), seen)]
 
 
@@ -37,7 +37,7 @@ def test_what_does_not_exist_is_named_with_its_path() -> None:
 
 
 def test_a_broker_that_is_down_but_holds_replicas_is_known() -> None:
-    seen = observed(partition(T0, 1, 5), partition(T1, 3, 2))
+    seen = observation(partition(T0, 1, 5), partition(T1, 3, 2))
     assert problems(spec(targets={T1: (2, 5)}), seen) == ()
 
 
@@ -54,18 +54,18 @@ def test_no_plan_takes_a_partition_below_min_isr() -> None:
 
 def test_problems_are_bounded() -> None:
     targets = {TopicPartition("u", p): (1,) for p in range(1000)}
-    assert len(problems(spec(targets=targets), observed())) == MAX_ERRORS
+    assert len(problems(spec(targets=targets), observation())) == MAX_ERRORS
 
 
 def test_the_plan_starts_where_the_cluster_stands() -> None:
-    assert plan_now(spec(), observed()) == PLAN
+    assert plan_from_current(spec(), observation()) == PLAN
     assert {m.topic_partition: m.origin for m in PLAN.moves} == ORIGINS
 
 
 def reason(approval: Approval, *, drifted: bool = False) -> str | None:
-    seen = observed(sizes={(T0, 1): 600, (T1, 3): 500})
+    seen = observation(sizes={(T0, 1): 600, (T1, 3): 500})
     current = replace(PLAN, moves=PLAN.moves[:1]) if drifted else PLAN
-    found = unapproved(spec(approval=approval), memory(), current, seen)
+    found = approval_problem(spec(approval=approval), persisted_state(), current, seen)
     return None if found is None else found.reason
 
 

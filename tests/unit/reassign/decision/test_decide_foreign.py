@@ -7,8 +7,8 @@ import pytest
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.reassign.decision.decide import decide
-from ballast.reassign.decision.steps import SaveMemory, SubmitBatch, Wait
-from tests.unit.reassign.worlds import T0, TARGETS, memory, observed, world
+from ballast.reassign.decision.steps import SaveState, SubmitBatch, Wait
+from tests.unit.reassign.builders import T0, TARGETS, decision_input, observation, persisted_state
 
 Pending = Mapping[TopicPartition, ReplicaAssignment]
 
@@ -23,13 +23,13 @@ APART = pending(5, 6)
 
 
 def test_it_begins_beside_moves_that_touch_nothing_of_it() -> None:
-    step = decide(world(observed(pending=APART), remembered=memory(started=False)))
-    assert isinstance(step, SaveMemory)
-    assert step.memory.start_time_ms is not None
+    step = decide(decision_input(observation(pending=APART), state=persisted_state(started=False)))
+    assert isinstance(step, SaveState)
+    assert step.state.start_time_ms is not None
 
 
 def test_moves_that_touch_all_of_it_are_waited_for() -> None:
-    step = decide(world(observed(pending=BESIDE_ALL), remembered=memory()))
+    step = decide(decision_input(observation(pending=BESIDE_ALL), state=persisted_state()))
     assert isinstance(step, Wait)
     assert step.reason == "ForeignReassignment"
 
@@ -40,5 +40,5 @@ def test_moves_that_touch_all_of_it_are_waited_for() -> None:
 def test_what_others_do_not_touch_is_submitted(
     others: Pending, targets: Mapping[TopicPartition, tuple[int, ...]]
 ) -> None:
-    step = decide(world(observed(pending=others), remembered=memory()))
+    step = decide(decision_input(observation(pending=others), state=persisted_state()))
     assert step == SubmitBatch(targets=targets)

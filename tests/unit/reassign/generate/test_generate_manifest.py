@@ -6,7 +6,12 @@ import pytest
 
 from ballast.model.load_features import AVERAGE, LoadFeatures
 from ballast.reassign.errors import ManifestRejected
-from ballast.reassign.generate.generate_manifest import Engine, LoadAsked, PlanToGenerate, SparkJob
+from ballast.reassign.generate.generate_manifest import (
+    Engine,
+    LoadSelection,
+    PlanToGenerate,
+    SparkJob,
+)
 from ballast.reassign.spec.manifest import Manifest, parse_manifest
 from ballast.reassign.spec.spec import ApprovalPolicy
 
@@ -47,11 +52,11 @@ def test_a_plan_by_load_says_of_which_time() -> None:
     plan = parsed(by_load).plan
     assert isinstance(plan, PlanToGenerate)
     assert plan.options == by_load
-    assert plan.load == LoadAsked(window_seconds=3600, features=AVERAGE)
+    assert plan.load == LoadSelection(window_seconds=3600, features=AVERAGE)
     asked = {"windowSeconds": 60, "percentile": 95, "byHourOfDay": True, "growthSeconds": 31536000}
     plan = parsed({**by_load, "load": asked}).plan
     assert isinstance(plan, PlanToGenerate)
-    assert plan.load == LoadAsked(
+    assert plan.load == LoadSelection(
         window_seconds=60,
         features=LoadFeatures(percentile=95, by_hour_of_day=True, growth_seconds=31_536_000),
     )

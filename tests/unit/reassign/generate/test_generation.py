@@ -8,8 +8,8 @@ from ballast.reassign.generate.generation import (
     EngineChoice,
     Next,
     Planning,
-    engine_of,
-    next_of,
+    choose_engine,
+    next_step,
 )
 
 NOW_MS = 1_700_000_000_000
@@ -19,7 +19,7 @@ HERE = "1 image"
 def failed(reason: str, times: int, where: str = HERE) -> Planning:
     planning = Planning()
     for _ in range(times):
-        planning = planning.begun(NOW_MS).failed(reason, "why", NOW_MS, where)
+        planning = planning.with_next_attempt(NOW_MS).failed(reason, "why", NOW_MS, where)
     return planning
 
 
@@ -27,7 +27,7 @@ def failed(reason: str, times: int, where: str = HERE) -> Planning:
     ("planning", "seconds", "expected"),
     [
         (Planning(), 0, Next.BEGIN),
-        (Planning().begun(NOW_MS), 0, Next.CARRY_ON),
+        (Planning().with_next_attempt(NOW_MS), 0, Next.CARRY_ON),
         (failed("ImagePull", 1), 0, Next.WAIT),
         (failed("ImagePull", 1), 9, Next.WAIT),
         (failed("ImagePull", 1), 10, Next.BEGIN),
@@ -44,7 +44,7 @@ def failed(reason: str, times: int, where: str = HERE) -> Planning:
 )
 def test_next(planning: Planning, seconds: int, expected: Next) -> None:
     now_ms = NOW_MS + 1000 * seconds
-    found, when_ms = next_of(planning, now_ms=now_ms, max_attempts=3, circumstances=HERE)
+    found, when_ms = next_step(planning, now_ms=now_ms, max_attempts=3, circumstances=HERE)
     assert found is expected
     assert (when_ms > now_ms) is (expected is Next.WAIT)
 
@@ -52,7 +52,7 @@ def test_next(planning: Planning, seconds: int, expected: Next) -> None:
 def test_failures_count_in_the_same_circumstances_only() -> None:
     twice = failed("ImagePull", 2)
     assert twice.failures == 2
-    again = twice.begun(NOW_MS)
+    again = twice.with_next_attempt(NOW_MS)
     assert (again.attempt, again.failures, again.reason) == (3, 2, "")
     assert again.failed("ImagePull", "why", NOW_MS, HERE).failures == 3
     assert again.failed("ImagePull", "why", NOW_MS, "2 image").failures == 1
@@ -71,7 +71,7 @@ def test_failures_count_in_the_same_circumstances_only() -> None:
 )
 def test_engine(asked: Engine, partitions: int, has_spark: bool, engine: Engine | None) -> None:
     choice = EngineChoice(asked=asked, partitions=partitions, has_spark=has_spark)
-    assert engine_of(choice) is engine
+    assert choose_engine(choice) is engine
 
 
 def test_the_status_has_what_is_known_and_no_more() -> None:

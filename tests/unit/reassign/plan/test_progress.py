@@ -8,7 +8,7 @@ from ballast.reassign.plan.progress import (
     leader_size,
     measure,
 )
-from tests.unit.reassign.worlds import PLAN, T0, T1
+from tests.unit.reassign.builders import PLAN, T0, T1
 
 SIZES = {(T0, 1): 1000, (T0, 2): 900, (T0, 4): 250, (T1, 3): 500}
 LEADERS = {T0: 1, T1: 3}

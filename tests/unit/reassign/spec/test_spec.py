@@ -1,5 +1,5 @@
 from ballast.reassign.spec.spec import Approval, ApprovalPolicy, Execution, MoveOrder, OnStalled
-from tests.unit.reassign.worlds import TARGETS, spec
+from tests.unit.reassign.builders import TARGETS, spec
 
 
 def test_defaults_are_those_of_the_resource() -> None:

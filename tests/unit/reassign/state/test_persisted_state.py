@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from ballast.reassign.errors import MemoryRejected
+from ballast.reassign.errors import StateMismatch
 from ballast.reassign.state.conditions import LifecycleState, updated
-from ballast.reassign.state.persisted_state import INTENT_RANK, Intent, Memory
-from tests.unit.reassign.worlds import memory
+from ballast.reassign.state.persisted_state import INTENT_RANK, Intent, PersistedState
+from tests.unit.reassign.builders import persisted_state
 
 FULL = replace(
-    memory(Intent.ROLL_BACK),
+    persisted_state(Intent.ROLL_BACK),
     topic_throttles={"t": {"a": "0:1", "b": None}},
     broker_throttles={3: {"c": None}},
     outcome=LifecycleState.FAILED,
@@ -20,9 +20,9 @@ FULL = replace(
 )
 
 
-@pytest.mark.parametrize("kept", [memory(started=False), FULL])
-def test_what_is_stored_is_read_back(kept: Memory) -> None:
-    assert Memory.from_document(json.loads(json.dumps(kept.to_document()))) == kept
+@pytest.mark.parametrize("kept", [persisted_state(started=False), FULL])
+def test_what_is_stored_is_read_back(kept: PersistedState) -> None:
+    assert PersistedState.from_document(json.loads(json.dumps(kept.to_document()))) == kept
 
 
 def test_intents_only_ever_go_further() -> None:
@@ -30,14 +30,14 @@ def test_intents_only_ever_go_further() -> None:
         Intent.EXECUTE,
         Intent.CANCEL,
         Intent.ROLL_BACK,
-        Intent.ABANDON,
+        Intent.CANCEL_ON_DELETE,
         Intent.LEAVE,
     ]
 
 
 def test_throttles_may_be_out_while_values_are_remembered() -> None:
     assert FULL.has_throttles
-    assert not memory().has_throttles
+    assert not persisted_state().has_throttles
 
 
 def _with(name: str, value: object) -> Callable[[dict[str, Any]], None]:
@@ -70,5 +70,5 @@ def _with(name: str, value: object) -> Callable[[dict[str, Any]], None]:
 def test_anything_else_is_refused(edit: Callable[[dict[str, Any]], None]) -> None:
     document = FULL.to_document()
     edit(document)
-    with pytest.raises(MemoryRejected):
-        Memory.from_document(document)
+    with pytest.raises(StateMismatch):
+        PersistedState.from_document(document)

@@ -1,9 +1,9 @@
 from collections.abc import Mapping
 
 from ballast.model.ids import TopicPartition
-from ballast.reassign.decision.throttle_plan import Throttling, own_entries, wanted_change
+from ballast.reassign.decision.throttle_plan import Throttling, own_entries, throttle_change
 from ballast.reassign.plan.plan import Plan, PlannedMove
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 from ballast.reassign.throttle.throttle_lists import MAX_LIST_BYTES, is_good_enough, named_moves
 from ballast.reassign.throttle.throttle_values import (
     FOLLOWER_REPLICAS,
@@ -12,7 +12,7 @@ from ballast.reassign.throttle.throttle_values import (
     WILDCARD,
     Values,
 )
-from tests.unit.reassign.worlds import observed
+from tests.unit.reassign.builders import observation
 
 RATE = 1000
 
@@ -26,13 +26,13 @@ class Written:
     """One topic's lists while its moves complete, and what is written of them."""
 
     def __init__(self, partitions: int) -> None:
-        self.memory = Memory(
+        self.persisted_state = PersistedState(
             name="move",
             plan=plan_of(partitions),
             start_time_ms=1,
             topic_throttles={"t": dict.fromkeys(TOPIC_THROTTLES)},
         )
-        self.ours = own_entries(self.memory)
+        self.ours = own_entries(self.persisted_state)
         self.lists: dict[str, str] = {}
         self.writes = self.bytes = self.longest = 0
 
@@ -40,8 +40,8 @@ class Written:
         """Write what is to be written; return the moves that are throttled then."""
         named = named_moves(moves, (), {"t": self.lists}, self.ours)
         throttling = Throttling.of(RATE, moves, named)
-        seen = observed(topic_configs={"t": self.lists}, broker_configs={})
-        self._write(wanted_change(self.memory, throttling, seen).topics)
+        seen = observation(topic_configs={"t": self.lists}, broker_configs={})
+        self._write(throttle_change(self.persisted_state, throttling, seen).topics)
         sources = {f"{tp.partition}:{broker}" for tp in named for broker in (11, 12, 13)}
         assert sources <= set(self.lists.get(LEADER_REPLICAS, "").split(","))
         return named
@@ -60,7 +60,7 @@ class Written:
 def test_the_lists_of_2000_partitions_are_written_a_few_times() -> None:
     """Once would be 66 KB: after each visit that sees some complete it was 2.7 MB and more."""
     written = Written(2000)
-    moves = written.memory.plan.moves
+    moves = written.persisted_state.plan.moves
     while moves:
         named = written.visit(moves)
         done = set(sorted(named)[:50])
@@ -75,7 +75,7 @@ def test_the_lists_of_2000_partitions_are_written_a_few_times() -> None:
 
 def test_what_fits_is_named_at_once_and_cleared_at_the_end() -> None:
     written = Written(100)
-    moves = written.memory.plan.moves
+    moves = written.persisted_state.plan.moves
     while moves:
         assert len(written.visit(moves)) == len(moves)
         moves = moves[5:]

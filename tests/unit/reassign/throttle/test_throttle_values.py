@@ -15,8 +15,8 @@ from ballast.reassign.throttle.throttle_values import (
     moving_brokers,
     planned_movement,
     rate_values,
+    target_list,
     topic_lists,
-    wanted_list,
 )
 
 
@@ -105,7 +105,7 @@ OURS = frozenset({"0:1", "0:2", "0:3"})
 def test_wanted_list(
     now: str | None, before: str | None, active: frozenset[str], wanted: str | None
 ) -> None:
-    assert wanted_list(now=now, before=before, active=active, ours=OURS) == wanted
+    assert target_list(now=now, before=before, active=active, ours=OURS) == wanted
 
 
 ENTRIES = st.frozensets(st.sampled_from(["0:1", "0:2", "0:3", "7:7", "8:8"]))
@@ -114,9 +114,9 @@ ENTRIES = st.frozensets(st.sampled_from(["0:1", "0:2", "0:3", "7:7", "8:8"]))
 @given(ENTRIES, st.frozensets(st.sampled_from(sorted(OURS))))
 def test_set_and_restored_is_as_before(before: frozenset[str], active: frozenset[str]) -> None:
     value = ",".join(sorted(before)) or None
-    throttled = wanted_list(now=value, before=value, active=active, ours=OURS)
-    assert wanted_list(now=throttled, before=value, active=(), ours=OURS) == value
-    assert wanted_list(now=throttled, before=value, active=active, ours=OURS) == throttled
+    throttled = target_list(now=value, before=value, active=active, ours=OURS)
+    assert target_list(now=throttled, before=value, active=(), ours=OURS) == value
+    assert target_list(now=throttled, before=value, active=active, ours=OURS) == throttled
 
 
 def test_changes_are_the_difference() -> None:

@@ -12,7 +12,7 @@ from ballast.reassign.generate.generation import Planning
 from ballast.reassign.generate.generation_names import plan_name
 from ballast.reassign.spec.spec import Settings
 from ballast.reassign.state.conditions import ConditionType
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 
 REQUEUE_NOW: Final = 0.0
 
@@ -35,7 +35,7 @@ class PlanRequest:
     generate: PlanToGenerate
     settings: Settings
     cluster: ClusterAddress
-    memory: Memory | None
+    memory: PersistedState | None
 
     @property
     def has_begun(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from ballast.brokersets.errors import InvalidBrokerSet
-from ballast.brokersets.spec.parse import read_broker_set
+from ballast.brokersets.spec.parse import parse_broker_set
 from ballast.kube.api.errors import NotFound
 from ballast.kube.api.resources import BROKER_SETS
 from ballast.kube.reassignments.planning.generated_plans import find_index, write_plan_chunks
@@ -40,8 +40,8 @@ from ballast.net.admin.load_rates import (
 from ballast.planner.options import Strategy
 from ballast.planner.snapshot.fingerprint import layout_digest
 from ballast.planner.snapshot.lines import write_snapshot
-from ballast.reassign.generate.generate_manifest import Engine, LoadAsked
-from ballast.reassign.generate.generation import Basis, EngineChoice, Planning, engine_of
+from ballast.reassign.generate.generate_manifest import Engine, LoadSelection
+from ballast.reassign.generate.generation import Basis, EngineChoice, Planning, choose_engine
 from ballast.reassign.generate.job_load import JobLoad
 from ballast.reassign.generate.spark_application import (
     DRIVER_FAILED,
@@ -112,7 +112,7 @@ class PlanEngines:
         return await asyncio.to_thread(layout_digest, taken.brokers, taken.topics())
 
     async def _without_history(
-        self, planning: Planning, asked: LoadAsked, now_ms: int
+        self, planning: Planning, asked: LoadSelection, now_ms: int
     ) -> AttemptInProgress:
         """Wait for samples; for a topic of them, which Apache Kafka never has, not for ever."""
         if await history_partitions(self._work.admin):
@@ -175,7 +175,7 @@ class PlanEngines:
         """Return who is to get nothing: brokers that the set is about to give up."""
         try:
             document = await self._api.get(BROKER_SETS, case.seen.namespace, case.seen.broker_set)
-            return read_broker_set(document).is_cordoned
+            return parse_broker_set(document).is_cordoned
         except (NotFound, InvalidBrokerSet):
             return lambda _: False
 
@@ -184,7 +184,7 @@ class PlanEngines:
         may_be_spark = asked is not Engine.IN_PROCESS
         has_spark = may_be_spark and await self._spark.is_served(case.seen.namespace)
         choice = EngineChoice(asked=asked, partitions=partitions, has_spark=has_spark)
-        engine = engine_of(choice)
+        engine = choose_engine(choice)
         if engine is None:
             raise AttemptFailed(SPARK_UNAVAILABLE, _NO_SPARK)
         return engine
@@ -306,11 +306,11 @@ def _plans(engine: Engine, taken: ClusterSnapshot) -> str:
     return what
 
 
-def _window(asked: LoadAsked) -> LoadWindow:
+def _window(asked: LoadSelection) -> LoadWindow:
     return LoadWindow(length_ms=asked.window_seconds * 1000, features=asked.features)
 
 
-def _no_history(asked: LoadAsked) -> str:
+def _no_history(asked: LoadSelection) -> str:
     return (
         f"__ballast_load has no samples of the last {asked.window_seconds} s: brokers write them "
         "every ballast.load.sample.interval.ms, unless that is 0"

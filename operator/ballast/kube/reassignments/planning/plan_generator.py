@@ -44,7 +44,7 @@ from ballast.kube.reassignments.planning.snapshot_chunks import delete_snapshot_
 from ballast.kube.reassignments.session import ReassignmentSession
 from ballast.model.conditions import timestamp
 from ballast.reassign.decision.admission import UNKNOWN_BROKER, UNKNOWN_TOPIC
-from ballast.reassign.generate.generation import INFEASIBLE, Next, Planning, next_of
+from ballast.reassign.generate.generation import INFEASIBLE, Next, Planning, next_step
 from ballast.reassign.generate.generation_names import plan_object
 from ballast.reassign.plan.index import INDEX_KEY
 from ballast.reassign.spec.plan_manifest import PlanConfigMap
@@ -101,7 +101,7 @@ class PlanGenerator:
 
     async def _next(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
         now_ms = self._operator.clock.wall_ms()
-        what, when_ms = next_of(
+        what, when_ms = next_step(
             planning,
             now_ms=now_ms,
             max_attempts=case.generate.job.max_attempts,
@@ -142,7 +142,7 @@ class PlanGenerator:
             await delete_snapshot_chunks(self._api, attempt)
         return AttemptInProgress(
             findings=under_way("a snapshot of the cluster is being taken"),
-            planning=planning.begun(self._operator.clock.wall_ms()),
+            planning=planning.with_next_attempt(self._operator.clock.wall_ms()),
             delay_s=REQUEUE_NOW,
         )
 

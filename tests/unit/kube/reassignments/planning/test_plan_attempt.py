@@ -8,7 +8,7 @@ from ballast.kube.reassignments.planning.plan_attempt import AttemptFailed, Plan
 from ballast.reassign.generate.generate_manifest import PlanToGenerate
 from ballast.reassign.plan.plan import Plan
 from ballast.reassign.spec.spec import Approval, Settings
-from ballast.reassign.state.persisted_state import Memory
+from ballast.reassign.state.persisted_state import PersistedState
 
 SEEN = ReassignmentObject(document={"metadata": {"name": "grow", "namespace": "ns", "uid": "u"}})
 CASE = PlanRequest(
@@ -27,7 +27,7 @@ def test_an_attempt_has_a_name_of_its_own() -> None:
 
 
 def test_a_plan_that_is_remembered_has_not_begun_yet() -> None:
-    memory = Memory(name="grow", plan=Plan(moves=()))
+    memory = PersistedState(name="grow", plan=Plan(moves=()))
     assert not replace(CASE, memory=memory).has_begun
     assert replace(CASE, memory=replace(memory, start_time_ms=5)).has_begun
 

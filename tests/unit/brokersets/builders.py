@@ -5,22 +5,22 @@ from dataclasses import replace
 from typing import Any
 
 from ballast.brokersets.children.resources import digest_of
-from ballast.brokersets.observation.observed import (
+from ballast.brokersets.observation.observation import (
     Cluster,
     ControllerView,
     GateView,
-    Observed,
+    Observation,
     PartitionState,
-    Pending,
+    PendingChange,
     PodView,
     Purpose,
     ReassignmentView,
     StatefulSetView,
     ZooKeeperState,
 )
-from ballast.brokersets.spec.parse import read_broker_set
+from ballast.brokersets.spec.parse import parse_broker_set
 from ballast.brokersets.spec.spec import BrokerSetSpec
-from ballast.brokersets.steps.decision_input import Surroundings, World
+from ballast.brokersets.steps.decision_input import DecisionInput, InstallationDefaults
 from ballast.brokersets.steps.steps import (
     AlterBrokerConfigs,
     Apply,
@@ -38,7 +38,7 @@ from ballast.model.ids import TopicPartition
 
 NOW_MS = 1_700_000_000_000
 OLD, NEW = "rev-1", "rev-2"
-SURROUNDINGS = Surroundings(image="ballast:1")
+SURROUNDINGS = InstallationDefaults(image="ballast:1")
 
 Placement = tuple[tuple[int, ...], tuple[int, ...]]
 """Replicas and ISR; the first in-sync replica leads."""
@@ -59,7 +59,7 @@ def document(**fields: Any) -> dict[str, Any]:
 
 
 def broker_set(**fields: Any) -> BrokerSetSpec:
-    return read_broker_set(document(**fields))
+    return parse_broker_set(document(**fields))
 
 
 def opened(container_id: str) -> GateView:
@@ -98,7 +98,7 @@ def cluster(
     *placements: Placement,
     live: Iterable[int] = (0, 1, 2),
     min_isr: int = 2,
-    pending: Mapping[int, Pending] | None = None,
+    pending: Mapping[int, PendingChange] | None = None,
     **fields: Any,
 ) -> Cluster:
     """Return a cluster with a topic ``t`` that has these partitions."""
@@ -138,7 +138,7 @@ def drain(name: str, *broker_ids: int, **fields: Any) -> ReassignmentView:
     )
 
 
-def observed(**fields: Any) -> Observed:
+def observation(**fields: Any) -> Observation:
     """Return a set of three brokers at rest, but for the fields."""
     values: dict[str, Any] = {
         "stateful_set": stateful_set(),
@@ -147,14 +147,16 @@ def observed(**fields: Any) -> Observed:
         "controller": ControllerView(identity="operator-0", epoch=7, elected_ms=NOW_MS),
         "zookeeper": ZooKeeperState.CONNECTED,
     }
-    return Observed(**(values | fields))
+    return Observation(**(values | fields))
 
 
-def world(spec: BrokerSetSpec | None = None, seen: Observed | None = None, **fields: Any) -> World:
-    return World(
+def decision_input(
+    spec: BrokerSetSpec | None = None, seen: Observation | None = None, **fields: Any
+) -> DecisionInput:
+    return DecisionInput(
         spec=spec or broker_set(),
-        surroundings=SURROUNDINGS,
-        observed=seen or observed(),
+        installation=SURROUNDINGS,
+        observation=seen or observation(),
         **({"now_ms": NOW_MS} | fields),
     )
 
@@ -162,15 +164,15 @@ def world(spec: BrokerSetSpec | None = None, seen: Observed | None = None, **fie
 # -- what becomes of a world when steps are done ------------------------------------------------
 
 
-def after(before: World, decision: Decision) -> World:
+def after(before: DecisionInput, decision: Decision) -> DecisionInput:
     """Return the world after all steps of a decision, and nothing else."""
-    seen = before.observed
+    seen = before.observation
     for step in decision.steps:
         seen = _done(seen, step)
-    return replace(before, observed=seen, status=decision.status)
+    return replace(before, observation=seen, status=decision.status)
 
 
-def _done(seen: Observed, step: Step) -> Observed:  # noqa: PLR0911  (a table)
+def _done(seen: Observation, step: Step) -> Observation:  # noqa: PLR0911  (a table)
     match step:
         case Apply():
             key = (step.kind, step.name)
@@ -204,7 +206,7 @@ def _done(seen: Observed, step: Step) -> Observed:  # noqa: PLR0911  (a table)
             return _reassigned(seen, name, is_terminating=True)
 
 
-def _resized(seen: Observed, step: Apply) -> Observed:
+def _resized(seen: Observation, step: Apply) -> Observation:
     fields = step.document["spec"]
     old = seen.stateful_set or stateful_set()
     rolling = fields["updateStrategy"].get("rollingUpdate", {})
@@ -221,7 +223,7 @@ def _gated(view: PodView, step: PatchGate) -> PodView:
     return replace(view, gate=gate, is_ready=step.value and view.containers_ready)
 
 
-def _reassigned(seen: Observed, name: str, **fields: Any) -> Observed:
+def _reassigned(seen: Observation, name: str, **fields: Any) -> Observation:
     return replace(
         seen,
         reassignments=tuple(

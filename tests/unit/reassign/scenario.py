@@ -27,14 +27,14 @@ ORIGINS = {T0: (1, 2, 3), T1: (2, 3, 1), T2: (3, 1, 2), T3: (1, 2, 4)}
 
 
 @dataclass
-class House:
+class Scenario:
     """A cluster, a process that works on it, and what survives the process."""
 
     cluster: FakeCluster
-    script: Callable[["House"], ReassignmentSpec]
+    script: Callable[["Scenario"], ReassignmentSpec]
     fuse: Fuse = field(default_factory=Fuse)
     clock: FakeClock = field(default_factory=FakeClock)
-    events: Callable[["House"], None] = lambda _: None
+    events: Callable[["Scenario"], None] = lambda _: None
     statuses: list[Status] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -62,11 +62,11 @@ class House:
         reconciler = Reconciler(admin=self.admin, store=self.store, clock=self.clock)
         for _ in range(_MAX_VISITS):
             self.events(self)
-            visit = await reconciler.visit(self.script(self))
+            visit = await reconciler.reconcile(self.script(self))
             self.statuses.append(visit.status)
-            if visit.delay_seconds is None:
+            if visit.requeue_after_s is None:
                 return visit.status
-            await self.clock.sleep(visit.delay_seconds)
+            await self.clock.sleep(visit.requeue_after_s)
         raise AssertionError(f"no end: {self.statuses[-1]}")
 
     def reasons(self, kind: ConditionType) -> list[str]:
@@ -110,44 +110,44 @@ def spec(
     )
 
 
-def always(wanted: ReassignmentSpec) -> Callable[[House], ReassignmentSpec]:
+def always(wanted: ReassignmentSpec) -> Callable[[Scenario], ReassignmentSpec]:
     return lambda _: wanted
 
 
-def cancel_after_first(house: House) -> ReassignmentSpec:
-    document = house.store.document
+def cancel_after_first(scenario: Scenario) -> ReassignmentSpec:
+    document = scenario.store.document
     cancelled = document is not None and document["intent"] == "Cancel"
-    if cancelled or house.completed() >= 2:
+    if cancelled or scenario.completed() >= 2:
         return spec(DesiredState.CANCELLED, rate=2000, generation=2)
     return spec(rate=2000)
 
 
-def roll_back_after_two(house: House) -> ReassignmentSpec:
-    document = house.store.document
+def roll_back_after_two(scenario: Scenario) -> ReassignmentSpec:
+    document = scenario.store.document
     rolling = document is not None and document["intent"] == "RollBack"
-    if rolling or house.completed() >= 2:
+    if rolling or scenario.completed() >= 2:
         return spec(DesiredState.ROLLED_BACK, rate=2000, generation=2)
     return spec(rate=2000)
 
 
-def edited_throttle(house: House) -> ReassignmentSpec:
+def edited_throttle(scenario: Scenario) -> ReassignmentSpec:
     rates = {0: 1500, 1: 3000, 2: None}
-    return spec(rate=rates.get(house.completed(), 2000), generation=house.completed() + 1)
+    return spec(rate=rates.get(scenario.completed(), 2000), generation=scenario.completed() + 1)
 
 
-def paused_for_a_while(house: House) -> ReassignmentSpec:
-    if house.completed() == 2 and house.clock.seconds < 120:
+def paused_for_a_while(scenario: Scenario) -> ReassignmentSpec:
+    if scenario.completed() == 2 and scenario.clock.seconds < 120:
         return spec(DesiredState.PAUSED, rate=2000)
     return spec(rate=2000)
 
 
-async def visits(house: House, count: int) -> None:
-    reconciler = Reconciler(admin=house.admin, store=house.store, clock=house.clock)
+async def visits(scenario: Scenario, count: int) -> None:
+    reconciler = Reconciler(admin=scenario.admin, store=scenario.store, clock=scenario.clock)
     for _ in range(count):
-        house.events(house)
-        visit = await reconciler.visit(house.script(house))
-        house.statuses.append(visit.status)
-        await house.clock.sleep(visit.delay_seconds or 0.0)
+        scenario.events(scenario)
+        visit = await reconciler.reconcile(scenario.script(scenario))
+        scenario.statuses.append(visit.status)
+        await scenario.clock.sleep(visit.requeue_after_s or 0.0)
 
 
 def assert_nothing_pending(model: FakeCluster) -> None:

@@ -1,4 +1,4 @@
-from ballast.brokersets.observation.observed import Cluster
+from ballast.brokersets.observation.observation import Cluster
 
 
 def test_a_topics_own_minimum_goes_before_the_default() -> None:

@@ -3,32 +3,37 @@ from typing import Any
 
 import pytest
 
-from ballast.brokersets.observation.observed import Cluster, Pending, Purpose, ReassignmentView
-from ballast.brokersets.observation.partition_counts import Census, take_census
-from ballast.brokersets.steps.decision_input import PLAN_RETRY_MS, Hints
-from ballast.brokersets.steps.scaling import (
+from ballast.brokersets.observation.observation import (
+    Cluster,
+    PendingChange,
+    Purpose,
+    ReassignmentView,
+)
+from ballast.brokersets.observation.partition_counts import PartitionCounts, count_partitions
+from ballast.brokersets.steps.decision_input import PLAN_RETRY_MS, TransientState
+from ballast.brokersets.steps.scale_in import (
     MAX_FINISHED,
     RETRY_AFTER_FAILURE_MS,
     RETRY_AFTER_SUCCESS_MS,
-    Scaling,
-    plan_scaling,
+    ScaleInPlan,
+    plan_scale_in,
 )
 from ballast.brokersets.steps.steps import (
     CreateReassignment,
     DeleteReassignment,
     WithdrawReassignment,
 )
-from tests.unit.brokersets.worlds import (
+from tests.unit.brokersets.builders import (
     FULL,
     HEALTHY,
     NOW_MS,
     Placement,
     broker_set,
     cluster,
+    decision_input,
     drain,
-    observed,
+    observation,
     stateful_set,
-    world,
 )
 
 ON_3: Placement = ((3, 0, 1), (3, 0, 1))
@@ -42,20 +47,20 @@ def scaling(
     seen: Cluster | None,
     *reassignments: ReassignmentView,
     current: int | None = 4,
-    hints: Hints | None = None,
+    transient: TransientState | None = None,
     **fields: Any,
-) -> Scaling:
+) -> ScaleInPlan:
     """Return what becomes of a set that has ``current`` pods and shall have three."""
-    given = world(
+    given = decision_input(
         broker_set(**fields),
-        observed(
+        observation(
             cluster=seen,
             stateful_set=None if current is None else stateful_set(replicas=current),
             reassignments=reassignments,
         ),
-        hints=hints or Hints(),
+        transient=transient or TransientState(),
     )
-    return plan_scaling(given, Census() if seen is None else take_census(seen))
+    return plan_scale_in(given, PartitionCounts() if seen is None else count_partitions(seen))
 
 
 def finished(state: str, ago_ms: int, *ids: int, name: str = "prod-drain-3") -> ReassignmentView:
@@ -81,7 +86,7 @@ CREATE_3 = CreateReassignment(
         pytest.param({"seen": EMPTY_3}, 3, None, id="in: it is empty"),
         pytest.param({"seen": None}, 4, "ClusterUnknown", id="in: nobody knows"),
         pytest.param(
-            {"seen": cluster(FULL, live=range(4), pending={0: Pending(adding=(3,))})},
+            {"seen": cluster(FULL, live=range(4), pending={0: PendingChange(adding=(3,))})},
             4,
             "Draining",
             id="in: a replica is on its way to it",
@@ -108,7 +113,7 @@ def test_the_size(given: dict[str, Any], replicas: int, blocked: str | None) -> 
 def test_leaving_brokers_are_emptied_by_one_reassignment() -> None:
     found = scaling(FOUR)
     assert found.steps == (CREATE_3,)
-    assert found.leaving == {3}
+    assert found.decommissioning == {3}
     both = scaling(cluster(ON_3, ((4, 0), (4, 0)), live=range(5)), current=5)
     (create,) = both.steps
     assert isinstance(create, CreateReassignment)
@@ -125,7 +130,7 @@ def test_a_broker_in_the_middle_is_emptied_and_stays() -> None:
     assert create.excluded == {1, 99}
     empty = scaling(cluster(((0, 2), (0, 2))), **fields)
     assert (empty.replicas, empty.steps, empty.blockage) == (3, (), None)
-    assert empty.leaving == {1}
+    assert empty.decommissioning == {1}
 
 
 def test_decommissioned_brokers_are_emptied_under_force_too() -> None:
@@ -228,10 +233,10 @@ def test_what_has_ended_is_kept_within_bounds() -> None:
 
 def test_a_plan_that_cannot_be_made_is_said() -> None:
     problem = "t-0 needs 3 brokers"
-    failed = Hints(plan_problem=problem, plan_failed_ms=NOW_MS - PLAN_RETRY_MS)
-    found = scaling(FOUR, hints=failed)
+    failed = TransientState(plan_problem=problem, plan_failed_ms=NOW_MS - PLAN_RETRY_MS)
+    found = scaling(FOUR, transient=failed)
     assert found.steps == (CREATE_3,), "it is planned again: the cluster may have changed"
-    soon = scaling(FOUR, hints=replace(failed, plan_failed_ms=NOW_MS - PLAN_RETRY_MS + 1))
+    soon = scaling(FOUR, transient=replace(failed, plan_failed_ms=NOW_MS - PLAN_RETRY_MS + 1))
     assert (soon.steps, soon.blockage) == ((), found.blockage)
     assert found.blockage is not None
     assert found.blockage.reason == "PlanInfeasible"

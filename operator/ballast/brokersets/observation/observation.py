@@ -76,7 +76,7 @@ class PartitionState:
     isr: tuple[int, ...]
 
 
-class PartitionShown(Protocol):
+class PartitionMetadata(Protocol):
     """What is needed of a partition, whoever shows it: `PartitionState` has it."""
 
     @property
@@ -93,7 +93,7 @@ class PartitionShown(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
+class PendingChange:
     """What a reassignment that is under way does to a partition."""
 
     adding: tuple[int, ...] = ()
@@ -105,8 +105,8 @@ class Cluster:
     """The brokers' cluster at one moment. ``pending`` is read before ``partitions``."""
 
     live_brokers: frozenset[int]
-    partitions: Mapping[TopicPartition, PartitionShown] = field(default_factory=dict)
-    pending: Mapping[TopicPartition, Pending] = field(default_factory=dict)
+    partitions: Mapping[TopicPartition, PartitionMetadata] = field(default_factory=dict)
+    pending: Mapping[TopicPartition, PendingChange] = field(default_factory=dict)
     default_min_isr: int = 1
     """min.insync.replicas of topics whose own is not known (yet)."""
     min_isr_by_topic: Mapping[str, int] = field(default_factory=dict)
@@ -182,7 +182,7 @@ class ReassignmentView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class Observation:
     """Everything that is seen at one moment."""
 
     stateful_set: StatefulSetView | None = None

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from ballast.brokersets import names
-from ballast.brokersets.observation.observed import Observed, Purpose, ReassignmentView
-from ballast.brokersets.observation.partition_counts import Census
+from ballast.brokersets.observation.observation import Observation, Purpose, ReassignmentView
+from ballast.brokersets.observation.partition_counts import PartitionCounts
 from ballast.brokersets.spec.spec import BrokerSetSpec, ScaleDownPolicy
-from ballast.brokersets.steps.decision_input import World
+from ballast.brokersets.steps.decision_input import DecisionInput
 from ballast.brokersets.steps.steps import (
     CreateReassignment,
     DeleteReassignment,
@@ -48,72 +48,76 @@ class Blockage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scaling:
+class ScaleInPlan:
     """What becomes of the set's size now."""
 
     replicas: int
     """For the StatefulSet."""
-    leaving: frozenset[int] = frozenset()
+    decommissioning: frozenset[int] = frozenset()
     """Brokers that are to go or to be emptied, and whose pods exist."""
     steps: tuple[Step, ...] = ()
     blockage: Blockage | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Moment:
+class _ScaleInInput:
     spec: BrokerSetSpec
-    observed: Observed
-    leaving: frozenset[int]
+    observation: Observation
+    decommissioning: frozenset[int]
     to_drain: frozenset[int]
     """Leaving brokers that are not done with."""
-    world: World
+    inputs: DecisionInput
 
     @property
     def drains(self) -> tuple[ReassignmentView, ...]:
-        return _drains(self.observed)
+        return _drains(self.observation)
 
 
-def plan_scaling(world: World, census: Census) -> Scaling:
+def plan_scale_in(inputs: DecisionInput, counts: PartitionCounts) -> ScaleInPlan:
     """Return the StatefulSet's size and what is to be done for the brokers that leave."""
-    spec, observed = world.spec, world.observed
-    current = 0 if observed.stateful_set is None else observed.stateful_set.replicas
-    leaving = frozenset(
+    spec, observation = inputs.spec, inputs.observation
+    current = 0 if observation.stateful_set is None else observation.stateful_set.replicas
+    decommissioning = frozenset(
         spec.broker_id(ordinal)
         for ordinal in range(current)
         if spec.is_cordoned(spec.broker_id(ordinal))
     )
-    occupied = census.holders | _being_drained(observed)
-    moment = _Moment(
+    occupied = counts.holders | _being_drained(observation)
+    scale_in = _ScaleInInput(
         spec=spec,
-        observed=observed,
-        leaving=leaving,
-        to_drain=frozenset(i for i in leaving & occupied if not _is_forced(spec, i)),
-        world=world,
+        observation=observation,
+        decommissioning=decommissioning,
+        to_drain=frozenset(i for i in decommissioning & occupied if not _is_forced(spec, i)),
+        inputs=inputs,
     )
-    steps = _withdrawals(moment)
+    steps = _withdrawals(scale_in)
     blockage = None
-    if leaving and observed.cluster is None and not all(_is_forced(spec, i) for i in leaving):
+    if (
+        decommissioning
+        and observation.cluster is None
+        and not all(_is_forced(spec, i) for i in decommissioning)
+    ):
         blockage = Blockage(
             reason="ClusterUnknown", message="no broker answers: nobody knows what they hold"
         )
-    elif moment.to_drain:
-        more, blockage = _drain(moment, census)
+    elif scale_in.to_drain:
+        more, blockage = _drain(scale_in, counts)
         steps += more
-    return Scaling(
-        replicas=_replicas(spec, observed, occupied, current),
-        leaving=leaving,
+    return ScaleInPlan(
+        replicas=_replicas(spec, observation, occupied, current),
+        decommissioning=decommissioning,
         steps=steps,
         blockage=blockage,
     )
 
 
-def _drains(observed: Observed) -> tuple[ReassignmentView, ...]:
-    return tuple(r for r in observed.reassignments if r.purpose is Purpose.DRAIN)
+def _drains(observation: Observation) -> tuple[ReassignmentView, ...]:
+    return tuple(r for r in observation.reassignments if r.purpose is Purpose.DRAIN)
 
 
-def _being_drained(observed: Observed) -> frozenset[int]:
+def _being_drained(observation: Observation) -> frozenset[int]:
     return frozenset(
-        i for drain in _drains(observed) if not drain.is_final for i in drain.broker_ids
+        i for drain in _drains(observation) if not drain.is_final for i in drain.broker_ids
     )
 
 
@@ -123,85 +127,85 @@ def _is_forced(spec: BrokerSetSpec, broker_id: int) -> bool:
 
 
 def _replicas(
-    spec: BrokerSetSpec, observed: Observed, occupied: frozenset[int], current: int
+    spec: BrokerSetSpec, observation: Observation, occupied: frozenset[int], current: int
 ) -> int:
     replicas = current
     while replicas > spec.replicas:
         broker_id = spec.broker_id(replicas - 1)
-        is_empty = observed.cluster is not None and broker_id not in occupied
+        is_empty = observation.cluster is not None and broker_id not in occupied
         if not is_empty and not _is_forced(spec, broker_id):
             return replicas
         replicas -= 1
     return spec.replicas
 
 
-def _withdrawals(moment: _Moment) -> tuple[Step, ...]:
+def _withdrawals(scale_in: _ScaleInInput) -> tuple[Step, ...]:
     steps: list[Step] = []
-    for drain in moment.drains:
+    for drain in scale_in.drains:
         if drain.is_terminating:
             continue
         if drain.is_withdrawn and drain.is_final:
             steps.append(DeleteReassignment(name=drain.name))
             continue
-        is_wanted = all(moment.spec.is_cordoned(broker_id) for broker_id in drain.broker_ids)
+        is_wanted = all(scale_in.spec.is_cordoned(broker_id) for broker_id in drain.broker_ids)
         if not is_wanted and not drain.is_withdrawn and not drain.is_final:
             steps.append(WithdrawReassignment(name=drain.name))
     return tuple(steps)
 
 
-def _drain(moment: _Moment, census: Census) -> tuple[tuple[Step, ...], Blockage]:
-    held = sum(census.of(broker_id).replicas for broker_id in moment.to_drain)
-    who = f"{held} replicas on brokers {_listed(moment.to_drain)}"
-    if moment.spec.scale_down.policy is ScaleDownPolicy.REFUSE:
+def _drain(scale_in: _ScaleInInput, counts: PartitionCounts) -> tuple[tuple[Step, ...], Blockage]:
+    held = sum(counts.of(broker_id).replicas for broker_id in scale_in.to_drain)
+    who = f"{held} replicas on brokers {_listed(scale_in.to_drain)}"
+    if scale_in.spec.scale_down.policy is ScaleDownPolicy.REFUSE:
         return (), Blockage(reason="BrokersHoldReplicas", message=who)
-    active = next((drain for drain in moment.drains if not drain.is_final), None)
+    active = next((drain for drain in scale_in.drains if not drain.is_final), None)
     if active is not None:
         reason = "DrainPaused" if active.state == "Paused" else "Draining"
         state = f"{active.name} is {active.state}"
         detail = f": {active.message}" if active.message else ""
         return (), Blockage(reason=reason, message=f"{who}; {state}{detail}")
-    finished = [drain for drain in moment.drains if not drain.is_withdrawn]
+    finished = [drain for drain in scale_in.drains if not drain.is_withdrawn]
     finished.sort(key=lambda drain: (drain.completion_ms or 0, drain.name), reverse=True)
-    waiting = _backs_off(moment, finished)
+    waiting = _backs_off(scale_in, finished)
     if waiting is not None:
         return (), Blockage(reason=waiting[0], message=f"{who}; {waiting[1]}")
-    steps = _new_drain(moment, finished) if moment.world.may_plan else ()
-    return steps, _blockage_of_new(moment, who)
+    steps = _new_drain(scale_in, finished) if scale_in.inputs.may_plan else ()
+    return steps, _blockage_of_new(scale_in, who)
 
 
-def _backs_off(moment: _Moment, finished: list[ReassignmentView]) -> tuple[str, str] | None:
+def _backs_off(scale_in: _ScaleInInput, finished: list[ReassignmentView]) -> tuple[str, str] | None:
     """Return why the next drain waits: reason and message."""
-    last = next((drain for drain in finished if drain.broker_ids & moment.to_drain), None)
+    last = next((drain for drain in finished if drain.broker_ids & scale_in.to_drain), None)
     if last is None:
         return None
     succeeded = last.state == "Completed"
     wait_ms = RETRY_AFTER_SUCCESS_MS if succeeded else RETRY_AFTER_FAILURE_MS
-    if moment.world.now_ms - (last.completion_ms or 0) >= wait_ms:
+    if scale_in.inputs.now_ms - (last.completion_ms or 0) >= wait_ms:
         return None
     if succeeded:
         return "Draining", f"{last.name} is done; what is left follows"
     return "DrainFailed", f"{last.name} ended as {last.state}: {last.message}"
 
 
-def _new_drain(moment: _Moment, finished: list[ReassignmentView]) -> tuple[Step, ...]:
-    cordoned = moment.leaving | moment.spec.decommissioned
+def _new_drain(scale_in: _ScaleInInput, finished: list[ReassignmentView]) -> tuple[Step, ...]:
+    cordoned = scale_in.decommissioning | scale_in.spec.decommissioned
     create = CreateReassignment(
         name=names.reassignment(
-            moment.spec.identity.name,
+            scale_in.spec.identity.name,
             Purpose.DRAIN.value,
-            moment.to_drain,
-            (reassignment.name for reassignment in moment.observed.reassignments),
+            scale_in.to_drain,
+            (reassignment.name for reassignment in scale_in.observation.reassignments),
         ),
         purpose=Purpose.DRAIN,
-        broker_ids=tuple(sorted(moment.to_drain)),
+        broker_ids=tuple(sorted(scale_in.to_drain)),
         excluded=cordoned,
     )
     surplus = [drain for drain in finished[MAX_FINISHED - 1 :] if not drain.is_terminating]
     return (*(DeleteReassignment(name=drain.name) for drain in surplus), create)
 
 
-def _blockage_of_new(moment: _Moment, who: str) -> Blockage:
-    problem = moment.world.hints.plan_problem
+def _blockage_of_new(scale_in: _ScaleInInput, who: str) -> Blockage:
+    problem = scale_in.inputs.transient.plan_problem
     if problem is not None:
         return Blockage(reason="PlanInfeasible", message=f"{who}; {problem}")
     return Blockage(reason="Draining", message=f"{who}; a reassignment is about to begin")

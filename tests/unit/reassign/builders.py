@@ -6,7 +6,7 @@ from dataclasses import replace
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import TopicPartition
-from ballast.reassign.decision.decision_input import Hints, Observed, World
+from ballast.reassign.decision.decision_input import DecisionInput, Observation, TransientState
 from ballast.reassign.plan.plan import Plan
 from ballast.reassign.plan.progress import Sizes
 from ballast.reassign.ports import ClusterView, PartitionView
@@ -18,7 +18,7 @@ from ballast.reassign.spec.spec import (
     ReassignmentSpec,
     Settings,
 )
-from ballast.reassign.state.persisted_state import Intent, Memory
+from ballast.reassign.state.persisted_state import Intent, PersistedState
 
 T0, T1, T2 = (TopicPartition("t", p) for p in range(3))
 TARGETS: Mapping[TopicPartition, tuple[int, ...]] = {T0: (1, 4), T1: (4, 2)}
@@ -40,7 +40,7 @@ def partition(
     )
 
 
-def observed(
+def observation(
     *partitions: PartitionView,
     live: tuple[int, ...] = (1, 2, 3, 4),
     pending: Mapping[TopicPartition, ReplicaAssignment] | None = None,
@@ -48,9 +48,9 @@ def observed(
     min_isr: int = 1,
     broker_configs: Mapping[int, Mapping[str, str]] | None = None,
     sizes: Sizes | None = None,
-) -> Observed:
+) -> Observation:
     shown = partitions or tuple(partition(tp, *ORIGINS[tp]) for tp in ORIGINS)
-    return Observed(
+    return Observation(
         cluster=ClusterView(
             cluster_id="c",
             controller_id=1,
@@ -90,23 +90,23 @@ def spec(
     )
 
 
-def memory(intent: Intent = Intent.EXECUTE, *, started: bool = True) -> Memory:
-    return Memory(
+def persisted_state(intent: Intent = Intent.EXECUTE, *, started: bool = True) -> PersistedState:
+    return PersistedState(
         name="move", plan=PLAN, start_time_ms=1_700_000_000_000 if started else None, intent=intent
     )
 
 
-def world(
-    seen: Observed | None = None,
+def decision_input(
+    seen: Observation | None = None,
     *,
     wanted: ReassignmentSpec | None = None,
-    remembered: Memory | None = None,
-    hints: Hints | None = None,
-) -> World:
-    return World(
+    state: PersistedState | None = None,
+    transient: TransientState | None = None,
+) -> DecisionInput:
+    return DecisionInput(
         spec=wanted or spec(),
-        memory=remembered,
-        observed=seen or observed(),
-        hints=hints or Hints(),
+        state=state,
+        observation=seen or observation(),
+        transient=transient or TransientState(),
         now_ms=1_700_000_100_000,
     )
