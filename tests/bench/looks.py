@@ -22,7 +22,7 @@ from ballast.brokersets.spec.parse import parse_broker_set
 from ballast.brokersets.steps.decision_input import DecisionInput, InstallationDefaults
 from ballast.cli.servers.long_running import collect_seldom
 from ballast.net.admin.metadata_views import MetadataViews
-from ballast.net.client.last_response import LastAnswer
+from ballast.net.client.last_response import LastResponse
 from ballast.protocol.frames import SIZE_BYTES, encode_response
 from ballast.protocol.messages.cluster.metadata import (
     MetadataResponse,
@@ -104,7 +104,7 @@ class Looker:
     """Looks, and what they remember of one another."""
 
     def __init__(self) -> None:
-        self._last = LastAnswer()
+        self._last = LastResponse()
         self._views = MetadataViews()
         self._world = world()
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from ballast.net.api_versions import answer_api_versions
-from ballast.net.server.requests import RequestContext, ResponseParts
+from ballast.net.server.requests import ReceivedRequest, ResponseParts
 from ballast.net.server.server import Server
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.codec import decode
@@ -40,12 +40,12 @@ class ScriptedBroker:
             finally:
                 await self.server.close(grace_s=0)
 
-    def _handle(self, context: RequestContext) -> Any:
-        header = context.header
+    def _handle(self, received: ReceivedRequest) -> Any:
+        header = received.header
         key = ApiKey(header.api_key)
         if key is ApiKey.API_VERSIONS:
-            return answer_api_versions(header, context.body, [key, *self.answers])
-        message = decode(APIS[key].request, header.api_version, context.body)
+            return answer_api_versions(header, received.body, [key, *self.answers])
+        message = decode(APIS[key].request, header.api_version, received.body)
         self.requests.append((asyncio.get_running_loop().time(), message))
         self.versions.append(header.api_version)
         self.client_ids.append(header.client_id)

@@ -10,12 +10,12 @@ from enum import Enum
 
 import uvloop
 
-from ballast.broker.apis.responses import Answer, LaterResponse
+from ballast.broker.apis.responses import DelayedResponse
 from ballast.broker.apis.waits import Waits
 from ballast.broker.replicas.purgatory_timer import PurgatoryTimer
 from ballast.net.server.connection import Connection
 from ballast.net.server.limits import ServerLimits
-from ballast.net.server.requests import LaterAnswer, RequestContext
+from ballast.net.server.requests import AwaitableResponse, ReceivedRequest
 from ballast.net.server.server import Server
 from ballast.protocol.frames import encode_request
 from ballast.protocol.messages.groups.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -48,7 +48,7 @@ class End(Enum):
 class Wait(DelayedOperation):
     """A request that only time answers."""
 
-    def __init__(self, timeout_ms: int, answer: Answer[bool]) -> None:
+    def __init__(self, timeout_ms: int, answer: DelayedResponse[bool]) -> None:
         super().__init__(timeout_ms)
         self._answer = answer
 
@@ -69,20 +69,20 @@ class Waiting:
         self.waits = Waits(max_idle_ms=1_000_000, capacity=CAPACITY)
         self.refused_honest = 0
 
-    def __call__(self, context: RequestContext) -> LaterAnswer:
-        is_honest = context.header.client_id == "honest"
-        answer: Answer[bool] = Answer()
+    def __call__(self, received: ReceivedRequest) -> AwaitableResponse:
+        is_honest = received.header.client_id == "honest"
+        answer: DelayedResponse[bool] = DelayedResponse()
         operation = Wait(HONEST_WAIT_MS if is_honest else 10**6, answer)
         self.purgatory.try_complete_else_watch(operation, ("key",), self.timer.now())
         refused = self.waits.refused
-        self.waits.bind((context.peer_host, context.connection_id), operation, answer)
+        self.waits.bind((received.peer_host, received.connection_id), operation, answer)
         self.refused_honest += is_honest and self.waits.refused > refused
         later = answer.into(lambda _: HeartbeatResponse())
-        if isinstance(later, LaterResponse):
-            return later.framed(context.header.correlation_id, 4)
-        answered: LaterAnswer = asyncio.get_running_loop().create_future()
+        if isinstance(later, DelayedResponse):
+            return later.framed(received.header.correlation_id, 4)
+        answered: AwaitableResponse = asyncio.get_running_loop().create_future()
         assert isinstance(answered, asyncio.Future)
-        answered.set_result([struct.pack(">iib", 5, context.header.correlation_id, 0)])
+        answered.set_result([struct.pack(">iib", 5, received.header.correlation_id, 0)])
         return answered
 
 

@@ -315,7 +315,7 @@ class SimulatedCluster:
         process = self._processes.get(broker_name(broker_id))
         if process is None or not hasattr(process[1], "parts"):
             return None
-        return process[1].parts.replicas.log_dirs.directory_of(partition)
+        return process[1].context.replicas.log_dirs.directory_of(partition)
 
     def _is_damaged(self, broker_id: int, partition: TopicPartition) -> bool:
         process = self._processes.get(broker_name(broker_id))

@@ -48,7 +48,7 @@ def _not_in_step(
 ) -> str | None:
     ends = set()
     for replica in replicas:
-        parts = cluster.brokers[replica].parts
+        parts = cluster.brokers[replica].context
         hosted = parts.replicas.partitions.get(partition)
         if hosted is None or (hosted.leader, hosted.leader_epoch) != (
             state.leader,

@@ -92,7 +92,7 @@ class _Run:
         await cluster.run_client("admin", self._create_topics)
         await self._converge()
         for broker in cluster.brokers.values():
-            broker.parts.waits.shares = WaitShares(CAPACITY)
+            broker.context.waits.shares = WaitShares(CAPACITY)
         producer = self._producer()
         honest = [
             cluster.run_client("writer", producer.run),
@@ -124,8 +124,8 @@ class _Run:
         left = set(self._waits_of_vanished()) - silent
         require("V2", not left, f"waits of {sorted(left)}, whose connections were reset")
         for broker in cluster.brokers.values():
-            delayed = broker.replicas.delays.fetch.delayed_count
-            waits = broker.parts.waits.shares.total
+            delayed = broker.replicas.purgatories.fetch.delayed_count
+            waits = broker.context.waits.shares.total
             require("V2", delayed <= waits, f"{delayed} fetches wait, and {waits} clients do")
         await asyncio.sleep(IDLE_S)
         left = set(self._waits_of_vanished())
@@ -135,7 +135,7 @@ class _Run:
         """Return the waits of each vanished client at the brokers."""
         found = Counter[str]()
         for broker in self.cluster.brokers.values():
-            for address, connections in broker.parts.waits.shares._of.items():
+            for address, connections in broker.context.waits.shares._of.items():
                 if address.startswith("vanished-"):
                     found[address] += sum(connections.values())
         return found

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
-from ballast.broker.apis.context import Parts
+from ballast.broker.apis.context import BrokerContext
 from ballast.broker.apis.dispatch import Dispatcher
 from ballast.broker.apis.waits import Waits
 from ballast.broker.cluster.auto_creation import AutoCreation
@@ -17,19 +17,19 @@ from ballast.broker.cluster.controller_link import ControllerLink
 from ballast.broker.cluster.identity import Identity
 from ballast.broker.cluster.metadata_cache import MetadataCache
 from ballast.broker.cluster.producer_ids import ProducerIds
-from ballast.broker.cluster.session import Session
+from ballast.broker.cluster.zookeeper_session import ZooKeeperSession
 from ballast.broker.config.config import BrokerConfig
 from ballast.broker.config.dynamic_configs import DynamicConfigs
 from ballast.broker.config.server_limits import limit, limits_of
 from ballast.broker.config.topic_defaults import with_defaults
 from ballast.broker.config_watcher import ConfigWatcher
 from ballast.broker.errors import StartupRefused
-from ballast.broker.following.fetcher import Fetcher
-from ballast.broker.following.fetchers import Fetchers
+from ballast.broker.following.fetcher import ReplicaFetcher
+from ballast.broker.following.fetcher_manager import FetcherManager
 from ballast.broker.following.newer_leaders import NewerLeaders
-from ballast.broker.following.replica_roles import Leadership
+from ballast.broker.following.replica_roles import ReplicaStateHandler
 from ballast.broker.gauges import add_gauges
-from ballast.broker.groups.group_purgatories import GroupDelays
+from ballast.broker.groups.group_purgatories import GroupPurgatories
 from ballast.broker.groups.groups import Groups
 from ballast.broker.groups.offsets_topic import OffsetsTopic, creatable_offsets_topic
 from ballast.broker.maintenance import housekeeping
@@ -44,7 +44,7 @@ from ballast.broker.metrics.metrics import BrokerMetrics
 from ballast.broker.peer_channels import PeerChannels
 from ballast.broker.readiness import Readiness
 from ballast.broker.registration import Registration
-from ballast.broker.replicas.purgatories import Delays
+from ballast.broker.replicas.purgatories import Purgatories
 from ballast.broker.replicas.purgatory_timer import PurgatoryTimer
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.broker.replicas.throttles import throttles_of
@@ -110,7 +110,7 @@ class Broker:
 
     def _build(self) -> None:
         config, loop = self.config, asyncio.get_running_loop()
-        identity, session = Identity(config.broker_id), Session()
+        identity, session = Identity(config.broker_id), ZooKeeperSession()
         metrics, metadata = BrokerMetrics(), MetadataCache()
         configs = DynamicConfigs(config)
         throttles = throttles_of(config, loop.time)
@@ -131,15 +131,17 @@ class Broker:
             metadata=metadata,
             session=session,
             log_dirs=self._log_dirs(configs, metrics, loop.time),
-            delays=Delays(config.fetch_session_cache_slots, self._random),
+            purgatories=Purgatories(config.fetch_session_cache_slots, self._random),
             throttles=throttles,
             metrics=metrics,
             clock=loop.time,
             wall_clock_ms=self._wall_clock_ms,
             on_storage_failure=self._fail,
         )
-        fetchers = Fetchers(
-            lambda leader: Fetcher(leader, self._channels.fetch(leader), replicas, self._spawn),
+        fetchers = FetcherManager(
+            lambda leader: ReplicaFetcher(
+                leader, self._channels.fetch(leader), replicas, self._spawn
+            ),
             self._spawn,
             config.num_replica_fetchers,
         )
@@ -152,7 +154,7 @@ class Broker:
             groups.role_changed(name)
             moves.role_changed(name)
 
-        self.parts = Parts(
+        self.context = BrokerContext(
             auto_creation=auto_creation,
             config=config,
             configs=configs,
@@ -163,7 +165,7 @@ class Broker:
             fetchers=fetchers,
             groups=groups,
             identity=identity,
-            leadership=Leadership(replicas, fetchers, role_changed),
+            replica_roles=ReplicaStateHandler(replicas, fetchers, role_changed),
             log_cleaner=LogCleaner(replicas, moves.is_moving),
             log_dir_moves=moves,
             loop_lag=LoopLag(),
@@ -174,10 +176,10 @@ class Broker:
             session=session,
             waits=Waits(config.connections_max_idle_ms),
         )
-        self.server = Server(Dispatcher(self.parts), tasks=self._tasks, limits=limits_of(configs))
-        self.parts.config_watcher.on_broker_change = partial(limit, self.server, configs)
+        self.server = Server(Dispatcher(self.context), tasks=self._tasks, limits=limits_of(configs))
+        self.context.config_watcher.on_broker_change = partial(limit, self.server, configs)
         self.http = self._http_server(identity, metrics)
-        add_gauges(self.parts, self.server)
+        add_gauges(self.context, self.server)
 
     def _http_server(self, identity: Identity, metrics: BrokerMetrics) -> HttpServer:
         self._readiness = Readiness(identity, self.registration)
@@ -216,68 +218,72 @@ class Broker:
 
     def _groups(self, replicas: ReplicaManager, auto_creation: AutoCreation) -> Groups:
         topic = OffsetsTopic(self.config, replicas.metadata, auto_creation)
-        return Groups(replicas, topic, GroupDelays(PurgatoryTimer()), self._random, self._spawn)
+        return Groups(
+            replicas, topic, GroupPurgatories(PurgatoryTimer()), self._random, self._spawn
+        )
 
     async def _start(self) -> None:
-        parts, config = self.parts, self.config
+        context, config = self.context, self.config
         if config.http_listener is not None:
             # First, so that whoever looks is told why the broker is not ready.
             await self.http.start(*config.http_listener)
-        await lock_directories(parts.replicas.log_dirs, config.log_dir_lock_timeout_ms)
+        await lock_directories(context.replicas.log_dirs, config.log_dir_lock_timeout_ms)
         await self.registration.connect_within(
             (config.zookeeper_connection_timeout_ms or config.zookeeper_session_timeout_ms) / 1000
         )
         try:
-            parts.replicas.log_dirs.load_all(parts.identity.cluster_id)
+            context.replicas.log_dirs.load_all(context.identity.cluster_id)
         except (WrongLogDir, NoUsableLogDir) as error:
             raise StartupRefused(str(error)) from error
-        parts.replicas.load_high_watermarks()
-        self._spawn(parts.controller.run())
+        context.replicas.load_high_watermarks()
+        self._spawn(context.controller.run())
         await self.server.bind(config.listeners[0].host, config.listeners[0].port)
         registered = RegisteredBroker(
             broker_id=config.broker_id, endpoints=(self.endpoint(),), rack=config.rack
         )
-        topics = {name.topic for name in parts.replicas.log_dirs.logs}
+        topics = {name.topic for name in context.replicas.log_dirs.logs}
         try:
-            await self.registration.register(registered, parts.config_watcher, topics)
+            await self.registration.register(registered, context.config_watcher, topics)
         except AlreadyRegistered as error:
             raise StartupRefused(f"broker id {config.broker_id} is in use: {error}") from error
         await self._find_missing_replicas()
-        parts.metadata.expects_partitions = bool(topics) or len(parts.replicas.missing) > 0
+        context.metadata.expects_partitions = bool(topics) or len(context.replicas.missing) > 0
         # Not before: a broker that waits for its old session's end knows of no topic, and clients
         # would take its word that theirs do not exist.
         await self.server.listen()
-        self._spawn(self.registration.keep(registered, parts.config_watcher))
+        self._spawn(self.registration.keep(registered, context.config_watcher))
         self._begin_background_work()
 
     async def _find_missing_replicas(self) -> None:
-        replicas, identity = self.parts.replicas, self.parts.identity
+        replicas, identity = self.context.replicas, self.context.identity
         try:
-            await replicas.missing.find(await self.parts.session.wait(), identity.cluster_id)
+            await replicas.missing.find(await self.context.session.wait(), identity.cluster_id)
         except NoUsableLogDir as error:
             raise StartupRefused(str(error)) from error
 
     def _begin_background_work(self) -> None:
-        parts, config, replicas = self.parts, self.config, self.parts.replicas
-        self._spawn(parts.config_watcher.run())
+        context, config, replicas = self.context, self.config, self.context.replicas
+        self._spawn(context.config_watcher.run())
         self._spawn(replicas.isr_writer.run())
         self._spawn(replicas.log_dir_events.run())
-        self._spawn(parts.log_dir_moves.run())
+        self._spawn(context.log_dir_moves.run())
         if config.http_listener is not None:
-            self._spawn(parts.loop_lag.run())
+            self._spawn(context.loop_lag.run())
         self._spawn(FlushByAge(replicas, config.flush_scheduler_interval_ms).run())
-        self._spawn(LoadReporter(replicas, parts.auto_creation, self._channels.load).run())
+        self._spawn(LoadReporter(replicas, context.auto_creation, self._channels.load).run())
         is_certain, peer = self.registration.is_certain, self._channels.metadata
-        self._spawn(NewerLeaders(replicas, parts.leadership, peer, is_certain, self._random).run())
+        self._spawn(
+            NewerLeaders(replicas, context.replica_roles, peer, is_certain, self._random).run()
+        )
         if config.cleaner_enable:
-            self._spawn(parts.log_cleaner.run())
+            self._spawn(context.log_cleaner.run())
         for period_ms, action in (
             (config.replica_lag_time_max_ms / 2, replicas.shrink_isrs),
             (config.replica_lag_time_max_ms / 2, replicas.reconsider_damaged),
             (housekeeping.DELETE_PERIOD_S * 1000, replicas.log_dirs.remove_deleted),
             (housekeeping.RETIRED_PERIOD_S * 1000, self._remove_retired_segments),
             (housekeeping.PRODUCERS_PERIOD_S * 1000, self._forget_producers),
-            (config.offsets_retention_check_interval_ms, parts.groups.expire_offsets),
+            (config.offsets_retention_check_interval_ms, context.groups.expire_offsets),
         ):
             self._spawn(housekeeping.every(period_ms / 1000, action))
         if config.start_offset_checkpoint_interval_ms < config.flush_checkpoint_interval_ms:
@@ -294,16 +300,16 @@ class Broker:
             self._spawn(work(replicas, period_ms / 1000))
 
     def _forget_producers(self) -> None:
-        self.parts.replicas.log_dirs.remove_expired_producers(self._wall_clock_ms())
+        self.context.replicas.log_dirs.remove_expired_producers(self._wall_clock_ms())
 
     def _remove_retired_segments(self) -> None:
-        replicas = self.parts.replicas
+        replicas = self.context.replicas
         replicas.log_dirs.remove_retired_segments(int(replicas.clock() * 1000))
 
     @property
     def replicas(self) -> ReplicaManager:
         """The replicas that the broker hosts."""
-        return self.parts.replicas
+        return self.context.replicas
 
     # -- what it shows --------------------------------------------------------------------------
 
@@ -373,25 +379,25 @@ class Broker:
         A broker that has failed hands nothing over and leaves no mark of a clean end.
         """
         if self.failure is None and self.config.controlled_shutdown_enable:
-            await hand_over(self.config, self.parts.identity, self.parts.controller)
+            await hand_over(self.config, self.context.identity, self.context.controller)
         await self._close(clean=self.failure is None)
 
     async def _close(self, *, clean: bool) -> None:
         self._readiness.is_stopping = True
-        parts = self.parts
-        await parts.fetchers.stop()
+        context = self.context
+        await context.fetchers.stop()
         closing = self._tasks.create_task(self.server.close(SHUTDOWN_GRACE_S))
         await asyncio.sleep(0)
-        parts.groups.shut_down()
-        parts.replicas.delays.shut_down()
+        context.groups.shut_down()
+        context.replicas.purgatories.shut_down()
         await closing
         await self._end_background_work()
         if clean:
-            parts.replicas.log_dirs.write_high_watermarks(parts.replicas.high_watermarks())
-            parts.replicas.log_dirs.shutdown()
+            context.replicas.log_dirs.write_high_watermarks(context.replicas.high_watermarks())
+            context.replicas.log_dirs.shutdown()
         await self.registration.close()
         await self.http.close()
         await self._tasks.__aexit__(None, None, None)
-        parts.replicas.log_dirs.unlock_all()
+        context.replicas.log_dirs.unlock_all()
         self._ended.set()
         log.info("broker %d has stopped", self.config.broker_id)

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
-from ballast.broker.cluster.session import Session
+from ballast.broker.cluster.zookeeper_session import ZooKeeperSession
 from ballast.broker.config.dynamic_configs import DynamicConfigs
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.broker.replicas.throttles import Throttles
@@ -32,7 +32,7 @@ class ConfigWatcher:
 
     def __init__(
         self,
-        session: Session,
+        session: ZooKeeperSession,
         configs: DynamicConfigs,
         throttles: Throttles,
         replicas: ReplicaManager,

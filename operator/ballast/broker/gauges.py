@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ballast.broker.apis.context import Parts
+from ballast.broker.apis.context import BrokerContext
 from ballast.coordinator.states import GroupState
 from ballast.net.server.server import Server
 
@@ -15,9 +15,9 @@ _GROUP_GAUGES = {
 }
 
 
-def add_gauges(parts: Parts, server: Server) -> None:
+def add_gauges(context: BrokerContext, server: Server) -> None:
     """Add every gauge to the broker's metrics."""
-    replicas, gauge = parts.replicas, parts.metrics.gauge
+    replicas, gauge = context.replicas, context.metrics.gauge
     gauge(
         "leader_count",
         "Partitions led here.",
@@ -56,7 +56,7 @@ def add_gauges(parts: Parts, server: Server) -> None:
     gauge(
         "loop_lag_seconds",
         "How late the event loop was at most in the last minute.",
-        lambda: parts.loop_lag.seconds,
+        lambda: context.loop_lag.seconds,
     )
     gauge(
         "offline_log_directories",
@@ -73,19 +73,19 @@ def add_gauges(parts: Parts, server: Server) -> None:
         "Logs here whose bytes have rotten: they are copied anew where others have them.",
         lambda: len(replicas.damaged),
     )
-    _add_replication_gauges(parts)
-    _add_log_gauges(parts)
-    _add_purgatory_gauges(parts)
-    _add_group_gauges(parts)
-    _add_server_gauges(parts, server)
+    _add_replication_gauges(context)
+    _add_log_gauges(context)
+    _add_purgatory_gauges(context)
+    _add_group_gauges(context)
+    _add_server_gauges(context, server)
 
 
-def _add_replication_gauges(parts: Parts) -> None:
-    replicas, gauge = parts.replicas, parts.metrics.gauge
+def _add_replication_gauges(context: BrokerContext) -> None:
+    replicas, gauge = context.replicas, context.metrics.gauge
     gauge(
         "replica_max_lag",
         "Offsets that the slowest follower here lags behind its leader.",
-        parts.fetchers.max_lag,
+        context.fetchers.max_lag,
     )
     gauge(
         "leader_throttled_bytes_per_second",
@@ -114,8 +114,8 @@ def _add_replication_gauges(parts: Parts) -> None:
     )
 
 
-def _add_log_gauges(parts: Parts) -> None:
-    replicas, gauge = parts.replicas, parts.metrics.gauge
+def _add_log_gauges(context: BrokerContext) -> None:
+    replicas, gauge = context.replicas, context.metrics.gauge
     gauge(
         "producer_ids",
         "Idempotent producers that the logs here remember.",
@@ -124,17 +124,17 @@ def _add_log_gauges(parts: Parts) -> None:
     gauge(
         "log_cleaner_max_dirty_ratio",
         "Largest part of a compacted log that was dirty at the last look.",
-        lambda: parts.log_cleaner.max_dirty_ratio,
+        lambda: context.log_cleaner.max_dirty_ratio,
     )
     gauge(
         "log_cleaner_idle_seconds",
         "Time since the cleaner last looked through the logs.",
-        lambda: parts.log_cleaner.idle_s,
+        lambda: context.log_cleaner.idle_s,
     )
     gauge(
         "uncleanable_logs",
         "Logs that are not compacted any more, for a batch that cannot be opened.",
-        lambda: parts.log_cleaner.uncleanable_count,
+        lambda: context.log_cleaner.uncleanable_count,
     )
     gauge(
         "log_segments",
@@ -143,63 +143,67 @@ def _add_log_gauges(parts: Parts) -> None:
     )
 
 
-def _add_purgatory_gauges(parts: Parts) -> None:
-    delays, gauge = parts.replicas.delays, parts.metrics.gauge
+def _add_purgatory_gauges(context: BrokerContext) -> None:
+    purgatories, gauge = context.replicas.purgatories, context.metrics.gauge
     gauge(
         "produce_purgatory_size",
         "Produce requests that wait for replicas.",
-        lambda: delays.produce.delayed_count,
+        lambda: purgatories.produce.delayed_count,
     )
     gauge(
         "fetch_purgatory_size",
         "Fetches that wait for records.",
-        lambda: delays.fetch.delayed_count,
+        lambda: purgatories.fetch.delayed_count,
     )
     gauge(
         "delete_records_purgatory_size",
         "Deletions of records that wait for replicas.",
-        lambda: delays.deletions.delayed_count,
+        lambda: purgatories.deletions.delayed_count,
     )
     gauge(
         "produce_purgatory_watched",
         "Entries in the watch lists of produce requests (Kafka's PurgatorySize).",
-        lambda: delays.produce.watched_count,
+        lambda: purgatories.produce.watched_count,
     )
     gauge(
         "fetch_purgatory_watched",
         "Entries in the watch lists of fetches (Kafka's PurgatorySize).",
-        lambda: delays.fetch.watched_count,
+        lambda: purgatories.fetch.watched_count,
     )
     gauge(
         "requests_waiting",
         "Requests of all clients that wait for records or replicas.",
-        lambda: parts.waits.shares.total,
+        lambda: context.waits.shares.total,
     )
     gauge(
         "waits_refused",
         "Requests answered at once because their connection had more waits than its share.",
-        lambda: parts.waits.refused,
+        lambda: context.waits.refused,
     )
     gauge(
         "fetch_sessions",
         "Fetch sessions that are kept (Kafka's NumIncrementalFetchSessions).",
-        lambda: len(delays.sessions),
+        lambda: len(purgatories.sessions),
     )
     gauge(
         "fetch_session_partitions",
         "Partitions of these (Kafka's NumIncrementalFetchPartitionsCached).",
-        lambda: delays.sessions.partition_count,
+        lambda: purgatories.sessions.partition_count,
     )
     gauge(
         "fetch_session_evictions",
         "Fetch sessions that gave way to others since the start.",
-        lambda: delays.sessions.evictions,
+        lambda: purgatories.sessions.evictions,
     )
 
 
-def _add_group_gauges(parts: Parts) -> None:
+def _add_group_gauges(context: BrokerContext) -> None:
     """Add what Kafka's ``GroupMetadataManager`` shows, and the sizes of its purgatories."""
-    coordinator, delays, gauge = parts.groups.coordinator, parts.groups.delays, parts.metrics.gauge
+    coordinator, purgatories, gauge = (
+        context.groups.coordinator,
+        context.groups.purgatories,
+        context.metrics.gauge,
+    )
 
     def count(state: GroupState) -> int:
         return sum(group.state is state for group in coordinator.groups)
@@ -219,17 +223,17 @@ def _add_group_gauges(parts: Parts) -> None:
     gauge(
         "rebalance_purgatory_size",
         "Groups that wait for members to join.",
-        lambda: delays.joins.delayed_count,
+        lambda: purgatories.joins.delayed_count,
     )
     gauge(
         "heartbeat_purgatory_size",
         "Members of groups that heartbeats are expected from.",
-        lambda: delays.heartbeats.delayed_count,
+        lambda: purgatories.heartbeats.delayed_count,
     )
 
 
-def _add_server_gauges(parts: Parts, server: Server) -> None:
-    gauge, counters = parts.metrics.gauge, server.counters
+def _add_server_gauges(context: BrokerContext, server: Server) -> None:
+    gauge, counters = context.metrics.gauge, server.counters
     gauge("connections_accepted", "Connections accepted.", lambda: counters.accepted)
     gauge("connections_refused", "Connections over a limit.", lambda: counters.refused)
     gauge("connections_timed_out", "Connections closed for silence.", lambda: counters.timed_out)
@@ -237,5 +241,5 @@ def _add_server_gauges(parts: Parts, server: Server) -> None:
     gauge("requests_malformed", "Requests that cannot be read.", lambda: counters.malformed)
     gauge("requests_failed", "Requests whose handler failed.", lambda: counters.handler_errors)
     gauge("connections", "Open connections.", lambda: server.connection_count)
-    gauge("broker_epoch", "Epoch of the registration.", lambda: parts.identity.broker_epoch)
-    gauge("registered", "Whether the broker is registered.", lambda: parts.identity.is_registered)
+    gauge("broker_epoch", "Epoch of the registration.", lambda: context.identity.broker_epoch)
+    gauge("registered", "Whether the broker is registered.", lambda: context.identity.is_registered)

@@ -16,7 +16,7 @@ from typing import Final
 
 from ballast.broker.cluster.controller_link import ControllerLink
 from ballast.broker.cluster.identity import Identity
-from ballast.broker.cluster.session import Session
+from ballast.broker.cluster.zookeeper_session import ZooKeeperSession
 from ballast.broker.config_watcher import ConfigWatcher
 from ballast.broker.metrics.metrics import BrokerMetrics
 from ballast.model.brokers import Broker
@@ -41,7 +41,7 @@ class Registration:
         *,
         client_factory: ClientFactory,
         identity: Identity,
-        session: Session,
+        session: ZooKeeperSession,
         controller: ControllerLink,
         metrics: BrokerMetrics,
         rng: random.Random,

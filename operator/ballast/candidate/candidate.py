@@ -30,7 +30,7 @@ from ballast.candidate.requests import Request, encoded
 from ballast.candidate.returning_brokers import ReturningBrokers
 from ballast.controller.errors import ControllerMoved, StoreUnavailable
 from ballast.net.api_versions import answer_api_versions
-from ballast.net.server.requests import RequestContext, ResponseParts
+from ballast.net.server.requests import ReceivedRequest, ResponseParts
 from ballast.net.server.server import Server
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.codec import decode
@@ -135,17 +135,17 @@ class Candidate:
     # -- the endpoint --------------------------------------------------------------------------
 
     def handle(
-        self, context: RequestContext
+        self, received: ReceivedRequest
     ) -> ResponseParts | asyncio.Future[ResponseParts | None]:
         """Answer one request, now or when the controller has dealt with it."""
-        header = context.header
+        header = received.header
         if header.api_key == ApiKey.API_VERSIONS:
-            return answer_api_versions(header, context.body, SERVED)
+            return answer_api_versions(header, received.body, SERVED)
         key = ApiKey(header.api_key)
         api = CANDIDATE_APIS.get(key)
         if api is None:
             raise UnknownApiKey(key)
-        message = decode(APIS[key].request, header.api_version, context.body)
+        message = decode(APIS[key].request, header.api_version, received.body)
         leadership = self._leadership
         if leadership is None or self.is_silent:
             error = ErrorCode.NOT_CONTROLLER

@@ -6,9 +6,9 @@ import pytest
 
 from ballast.broker.cluster.identity import ControllerFence
 from ballast.broker.errors import PartitionError
-from ballast.broker.following.fetcher import Fetcher
-from ballast.broker.following.fetchers import Fetchers
-from ballast.broker.following.replica_roles import Leadership, ReplicaStop
+from ballast.broker.following.fetcher import ReplicaFetcher
+from ballast.broker.following.fetcher_manager import FetcherManager
+from ballast.broker.following.replica_roles import ReplicaStateHandler, ReplicaStop
 from ballast.broker.partitions.partition import Partition
 from ballast.broker.replicas import fetch
 from ballast.model.leadership import LeaderAndIsr
@@ -97,13 +97,13 @@ def truncation_to_the_high_watermark(patch: pytest.MonkeyPatch) -> None:
 
 def followers_begin_at_their_high_watermark(patch: pytest.MonkeyPatch) -> None:
     # What Kafka did before KIP-101, in the broker.
-    add = Fetcher.add
+    add = ReplicaFetcher.add
 
-    def truncate_first(fetcher: Fetcher, partition: Partition) -> None:
+    def truncate_first(fetcher: ReplicaFetcher, partition: Partition) -> None:
         partition.truncate(partition.high_watermark)
         add(fetcher, partition)
 
-    patch.setattr(Fetcher, "add", truncate_first)
+    patch.setattr(ReplicaFetcher, "add", truncate_first)
 
 
 def deposed_controllers_are_obeyed(patch: pytest.MonkeyPatch) -> None:
@@ -123,27 +123,27 @@ def words_to_an_earlier_process_are_obeyed(patch: pytest.MonkeyPatch) -> None:
 
 def stops_of_the_same_epoch_are_ignored(patch: pytest.MonkeyPatch) -> None:
     # A cancel raises no epoch, so the stray it leaves is never deleted.
-    stop_ = Leadership._stop
+    stop_ = ReplicaStateHandler._stop
 
-    def newer_only(leadership: Leadership, stop: ReplicaStop) -> None:
+    def newer_only(leadership: ReplicaStateHandler, stop: ReplicaStop) -> None:
         known = leadership._replicas.partitions.get(stop.name)
         if known is not None and stop.leader_epoch == known.leader_epoch:
             raise PartitionError(ErrorCode.FENCED_LEADER_EPOCH)
         stop_(leadership, stop)
 
-    patch.setattr(Leadership, "_stop", newer_only)
+    patch.setattr(ReplicaStateHandler, "_stop", newer_only)
 
 
 def same_leader_in_a_new_epoch_is_no_news(patch: pytest.MonkeyPatch) -> None:
     # A follower keeps on asking in the old epoch when the leader is still the same.
-    add = Fetcher.add
+    add = ReplicaFetcher.add
 
-    def unless_known(fetcher: Fetcher, partition: Partition) -> None:
+    def unless_known(fetcher: ReplicaFetcher, partition: Partition) -> None:
         if partition.name not in fetcher._followed:
             add(fetcher, partition)
 
-    patch.setattr(Fetchers, "unfollow", lambda *_: None)
-    patch.setattr(Fetcher, "add", unless_known)
+    patch.setattr(FetcherManager, "unfollow", lambda *_: None)
+    patch.setattr(ReplicaFetcher, "add", unless_known)
 
 
 def answers_from_before_are_taken(patch: pytest.MonkeyPatch) -> None:

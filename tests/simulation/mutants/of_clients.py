@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ballast.broker.apis.responses import Answer
+from ballast.broker.apis.responses import DelayedResponse
 from ballast.net.server import liveness
 from ballast.net.server.liveness import NEVER, Liveness
 from ballast.purgatory.shares import Holder, WaitShares
@@ -41,13 +41,13 @@ class Vanishing:
 
 def a_wait_outlives_its_connection(patch: pytest.MonkeyPatch) -> None:
     # The operation stays in the purgatory, and counts, until its own time is up.
-    when_over = Answer.when_over
+    when_over = DelayedResponse.when_over
 
-    def only_when_answered(answer: Answer[Any], *, ended: Any, abandoned: Any) -> None:
+    def only_when_answered(answer: DelayedResponse[Any], *, ended: Any, abandoned: Any) -> None:
         del abandoned
         when_over(answer, ended=ended, abandoned=lambda: None)
 
-    patch.setattr(Answer, "when_over", only_when_answered)
+    patch.setattr(DelayedResponse, "when_over", only_when_answered)
 
 
 def a_bound_is_everybodys(patch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.net.client.channel import BrokerChannel, ChannelOptions
-from ballast.net.server.requests import RequestContext, ResponseParts
+from ballast.net.server.requests import ReceivedRequest, ResponseParts
 from ballast.net.server.server import Server
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.codec import decode
@@ -187,7 +187,7 @@ class Cluster:
         request: dict[str, Any] = {
             "controller_id": 101,
             "controller_epoch": self.controller_epoch,
-            "broker_epoch": self.brokers[broker_id].parts.identity.broker_epoch,
+            "broker_epoch": self.brokers[broker_id].context.identity.broker_epoch,
             "topic_states": (
                 LeaderAndIsrTopicState(
                     topic_name=name.topic, topic_id=TOPIC_ID, partition_states=(partition,)
@@ -206,7 +206,7 @@ class Cluster:
             request = UpdateMetadataRequest(
                 controller_id=101,
                 controller_epoch=self.controller_epoch,
-                broker_epoch=broker.parts.identity.broker_epoch,
+                broker_epoch=broker.context.identity.broker_epoch,
                 topic_states=topic_states(self.states, TOPIC_ID),
                 live_brokers=live_brokers(self.brokers, PORT),
             )
@@ -239,9 +239,13 @@ class Cluster:
         self.zookeeper.put(controller.PATH, controller.encode(info))
 
     async def _serve(self, answer: Callable[[Message, int], Message | None]) -> None:
-        def handle(context: RequestContext) -> ResponseParts | asyncio.Future[ResponseParts | None]:
-            header = context.header
-            request = decode(APIS[ApiKey(header.api_key)].request, header.api_version, context.body)
+        def handle(
+            received: ReceivedRequest,
+        ) -> ResponseParts | asyncio.Future[ResponseParts | None]:
+            header = received.header
+            request = decode(
+                APIS[ApiKey(header.api_key)].request, header.api_version, received.body
+            )
             self.forwarded.append((request, header.api_version))
             response = answer(request, header.api_version)
             if response is None:

@@ -41,7 +41,7 @@ async def coordinate(cluster: Cluster, *brokers: int) -> None:
 
 
 async def loaded(cluster: Cluster, broker_id: int) -> None:
-    coordinator = cluster.brokers[broker_id].parts.groups.coordinator
+    coordinator = cluster.brokers[broker_id].context.groups.coordinator
     await cluster.until(lambda: coordinator.check(GROUP) == 0)
 
 

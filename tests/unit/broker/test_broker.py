@@ -87,7 +87,7 @@ def test_an_expired_session_gives_a_new_epoch_and_fences_the_old_one() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.lead(P0, 1, [1])
-        identity = cluster.brokers[1].parts.identity
+        identity = cluster.brokers[1].context.identity
         before = identity.broker_epoch
         cluster.zookeeper.kill_session("broker-1")
         await cluster.until(lambda: not identity.is_registered)
@@ -107,7 +107,7 @@ def test_a_leader_serves_whatever_becomes_of_its_session() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.lead(P0, 1, [1])
-        identity = cluster.brokers[1].parts.identity
+        identity = cluster.brokers[1].context.identity
         cluster.zookeeper.kill_session("broker-1")
         await cluster.until(lambda: not identity.is_registered)
         assert (await cluster.produce(1, P0, batch(b"a"), acks=-1)).base_offset == 0
@@ -210,10 +210,10 @@ def test_a_broker_without_zookeeper_is_ready_but_not_certain() -> None:
         cluster.zookeeper.start()
         registration = cluster.brokers[1].registration
         await cluster.until(registration.is_certain)
-        registry = cluster.brokers[1].parts.metrics.registry
+        registry = cluster.brokers[1].context.metrics.registry
         assert registry.get_sample_value("ballast_broker_registration_certain") == 1
         cluster.zookeeper.kill_session("broker-1")
-        await cluster.until(lambda: not cluster.brokers[1].parts.identity.is_registered)
+        await cluster.until(lambda: not cluster.brokers[1].context.identity.is_registered)
         assert await ask(cluster, b"/readyz") == b"200 ok\n"
 
     simulate(main, ballast_http_listener="broker-1:8080")

@@ -9,7 +9,7 @@ def test_what_is_set_while_the_broker_runs_is_followed() -> None:
         await cluster.start(1)
         await cluster.lead(P0, 1, [1])
         cluster.create_topic_znode(P0.topic)
-        parts = cluster.brokers[1].parts
+        parts = cluster.brokers[1].context
         store = await parts.session.wait()
         await store.write_topic_config(P0.topic, {THROTTLED: "0:1"}, -1)
         await store.write_broker_config(1, {RATE: "1000"}, -1)
@@ -42,7 +42,7 @@ def test_configs_are_read_at_the_start() -> None:
         cluster.zookeeper.put("/config/topics/orders", b'{"config":{"max.message.bytes":"99"}}')
         cluster.zookeeper.put("/config/brokers/1", b'{"config":{"min.insync.replicas":"4"}}')
         await cluster.start(1)
-        parts = cluster.brokers[1].parts
+        parts = cluster.brokers[1].context
         assert parts.configs.log_config("orders").max_message_bytes == 99
         await cluster.lead(P0, 1, [1])
         assert parts.replicas.partitions[P0].log.config.max_message_bytes == 99
@@ -67,7 +67,7 @@ def test_changes_during_an_outage_are_followed_after_it() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.lead(P0, 1, [1])
-        parts = cluster.brokers[1].parts
+        parts = cluster.brokers[1].context
         cluster.zookeeper.kill_session("broker-1")
         await cluster.until(lambda: not parts.identity.is_registered)
         cluster.zookeeper.put("/config/topics/orders", b'{"config":{"max.message.bytes":"99"}}')

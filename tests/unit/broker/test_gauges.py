@@ -6,7 +6,7 @@ from tests.unit.broker.group_requests import AT_ONCE, commit, coordinate, stable
 
 def scraped(cluster: Cluster, broker_id: int) -> dict[str, str]:
     """Return what a scrape shows, without the prefix that all names have."""
-    text = generate_latest(cluster.brokers[broker_id].parts.metrics.registry).decode()
+    text = generate_latest(cluster.brokers[broker_id].context.metrics.registry).decode()
     lines = [line.split(" ") for line in text.splitlines() if not line.startswith("#")]
     return {name.removeprefix("ballast_broker_"): value for name, value in lines}
 
@@ -15,7 +15,7 @@ def test_gauges_are_read_when_they_are_scraped() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.lead(P0, 1, [1, 2], isr=[1])
-        lines = generate_latest(cluster.brokers[1].parts.metrics.registry).decode().splitlines()
+        lines = generate_latest(cluster.brokers[1].context.metrics.registry).decode().splitlines()
         for line in (
             "ballast_broker_leader_count 1.0",
             "ballast_broker_partition_count 1.0",

@@ -12,12 +12,12 @@ def test_a_broker_serves_from_its_first_registration_to_its_end() -> None:
         readiness = broker._readiness
         assert (readiness.unready(), readiness.uncertain()) == (None, None)
         cluster.zookeeper.kill_session("broker-1")
-        await cluster.until(lambda: not broker.parts.identity.is_registered)
+        await cluster.until(lambda: not broker.context.identity.is_registered)
         assert (readiness.unready(), readiness.uncertain()) == (
             None,
             "not registered with ZooKeeper",
         )
-        await cluster.until(lambda: broker.parts.identity.is_registered)
+        await cluster.until(lambda: broker.context.identity.is_registered)
         assert readiness.uncertain() is None
         cluster.zookeeper.stop()
         await asyncio.sleep(60)

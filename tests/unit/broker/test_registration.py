@@ -10,7 +10,7 @@ from tests.unit.broker.broker_cluster import Cluster, simulate
 def test_the_epoch_is_the_registrations_transaction() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        identity = cluster.brokers[1].parts.identity
+        identity = cluster.brokers[1].context.identity
         stat = cluster.zookeeper.stat(broker_ids.path(1))
         assert stat is not None
         assert identity.broker_epoch == stat.czxid
@@ -22,7 +22,7 @@ def test_the_epoch_is_the_registrations_transaction() -> None:
 def test_all_brokers_are_of_one_cluster() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1, 2)
-        ids = {broker.parts.identity.cluster_id for broker in cluster.brokers.values()}
+        ids = {broker.context.identity.cluster_id for broker in cluster.brokers.values()}
         assert len(ids) == 1
 
     simulate(main)
@@ -33,7 +33,7 @@ def test_a_zookeeper_that_comes_later_is_waited_for() -> None:
         cluster.zookeeper.stop()
         cluster.loop.call_later(100, cluster.zookeeper.start)
         await cluster.start(1)
-        assert cluster.brokers[1].parts.identity.is_registered
+        assert cluster.brokers[1].context.identity.is_registered
         assert 100 <= cluster.loop.now < 120
 
     simulate(main, zookeeper_connection_timeout_ms="300000")
@@ -52,7 +52,7 @@ def test_it_is_not_waited_for_longer_than_allowed() -> None:
 def test_sessions_that_keep_expiring_are_replaced() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        identity = cluster.brokers[1].parts.identity
+        identity = cluster.brokers[1].context.identity
         epochs = [identity.broker_epoch]
         for _ in range(3):
             cluster.zookeeper.kill_session("broker-1")
@@ -60,7 +60,7 @@ def test_sessions_that_keep_expiring_are_replaced() -> None:
             await cluster.until(lambda: identity.is_registered)
             epochs.append(identity.broker_epoch)
         assert epochs == sorted(set(epochs))
-        registry = cluster.brokers[1].parts.metrics.registry
+        registry = cluster.brokers[1].context.metrics.registry
         assert registry.get_sample_value("ballast_broker_zookeeper_session_expiries_total") == 3
 
     simulate(main)
@@ -69,7 +69,7 @@ def test_sessions_that_keep_expiring_are_replaced() -> None:
 def test_an_outage_longer_than_the_session_ends_with_a_new_registration() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        identity = cluster.brokers[1].parts.identity
+        identity = cluster.brokers[1].context.identity
         before = identity.broker_epoch
         cluster.zookeeper.cut("broker-1")
         await asyncio.sleep(60)
@@ -86,7 +86,7 @@ def test_an_outage_longer_than_the_session_ends_with_a_new_registration() -> Non
 def test_a_zookeeper_that_was_down_finds_the_registration_as_it_was() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        identity = cluster.brokers[1].parts.identity
+        identity = cluster.brokers[1].context.identity
         before = identity.broker_epoch
         cluster.zookeeper.stop()
         await asyncio.sleep(600)
@@ -117,6 +117,6 @@ def test_a_broker_that_was_killed_registers_when_its_old_session_is_over() -> No
         await cluster.start(1)
         cluster.kill(1)
         await cluster.start(1)
-        assert cluster.brokers[1].parts.identity.is_registered
+        assert cluster.brokers[1].context.identity.is_registered
 
     simulate(main)

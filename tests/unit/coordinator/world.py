@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from ballast.broker.groups.group_purgatories import GroupDelays
+from ballast.broker.groups.group_purgatories import GroupPurgatories
 from ballast.coordinator.coordinator import GroupCoordinator
 from ballast.coordinator.group import Group
 from ballast.coordinator.options import GroupOptions
@@ -49,7 +49,7 @@ class World:
         ids = count(1)
         self.coordinator = GroupCoordinator(
             GroupOptions(**{"initial_rebalance_delay_ms": DELAY_MS, **options}),
-            delays=GroupDelays(self.timer),
+            delays=GroupPurgatories(self.timer),
             journal=self.journal,
             partition_for=lambda group_id: 1 if group_id.startswith("elsewhere") else 0,
             clock_ms=self.timer.clock_ms,

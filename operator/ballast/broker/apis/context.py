@@ -1,4 +1,4 @@
-"""What the handlers of APIs are given: the broker's parts, and facts of the request's origin."""
+"""What the handlers of APIs are given: the broker's context, and facts of the request's origin."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,12 +9,12 @@ from ballast.broker.cluster.controller_link import ControllerLink
 from ballast.broker.cluster.identity import Identity
 from ballast.broker.cluster.metadata_cache import MetadataCache
 from ballast.broker.cluster.producer_ids import ProducerIds
-from ballast.broker.cluster.session import Session
+from ballast.broker.cluster.zookeeper_session import ZooKeeperSession
 from ballast.broker.config.config import BrokerConfig
 from ballast.broker.config.dynamic_configs import DynamicConfigs
 from ballast.broker.config_watcher import ConfigWatcher
-from ballast.broker.following.fetchers import Fetchers
-from ballast.broker.following.replica_roles import Leadership
+from ballast.broker.following.fetcher_manager import FetcherManager
+from ballast.broker.following.replica_roles import ReplicaStateHandler
 from ballast.broker.groups.groups import Groups
 from ballast.broker.maintenance.log_cleaner import LogCleaner
 from ballast.broker.maintenance.log_dir_moves import LogDirMoves
@@ -25,7 +25,7 @@ from ballast.purgatory.shares import Holder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class BrokerContext:
     """One broker, as its API handlers see it."""
 
     auto_creation: AutoCreation
@@ -33,10 +33,10 @@ class Parts:
     configs: DynamicConfigs
     config_watcher: ConfigWatcher
     controller: ControllerLink
-    fetchers: Fetchers
+    fetchers: FetcherManager
     groups: Groups
     identity: Identity
-    leadership: Leadership
+    replica_roles: ReplicaStateHandler
     log_cleaner: LogCleaner
     log_dir_moves: LogDirMoves
     loop_lag: LoopLag
@@ -44,11 +44,11 @@ class Parts:
     metrics: BrokerMetrics
     producer_ids: ProducerIds
     replicas: ReplicaManager
-    session: Session
+    session: ZooKeeperSession
     waits: Waits
 
 
-class Call(NamedTuple):
+class RequestInfo(NamedTuple):
     """Where a request came from, and the version that its answer must have."""
 
     version: int

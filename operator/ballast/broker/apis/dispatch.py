@@ -19,7 +19,7 @@ from ballast.broker.apis.admin import (
     list_partition_reassignments,
 )
 from ballast.broker.apis.cluster import api_versions, describe_cluster, metadata
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.apis.control import (
     controlled_shutdown,
     leader_and_isr,
@@ -47,15 +47,16 @@ from ballast.broker.apis.records import (
     offset_for_leader_epoch,
     produce,
 )
-from ballast.broker.apis.responses import LaterResponse
-from ballast.net.server.requests import LaterAnswer, RequestContext, ResponseParts
+from ballast.broker.apis.responses import DelayedResponse
+from ballast.net.server.requests import AwaitableResponse, ReceivedRequest, ResponseParts
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.codec import decode
 from ballast.protocol.frames import RequestHeader, encode_response_parts
 from ballast.protocol.schema import Message
 
 ApiHandler = Callable[
-    [Parts, Any, Call], Message | LaterResponse | Coroutine[Any, Any, Message] | None
+    [BrokerContext, Any, RequestInfo],
+    Message | DelayedResponse[Any] | Coroutine[Any, Any, Message] | None,
 ]
 
 HANDLERS: Final[Mapping[int, ApiHandler]] = {
@@ -118,14 +119,14 @@ bytes too many, and Kafka's brokers do not look at what follows."""
 class Dispatcher:
     """Answers requests of the server; whatever is malformed raises `ProtocolError`."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._times = parts.metrics.request_times
-        self._clock = parts.replicas.clock
+    def __init__(self, context: BrokerContext) -> None:
+        self._context = context
+        self._times = context.metrics.request_times
+        self._clock = context.replicas.clock
 
-    def __call__(self, context: RequestContext) -> ResponseParts | LaterAnswer | None:
+    def __call__(self, received: ReceivedRequest) -> ResponseParts | AwaitableResponse | None:
         """Decode, handle and encode one request (`ballast.net.server.requests.Handler`)."""
-        header = context.header
+        header = received.header
         key = header.api_key
         if key == _API_VERSIONS and header.api_version > _API_VERSIONS_NEWEST:
             # The one API that is answered in a version that is not known (KIP-511).
@@ -135,16 +136,18 @@ class Dispatcher:
         request = decode(
             _REQUESTS[key],
             header.api_version,
-            context.body,
+            received.body,
             allow_trailing=key in WITH_TRAILING_BYTES,
         )
-        call = Call(header.api_version, header.client_id, context.peer_host, context.connection_id)
-        if key in FROM_CONTROLLER and not self._parts.identity.registered_once.is_set():
-            return self._later(self._once_registered(key, request, call), key, header)
-        answer = HANDLERS[key](self._parts, request, call)
+        info = RequestInfo(
+            header.api_version, header.client_id, received.peer_host, received.connection_id
+        )
+        if key in FROM_CONTROLLER and not self._context.identity.registered_once.is_set():
+            return self._later(self._once_registered(key, request, info), key, header)
+        answer = HANDLERS[key](self._context, request, info)
         if answer is None:
             return None
-        if isinstance(answer, LaterResponse):
+        if isinstance(answer, DelayedResponse):
             later = answer.framed(header.correlation_id, header.api_version)
             later.add_done_callback(partial(self._answered, key, self._clock()))
             return later
@@ -153,14 +156,14 @@ class Dispatcher:
             return encode_response_parts(header.correlation_id, answer, header.api_version)
         return self._later(answer, key, header)
 
-    async def _once_registered(self, key: int, request: Any, call: Call) -> Message:
+    async def _once_registered(self, key: int, request: Any, info: RequestInfo) -> Message:
         """Handle a command that came before this process knows its broker epoch (KIP-380).
 
         It may be meant for the process before; the epoch tells. A refusal now would lose a command
         that is meant for this one, since the controller does not repeat what was answered.
         """
-        await self._parts.identity.registered_once.wait()
-        answer = HANDLERS[key](self._parts, request, call)
+        await self._context.identity.registered_once.wait()
+        answer = HANDLERS[key](self._context, request, info)
         if isinstance(answer, Message):
             return answer
         assert isinstance(answer, Coroutine), "every command of the controller is answered"

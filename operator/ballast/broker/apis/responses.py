@@ -1,32 +1,22 @@
-"""An answer that comes by callback, at once or later, as a handler of an API returns it.
+"""The response of an API handler that is completed by a callback, at once or later.
 
-Everything that a client waits for ends here: `Answer.into` is what the handler returns,
-`Answer.framed` binds it to the connection, and a connection that ends takes what waits with it.
-One object does for a request: each small record with acks=all goes through three of them.
+`DelayedResponse.into` is what the handler returns, and `DelayedResponse.framed` binds it to the
+connection. When the connection is lost first, the operation that the response waits for is
+cancelled. One object serves as callback, response and frame: each small record with acks=all
+passes through all three, so a separate object for each step would cost throughput.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from ballast.net.server.later_frame import LaterFrame
+from ballast.net.server.delayed_frame import DelayedFrame
 from ballast.protocol.frames import encode_response_parts
 from ballast.protocol.schema import Message
 
 T = TypeVar("T")
 
 
-class LaterResponse(LaterFrame):
-    """A response that is made when its answer is there."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def framed(self, correlation_id: int, version: int) -> LaterFrame:
-        """Return the response's frame (see `Answer.framed`)."""
-
-
-class Answer(LaterResponse, Generic[T]):
+class DelayedResponse(DelayedFrame, Generic[T]):
     """A callback to be called once; `into` makes the response of what it is called with.
 
     Called again, or when nobody is left to be answered, it does nothing.
@@ -43,9 +33,9 @@ class Answer(LaterResponse, Generic[T]):
     )
 
     def __init__(self, weight: int = 1) -> None:
-        """Make it; ``weight`` is that of its frame (`ballast.net.server.later_frame`)."""
+        """Make it; ``weight`` is that of its frame (`ballast.net.server.delayed_frame`)."""
         self.weight = weight
-        # What `LaterFrame` begins with, without a call for each request.
+        # What `DelayedFrame` begins with, without a call for each request.
         self._callbacks = []
         self._parts = None
         self._exception = None
@@ -83,14 +73,14 @@ class Answer(LaterResponse, Generic[T]):
         """
         self._ended, self._abandoned = ended, abandoned
 
-    def into(self, response: Callable[[T], Message]) -> Message | LaterResponse:
+    def into(self, response: Callable[[T], Message]) -> "Message | DelayedResponse[T]":
         """Return the response, or what becomes the response later."""
         if self._is_given:
             return response(self._value)  # type: ignore[arg-type]  # set with _is_given
         self._response = response
         return self
 
-    def framed(self, correlation_id: int, version: int) -> LaterFrame:
+    def framed(self, correlation_id: int, version: int) -> DelayedFrame:
         """Return the answer's frame, which is made when the answer is there.
 
         Cancelling it, as the connection does at its end, ends what waits for the answer.
@@ -108,4 +98,4 @@ class Answer(LaterResponse, Generic[T]):
             abandoned()
         if ended is not None:
             ended()
-        LaterFrame._end(self)
+        DelayedFrame._end(self)

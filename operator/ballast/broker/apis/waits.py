@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any, Final
 
-from ballast.broker.apis.responses import Answer
+from ballast.broker.apis.responses import DelayedResponse
 from ballast.purgatory.operation import DelayedOperation
 from ballast.purgatory.shares import Holder, WaitShares
 
@@ -35,7 +35,9 @@ class Waits:
         """
         return max(0, min(asked_ms, self._longest_ms))
 
-    def bind(self, holder: Holder, operation: DelayedOperation, answer: Answer[Any]) -> None:
+    def bind(
+        self, holder: Holder, operation: DelayedOperation, answer: DelayedResponse[Any]
+    ) -> None:
         """Have an operation that waits by now end with its connection."""
         if operation.is_completed:
             return

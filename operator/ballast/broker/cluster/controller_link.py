@@ -8,7 +8,7 @@ import asyncio
 import logging
 from typing import Final
 
-from ballast.broker.cluster.session import Session
+from ballast.broker.cluster.zookeeper_session import ZooKeeperSession
 from ballast.broker.errors import ControllerUnavailable
 from ballast.net.client.channel import BrokerChannel, ChannelOptions
 from ballast.net.errors import ConnectFailed, NetError
@@ -35,7 +35,7 @@ RETRY_S: Final = 0.1
 class ControllerLink:
     """Follows ``/controller`` and holds the channel to whom it names."""
 
-    def __init__(self, session: Session, client_id: str) -> None:
+    def __init__(self, session: ZooKeeperSession, client_id: str) -> None:
         self._session = session
         self._options = ChannelOptions(client_id=client_id, max_in_flight=32)
         self._info: ControllerInfo | None = None

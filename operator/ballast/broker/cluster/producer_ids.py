@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Final
 
-from ballast.broker.cluster.session import Session
+from ballast.broker.cluster.zookeeper_session import ZooKeeperSession
 
 ALLOCATE_TIMEOUT_S: Final = 5.0
 
@@ -12,7 +12,7 @@ ALLOCATE_TIMEOUT_S: Final = 5.0
 class ProducerIds:
     """Hands out ids that no other broker hands out, and that this one never does again."""
 
-    def __init__(self, session: Session, broker_id: int) -> None:
+    def __init__(self, session: ZooKeeperSession, broker_id: int) -> None:
         self._session = session
         self._broker_id = broker_id
         self._block: Iterator[int] = iter(())

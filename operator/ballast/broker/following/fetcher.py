@@ -53,7 +53,7 @@ _Left = FetchResponse | NetError | _Rest | None
 """What is left to the task: an answer, an error, a rest, or None when nothing is fetched."""
 
 
-class Fetcher:
+class ReplicaFetcher:
     """Fetches partitions from one leader, all of them in one session."""
 
     def __init__(

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from ballast.broker.cluster.metadata_cache import PartitionMetadata
-from ballast.broker.following.replica_roles import Leadership
+from ballast.broker.following.replica_roles import ReplicaStateHandler
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.model.brokers import Broker
 from ballast.model.ids import TopicPartition
@@ -51,14 +51,14 @@ class NewerLeaders:
     def __init__(
         self,
         replicas: ReplicaManager,
-        leadership: Leadership,
+        replica_roles: ReplicaStateHandler,
         open_channel: Callable[[Broker], BrokerChannel],
         is_certain: Callable[[], bool],
         rng: random.Random,
     ) -> None:
         """Make it; ``is_certain`` tells whether ZooKeeper has confirmed the registration."""
         self._replicas = replicas
-        self._leadership = leadership
+        self._replica_roles = replica_roles
         self._open_channel = open_channel
         self._is_certain = is_certain
         self._random = rng
@@ -138,4 +138,4 @@ class NewerLeaders:
             return
         replicas.metadata.update(newer.items(), replicas.metadata.brokers.values(), {})
         for name in newer:
-            self._leadership.give_up(name)
+            self._replica_roles.give_up(name)

@@ -22,7 +22,7 @@ from functools import partial
 from uuid import UUID
 
 from ballast.broker.errors import PartitionError
-from ballast.broker.following.fetchers import Fetchers
+from ballast.broker.following.fetcher_manager import FetcherManager
 from ballast.broker.replicas.damaged_replicas import Verdict
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.model.assignments import ReplicaAssignment
@@ -57,13 +57,13 @@ class ReplicaStop:
     delete: bool
 
 
-class Leadership:
+class ReplicaStateHandler:
     """Gives the replicas on this broker their roles."""
 
     def __init__(
         self,
         replicas: ReplicaManager,
-        fetchers: Fetchers,
+        fetchers: FetcherManager,
         role_changed: Callable[[TopicPartition], None],
     ) -> None:
         """Make it; ``role_changed`` is told of each replica whose role may have changed."""
@@ -105,7 +105,7 @@ class Leadership:
         self._fetchers.unfollow(change.name)
         if change.state.leader == broker_id:
             partition.lead(change.state, change.assignment, replicas.clock())
-            replicas.moved_on(partition)
+            replicas.maybe_increment_high_watermark(partition)
         else:
             partition.follow(change.state, change.assignment)
             leader = live_leaders.get(change.state.leader) or replicas.metadata.brokers.get(
@@ -120,7 +120,7 @@ class Leadership:
             change.state.leader_epoch,
             change.state.isr,
         )
-        replicas.delays.role_changed(change.name)
+        replicas.purgatories.role_changed(change.name)
         self._role_changed(change.name)
 
     def _renew_if_damaged(self, change: LeadershipChange) -> bool:
@@ -178,13 +178,13 @@ class Leadership:
             return
         partition.stop()
         log.warning("%s: given up, since another broker leads it", name)
-        self._replicas.delays.role_changed(name)
+        self._replicas.purgatories.role_changed(name)
         self._role_changed(name)
 
     def _lost(self, name: TopicPartition) -> None:
         """End what goes on with a replica that went with its log directory."""
         self._fetchers.unfollow(name)
-        self._replicas.delays.role_changed(name)
+        self._replicas.purgatories.role_changed(name)
         self._role_changed(name)
 
     def _stop(self, stop: ReplicaStop) -> None:
@@ -205,7 +205,7 @@ class Leadership:
             replicas.forget(stop.name)
             # A replica without a role is deleted too: its broker was down when it was removed.
             replicas.log_dirs.delete(stop.name)
-        replicas.delays.role_changed(stop.name)
+        replicas.purgatories.role_changed(stop.name)
         self._role_changed(stop.name)
         log.info("%s: stopped%s", stop.name, " and deleted" if stop.delete else "")
 

@@ -21,33 +21,33 @@ RETRY_S: Final = 5.0
 
 
 async def load(partition: Partition) -> Replay | None:
-    """Return what the log comes to; None once it is no longer led in the present term.
+    """Return the groups and offsets in the log; None once this broker has stopped leading it.
 
-    The whole log counts, also what lies above the high watermark: every acknowledged commit is in
-    the log of whoever was elected. A log that cannot be read is tried again for as long as it is
-    led: its groups are not served with offsets missing.
+    The whole log counts, including records above the high watermark: every acknowledged commit is
+    in the log of the elected leader. A log that cannot be read is retried while it is led, because
+    its groups must not be served with offsets missing.
     """
-    term = partition.term
-    while _is_led(partition, term):
+    leadership_generation = partition.leadership_generation
+    while _is_led(partition, leadership_generation):
         try:
-            replay = await _read(partition, term)
+            replay = await _read(partition, leadership_generation)
         except (StorageError, RecordsError) as error:
             log.error("%s: groups cannot be loaded: %s", partition.name, error)  # noqa: TRY400
             await asyncio.sleep(RETRY_S)
         else:
-            return replay if _is_led(partition, term) else None
+            return replay if _is_led(partition, leadership_generation) else None
     return None
 
 
-def _is_led(partition: Partition, term: int) -> bool:
-    return partition.view is not None and partition.term == term
+def _is_led(partition: Partition, leadership_generation: int) -> bool:
+    return partition.view is not None and partition.leadership_generation == leadership_generation
 
 
-async def _read(partition: Partition, term: int) -> Replay:
+async def _read(partition: Partition, leadership_generation: int) -> Replay:
     """Raise `StorageError` or `RecordsError` for what cannot be read."""
     replay = Replay(partition.name.partition)
     offset = partition.log.log_start_offset
-    while _is_led(partition, term) and offset < partition.log.log_end_offset:
+    while _is_led(partition, leadership_generation) and offset < partition.log.log_end_offset:
         before = offset
         chunk = partition.log.read(offset, max_bytes=CHUNK_BYTES)
         for position, header in iter_batches(chunk):

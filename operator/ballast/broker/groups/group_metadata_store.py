@@ -4,7 +4,13 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from ballast.broker.replicas.produce import ACKS_ALL, DelayedProduce, Produced, after_append, append
+from ballast.broker.replicas.produce import (
+    ACKS_ALL,
+    AppendResult,
+    DelayedProduce,
+    after_append,
+    append,
+)
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.coordinator.ports import Appended, Record
 from ballast.model.ids import TopicPartition
@@ -17,7 +23,7 @@ from ballast.protocol.records import build_batch, encode_records
 log = logging.getLogger(__name__)
 
 
-class GroupJournal:
+class GroupMetadataStore:
     """The log of the coordinator (`ballast.coordinator.ports.Journal`)."""
 
     def __init__(self, replicas: ReplicaManager, timeout_ms: int, codec: int = 0) -> None:
@@ -40,13 +46,13 @@ class GroupJournal:
             return
         loop = asyncio.get_running_loop()
 
-        def answer(_: list[Produced]) -> None:
+        def answer(_: list[AppendResult]) -> None:
             # Not at once: the group may be in the midst of what made it write.
             loop.call_soon(appended, produced.error, produced.base_offset)
 
         # Of no connection: the group goes on, whoever is there to be told of it.
         operation = DelayedProduce(self._timeout_ms, self._replicas, [produced], answer)
-        self._replicas.delays.wait_for_replicas(operation, operation.waited_for)
+        self._replicas.purgatories.wait_for_replicas(operation, operation.waited_for)
 
     def append_unacknowledged(self, partition: int, records: Sequence[Record]) -> None:
         """Append a batch that may be lost."""
@@ -54,7 +60,7 @@ class GroupJournal:
         if produced.error is not ErrorCode.NONE:
             log.warning("%s: %d tombstones: %s", produced.name, len(records), produced.error.name)
 
-    def _append(self, partition: int, records: Sequence[Record], acks: int) -> Produced:
+    def _append(self, partition: int, records: Sequence[Record], acks: int) -> AppendResult:
         now_ms = self._replicas.wall_clock_ms()
         rows = [(key, value, now_ms) for key, value in records]
         compressed = compress(self._codec, encode_records(rows)) if self._codec else None

@@ -28,7 +28,7 @@ MAX_MEMBERS: Final = 1_000_000
 their shares: members have no connection, and live on when theirs ends."""
 
 
-class GroupDelays:
+class GroupPurgatories:
     """Holds what groups wait for (`ballast.coordinator.ports.Delays`)."""
 
     def __init__(self, timer: PurgatoryTimer, max_members: int = MAX_MEMBERS) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from ballast.broker.groups.group_loading import load
-from ballast.broker.groups.group_metadata_store import GroupJournal
-from ballast.broker.groups.group_purgatories import GroupDelays
+from ballast.broker.groups.group_metadata_store import GroupMetadataStore
+from ballast.broker.groups.group_purgatories import GroupPurgatories
 from ballast.broker.groups.offsets_topic import OffsetsTopic
 from ballast.broker.partitions.partition import Partition
 from ballast.broker.replicas.replica_manager import ReplicaManager
@@ -30,7 +30,7 @@ class Groups:
         self,
         replicas: ReplicaManager,
         topic: OffsetsTopic,
-        delays: GroupDelays,
+        purgatories: GroupPurgatories,
         rng: random.Random,
         spawn: Spawn,
     ) -> None:
@@ -38,14 +38,14 @@ class Groups:
         config = replicas.config
         self._replicas = replicas
         self._spawn = spawn
-        self.delays = delays
+        self.purgatories = purgatories
         self._led: dict[int, int] = {}
-        """Terms by partition: which ones are loaded, or loading, in which term of leadership."""
+        """Partitions that are loaded or loading, and the leadership generation of each."""
         self.topic = topic
         self.coordinator = GroupCoordinator(
             config.group_options,
-            delays=delays,
-            journal=GroupJournal(
+            delays=purgatories,
+            journal=GroupMetadataStore(
                 replicas,
                 config.offsets_commit_timeout_ms,
                 config.offsets_topic_compression_codec,
@@ -64,9 +64,9 @@ class Groups:
             if self._led.pop(name.partition, None) is not None:
                 log.info("%s: groups are coordinated elsewhere now", name)
                 self.coordinator.unload(name.partition)
-        elif self._led.get(name.partition) != partition.term:
+        elif self._led.get(name.partition) != partition.leadership_generation:
             # Leading on in a newer epoch changes nothing: nobody else has written meanwhile.
-            self._led[name.partition] = partition.term
+            self._led[name.partition] = partition.leadership_generation
             self.coordinator.begin_loading(name.partition)
             self._spawn(self._load(partition))
 
@@ -94,4 +94,4 @@ class Groups:
     def shut_down(self) -> None:
         """Answer whoever waits, and serve no group any more."""
         self.coordinator.shut_down()
-        self.delays.shut_down()
+        self.purgatories.shut_down()

@@ -80,6 +80,6 @@ async def retain_periodically(replicas: ReplicaManager, period_s: float) -> None
             except StorageError as error:
                 replicas.storage_failed(name, error)
             if dropped:
-                replicas.delays.may_be_told(name)
+                replicas.purgatories.mark_changed(name)
             if dropped or number % LOGS_PER_STEP == 0:
                 await asyncio.sleep(0)

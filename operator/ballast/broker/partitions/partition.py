@@ -32,11 +32,11 @@ class Partition:
         "is_in_sync",
         "leader",
         "leader_epoch",
+        "leadership_generation",
         "load",
         "log",
         "name",
         "recent",
-        "term",
         "view",
     )
 
@@ -61,9 +61,9 @@ class Partition:
         self.view: LeaderView | None = None
         self.is_in_sync = False
         """Whether the controller, when it last named a leader, named this follower in the ISR."""
-        self.term = 0
-        """Grows whenever this replica stops leading: what was appended in an older term may have
-        been truncated since, so its acknowledgement can no longer be given."""
+        self.leadership_generation = 0
+        """Incremented whenever this replica stops leading. Records that were appended in an older
+        generation may have been truncated since, so they can no longer be acknowledged."""
         self._high_watermark = max(min(high_watermark, log.log_end_offset), log.log_start_offset)
 
     @property
@@ -116,7 +116,7 @@ class Partition:
     def _stop_leading(self) -> None:
         self._high_watermark = self.high_watermark
         self.view = None
-        self.term += 1
+        self.leadership_generation += 1
 
     # -- the leader's side ----------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ballast.broker.replicas.fetch import Fetched, FetchPlan, read, upper_offset
+from ballast.broker.replicas.fetch import FetchParams, ReadResult, read, upper_offset
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.model.ids import TopicPartition
 from ballast.protocol.messages.records.fetch import FetchPartition
@@ -24,8 +24,8 @@ class DelayedFetch(DelayedOperation):
         self,
         timeout_ms: int,
         replicas: ReplicaManager,
-        plan: FetchPlan,
-        answer: Callable[[Fetched], None],
+        plan: FetchParams,
+        answer: Callable[[ReadResult], None],
     ) -> None:
         super().__init__(timeout_ms)
         self._replicas = replicas
@@ -43,7 +43,7 @@ class DelayedFetch(DelayedOperation):
         session = plan.session
         if session is not None and (session.is_closed or session.epoch != plan.session_epoch):
             return self.force_complete()
-        changed = self._replicas.delays.changed
+        changed = self._replicas.purgatories.changed
         asked = None if changed is None else plan.asked_of(changed)
         if changed is not None and asked is not None:
             must_answer = self._has_changed(changed, asked)
@@ -104,4 +104,4 @@ class DelayedFetch(DelayedOperation):
     def on_complete(self) -> None:
         """Answer with what can be read now."""
         superseded = self._plan.is_superseded
-        self._answer(Fetched() if superseded else read(self._replicas, self._plan))
+        self._answer(ReadResult() if superseded else read(self._replicas, self._plan))

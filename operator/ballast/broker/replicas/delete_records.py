@@ -75,7 +75,7 @@ def _delete(replicas: ReplicaManager, deletion: Deletion, offset: int) -> None:
     if not 0 <= required <= view.high_watermark:
         raise PartitionError(ErrorCode.OFFSET_OUT_OF_RANGE)
     partition.log.raise_log_start_offset(required)
-    replicas.delays.may_be_told(name)
+    replicas.purgatories.mark_changed(name)
     deletion.required_offset = required
     deletion.low_watermark = _low_watermark(replicas, partition)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from ballast.broker.errors import PartitionError
 from ballast.broker.partitions.partition import Partition
-from ballast.broker.replicas.purgatories import Session
+from ballast.broker.replicas.purgatories import PartitionFetchSession
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
@@ -24,7 +24,7 @@ ZSTD: Final = COMPRESSIONS.index("zstd")
 
 
 @dataclass(slots=True, kw_only=True)
-class FetchPlan:
+class FetchParams:
     """One fetch request, apart from how it is written on the wire."""
 
     replica_id: int
@@ -34,7 +34,7 @@ class FetchPlan:
     max_bytes: int
     partitions: Mapping[TopicPartition, FetchPartition]
     """Those that the request names."""
-    session: Session | None = None
+    session: PartitionFetchSession | None = None
     """The session that the request goes on with: its pending partitions are fetched."""
     session_epoch: int = 0
     """The session's epoch after this fetch."""
@@ -73,7 +73,7 @@ class FetchPlan:
 
 
 @dataclass(slots=True)
-class Fetched:
+class ReadResult:
     """What a fetch has read so far, partition by partition in the order asked."""
 
     partitions: list[tuple[TopicPartition, PartitionData]] = field(default_factory=list)
@@ -82,7 +82,7 @@ class Fetched:
     """An error or a divergence was found: the client must learn of it at once."""
 
 
-def acknowledge(replicas: ReplicaManager, plan: FetchPlan) -> bool:
+def acknowledge(replicas: ReplicaManager, plan: FetchParams) -> bool:
     """Take a follower's fetch as word of what it has, before anything is read for it.
 
     Partitions of its session that are at rest are not looked at: they say what they said before.
@@ -115,16 +115,16 @@ def acknowledge(replicas: ReplicaManager, plan: FetchPlan) -> bool:
         except (PartitionError, FetchOffsetOutOfRange, NotAReplica):
             is_at_end = False
             continue
-        replicas.delays.log_start_told(name)
-        replicas.moved_on(partition)
+        replicas.purgatories.follower_log_start_changed(name)
+        replicas.maybe_increment_high_watermark(partition)
         if plan.replica_id not in view.maximal_isr:
             replicas.expand_isr(partition, plan.replica_id)
     return is_at_end
 
 
-def read(replicas: ReplicaManager, plan: FetchPlan) -> Fetched:
+def read(replicas: ReplicaManager, plan: FetchParams) -> ReadResult:
     """Read every partition of a fetch, within its limits, at least one batch in all."""
-    fetched = Fetched([])
+    fetched = ReadResult([])
     left = min(plan.max_bytes, replicas.config.fetch_max_bytes)
     for name, asked in plan.asked():
         try:
@@ -149,7 +149,7 @@ def read(replicas: ReplicaManager, plan: FetchPlan) -> Fetched:
 
 def _read_one(
     replicas: ReplicaManager,
-    plan: FetchPlan,
+    plan: FetchParams,
     name: TopicPartition,
     asked: FetchPartition,
     left: int,
@@ -178,7 +178,7 @@ def _read_one(
     upper = upper_offset(partition, view, plan)
     if asked.fetch_offset >= upper or (max_bytes <= 0 and not first):
         return _data(partition, view, asked, b"")
-    records = replicas.delays.read(
+    records = replicas.purgatories.read(
         partition.log, asked.fetch_offset, upper, max(max_bytes, 0), at_least_one_batch=first
     )
     now, offset = replicas.clock(), asked.fetch_offset
@@ -211,7 +211,7 @@ def _sound_part(
     return records[: sound.size_bytes]
 
 
-def upper_offset(partition: Partition, view: LeaderView, plan: FetchPlan) -> int:
+def upper_offset(partition: Partition, view: LeaderView, plan: FetchParams) -> int:
     """Return the offset below which the fetch may read.
 
     There are no transactions, so read_committed ends where read_uncommitted does.

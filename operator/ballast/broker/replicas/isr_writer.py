@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from ballast.broker.cluster.session import Session
+from ballast.broker.cluster.zookeeper_session import ZooKeeperSession
 from ballast.broker.metrics.metrics import BrokerMetrics
 from ballast.broker.partitions.partition import Partition
 from ballast.model.ids import TopicPartition
@@ -48,7 +48,10 @@ class IsrWriter:
     """
 
     def __init__(
-        self, session: Session, metrics: BrokerMetrics, on_settled: Callable[[Partition], None]
+        self,
+        session: ZooKeeperSession,
+        metrics: BrokerMetrics,
+        on_settled: Callable[[Partition], None],
     ) -> None:
         self._session = session
         self._metrics = metrics

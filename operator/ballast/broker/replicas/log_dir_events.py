@@ -4,7 +4,7 @@ import asyncio
 import logging
 from typing import Final
 
-from ballast.broker.cluster.session import Session
+from ballast.broker.cluster.zookeeper_session import ZooKeeperSession
 from ballast.zk.errors import ZooKeeperError
 
 log = logging.getLogger(__name__)
@@ -16,7 +16,7 @@ RETRY_S: Final = 0.5
 class LogDirEvents:
     """Writes ``/log_dir_event_notification`` once for all failures until then."""
 
-    def __init__(self, session: Session, broker_id: int) -> None:
+    def __init__(self, session: ZooKeeperSession, broker_id: int) -> None:
         self._session = session
         self._broker_id = broker_id
         self._failed = asyncio.Event()

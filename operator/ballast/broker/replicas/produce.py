@@ -53,7 +53,7 @@ ZSTD: Final = COMPRESSIONS.index("zstd")
 
 
 @dataclass(slots=True)
-class Produced:
+class AppendResult:
     """What became of one partition's part of a produce request."""
 
     name: TopicPartition
@@ -65,8 +65,8 @@ class Produced:
     """Where the high watermark must be before acks=all is acknowledged."""
     log_append_time_ms: int = -1
     """When it was appended, for a topic whose records bear that time."""
-    term: int = 0
-    """The partition's term in which it was appended."""
+    leadership_generation: int = 0
+    """The leadership generation of the partition in which it was appended."""
 
 
 def append(
@@ -76,7 +76,7 @@ def append(
     *,
     acks: int,
     version: int,
-) -> Produced:
+) -> AppendResult:
     """Append one partition's records at once; never raises for what the client did wrong.
 
     ``records`` must be writable: offsets and leader epoch are patched in place.
@@ -84,13 +84,13 @@ def append(
     try:
         return _append(replicas, name, records, acks=acks, version=version)
     except PartitionError as error:
-        return Produced(name, error.code, error.message)
+        return AppendResult(name, error.code, error.message)
     except RecordsError as error:
-        return Produced(name, error.error_code, str(error))
+        return AppendResult(name, error.error_code, str(error))
     except (ReplicationError, ProducerStateError, StorageError) as error:
         if isinstance(error, LogFailed):
             replicas.storage_failed(name, error)
-        return Produced(name, _code_of(error), str(error))
+        return AppendResult(name, _code_of(error), str(error))
 
 
 _CODES: Final[Mapping[type[Exception], ErrorCode]] = {
@@ -113,7 +113,7 @@ def _append(
     *,
     acks: int,
     version: int,
-) -> Produced:
+) -> AppendResult:
     partition = replicas.partitions.get(name) or replicas.find(name)
     view = partition.leader_view()
     if acks == ACKS_ALL:
@@ -130,13 +130,13 @@ def _append(
         partition.load.bytes_in += appended.size_bytes
         partition.load.messages_in += appended.last_offset - appended.first_offset + 1
         replicas.metrics.bytes_in.value += appended.size_bytes
-    return Produced(
+    return AppendResult(
         name,
         base_offset=appended.first_offset,
         log_start_offset=appended.log_start_offset,
         required_offset=appended.last_offset + 1,
         log_append_time_ms=appended.max_timestamp if partition.log.config.has_append_time else -1,
-        term=partition.term,
+        leadership_generation=partition.leadership_generation,
     )
 
 
@@ -148,23 +148,27 @@ def _refuse_zstd(records: memoryview | bytes) -> None:
             )
 
 
-def after_append(replicas: ReplicaManager, produced: list[Produced]) -> None:
+def after_append(replicas: ReplicaManager, produced: list[AppendResult]) -> None:
     """Let the high watermark and waiting fetches follow what was appended."""
     for one in produced:
         if one.error == ErrorCode.NONE:
             partition = replicas.partitions.get(one.name)
             if partition is not None:
-                replicas.moved_on(partition, is_longer=True)
+                replicas.maybe_increment_high_watermark(partition, is_longer=True)
         else:
             replicas.metrics.failed_produce.inc()
 
 
 def acknowledgement(
-    replicas: ReplicaManager, partition: Partition | None, produced: Produced
+    replicas: ReplicaManager, partition: Partition | None, produced: AppendResult
 ) -> ErrorCode | None:
     """Return the answer to acks=all for one partition, or None while replicas are waited for."""
     view = partition.view if partition is not None else None
-    if partition is None or view is None or partition.term != produced.term:
+    if (
+        partition is None
+        or view is None
+        or partition.leadership_generation != produced.leadership_generation
+    ):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     minimum = replicas.configs.min_insync_replicas(produced.name.topic)
     state = view.acks_all(produced.required_offset, minimum)
@@ -186,8 +190,8 @@ class DelayedProduce(DelayedOperation):
         self,
         timeout_ms: int,
         replicas: ReplicaManager,
-        produced: list[Produced],
-        answer: Callable[[list[Produced]], None],
+        produced: list[AppendResult],
+        answer: Callable[[list[AppendResult]], None],
     ) -> None:
         super().__init__(timeout_ms)
         self._replicas = replicas

@@ -13,14 +13,14 @@ from ballast.replication.fetch_session import FetchSession
 from ballast.replication.fetch_sessions import FetchSessions
 from ballast.storage.log.log import Log
 
-Session = FetchSession[TopicPartition, FetchPartition]
-Sessions = FetchSessions[TopicPartition, FetchPartition]
+PartitionFetchSession = FetchSession[TopicPartition, FetchPartition]
+PartitionFetchSessions = FetchSessions[TopicPartition, FetchPartition]
 
 _Range = tuple[Log, int, int, int, bool]
 """What is asked of a log."""
 
 
-class Delays:
+class Purgatories:
     """Produce and delete requests that wait for replicas, and fetches that wait for records.
 
     All are keyed by partition, except the fetches of sessions: these are keyed by session, since
@@ -33,7 +33,7 @@ class Delays:
         self._timer = PurgatoryTimer()
         self.produce: Purgatory[TopicPartition] = self._timer.purgatory()
         self.fetch: Purgatory[TopicPartition | int] = self._timer.purgatory()
-        self.sessions: Sessions = FetchSessions(
+        self.sessions: PartitionFetchSessions = FetchSessions(
             slots, partial(rng.getrandbits, 31), on_closed=self.fetch.check_and_complete
         )
         self.deletions: Purgatory[TopicPartition] = self._timer.purgatory()
@@ -66,7 +66,7 @@ class Delays:
         else:
             self.fetch.try_complete_else_watch(operation, keys, now)
 
-    def begin_fetch(self, session: Session) -> None:
+    def begin_fetch(self, session: PartitionFetchSession) -> None:
         """End the wait of the session's fetch before: its answer is not expected any more."""
         self.fetch.check_and_complete(session.session_id)
 
@@ -124,7 +124,7 @@ class Delays:
         self._read = asked, records
         return records
 
-    def may_be_told(self, partition: TopicPartition) -> None:
+    def mark_changed(self, partition: TopicPartition) -> None:
         """Let the sessions that fetch ``partition`` look at it in their next answers.
 
         For what no fetch waits for, as the start of the log or the ISR.
@@ -146,9 +146,9 @@ class Delays:
         """Try whatever waits on ``partition``: this broker may no longer lead it."""
         self.produce.check_and_complete(partition)
         self.appended(partition)
-        self.log_start_told(partition)
+        self.follower_log_start_changed(partition)
 
-    def log_start_told(self, partition: TopicPartition) -> None:
+    def follower_log_start_changed(self, partition: TopicPartition) -> None:
         """Try what waits for followers of ``partition``: one has said where its log begins."""
         self.deletions.check_and_complete(partition)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from ballast.broker.cluster.identity import ControllerFence, Identity
 from ballast.broker.cluster.metadata_cache import MetadataCache
-from ballast.broker.cluster.session import Session
+from ballast.broker.cluster.zookeeper_session import ZooKeeperSession
 from ballast.broker.config.config import BrokerConfig
 from ballast.broker.config.dynamic_configs import DynamicConfigs
 from ballast.broker.errors import PartitionError
@@ -18,7 +18,7 @@ from ballast.broker.replicas.damaged_replicas import DamagedReplicas
 from ballast.broker.replicas.isr_writer import IsrWriter
 from ballast.broker.replicas.log_dir_events import LogDirEvents
 from ballast.broker.replicas.missing_replicas import MissingReplicas
-from ballast.broker.replicas.purgatories import Delays
+from ballast.broker.replicas.purgatories import Purgatories
 from ballast.broker.replicas.throttles import Throttles
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
@@ -32,10 +32,11 @@ _PASSING: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
 class ReplicaManager:
-    """The hosted partitions, and what must follow whenever one of them moves on.
+    """The hosted partitions, their high watermarks and their ISRs.
 
-    Whoever appends, fetches or changes a role calls `moved_on` afterwards: it raises the high
-    watermark and completes what waited for it.
+    After an append, a follower's fetch or a change of role, the caller calls
+    `maybe_increment_high_watermark`: it raises the high watermark and completes the delayed
+    operations that waited for it.
     """
 
     def __init__(  # noqa: PLR0913  one argument per part that it binds together
@@ -45,9 +46,9 @@ class ReplicaManager:
         configs: DynamicConfigs,
         identity: Identity,
         metadata: MetadataCache,
-        session: Session,
+        session: ZooKeeperSession,
         log_dirs: LogDirs,
-        delays: Delays,
+        purgatories: Purgatories,
         throttles: Throttles,
         metrics: BrokerMetrics,
         clock: Callable[[], float],
@@ -59,7 +60,7 @@ class ReplicaManager:
         self.identity = identity
         self.metadata = metadata
         self.log_dirs = log_dirs
-        self.delays = delays
+        self.purgatories = purgatories
         self.throttles = throttles
         self.metrics = metrics
         self.clock = clock
@@ -223,7 +224,9 @@ class ReplicaManager:
 
     # -- high watermark and ISR -----------------------------------------------------------------
 
-    def moved_on(self, partition: Partition, *, is_longer: bool = False) -> None:
+    def maybe_increment_high_watermark(
+        self, partition: Partition, *, is_longer: bool = False
+    ) -> None:
         """Raise the leader's high watermark as far as it goes, and wake who waited for that.
 
         If the log ``is_longer``, fetches are tried that wait for records.
@@ -232,14 +235,14 @@ class ReplicaManager:
         if view is not None and view.advance_high_watermark(
             partition.log.log_end_offset, self.clock(), self.config.replica_lag_time_max_ms
         ):
-            self.delays.high_watermark_advanced(partition.name, is_longer=is_longer)
+            self.purgatories.high_watermark_advanced(partition.name, is_longer=is_longer)
         elif is_longer:
-            self.delays.appended(partition.name)
+            self.purgatories.appended(partition.name)
 
     def _isr_settled(self, partition: Partition) -> None:
         # A follower that is no longer in the ISR may join it again with its next fetch.
-        self.delays.may_be_told(partition.name)
-        self.moved_on(partition)
+        self.purgatories.mark_changed(partition.name)
+        self.maybe_increment_high_watermark(partition)
 
     def expand_isr(self, partition: Partition, follower_id: int) -> None:
         """Let a follower that has caught up join the ISR, if its broker is known to be alive."""

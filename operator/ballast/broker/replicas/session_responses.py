@@ -1,7 +1,7 @@
 """What a fetch session's answers name, and which of its partitions are at rest after that."""
 
-from ballast.broker.replicas.fetch import Fetched, FetchPlan, upper_offset
-from ballast.broker.replicas.purgatories import Session
+from ballast.broker.replicas.fetch import FetchParams, ReadResult, upper_offset
+from ballast.broker.replicas.purgatories import PartitionFetchSession
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.model.ids import NO_EPOCH, TopicPartition
 from ballast.protocol.error_codes import ErrorCode
@@ -10,19 +10,19 @@ from ballast.replication.fetch_session import NO_SESSION
 from ballast.replication.partition import LeaderView
 
 
-def begin_session(replicas: ReplicaManager, plan: FetchPlan, fetched: Fetched) -> int:
+def begin_session(replicas: ReplicaManager, plan: FetchParams, fetched: ReadResult) -> int:
     """Begin a session with an answer that names all partitions; return its id, or `NO_SESSION`."""
     if not plan.partitions:
         return NO_SESSION
-    session = replicas.delays.sessions.create(plan.replica_id, plan.partitions, plan.came_at)
+    session = replicas.purgatories.sessions.create(plan.replica_id, plan.partitions, plan.came_at)
     if session is None:
         return NO_SESSION
-    news_of_session(replicas, plan, session, fetched)
+    session_changes(replicas, plan, session, fetched)
     return session.session_id
 
 
-def news_of_session(
-    replicas: ReplicaManager, plan: FetchPlan, session: Session, fetched: Fetched
+def session_changes(
+    replicas: ReplicaManager, plan: FetchParams, session: PartitionFetchSession, fetched: ReadResult
 ) -> list[tuple[TopicPartition, PartitionData]]:
     """Return what the answer names of what was read, and put to rest what has no more to say."""
     news = []
@@ -45,7 +45,7 @@ def news_of_session(
 
 def _view_at_rest(
     replicas: ReplicaManager,
-    plan: FetchPlan,
+    plan: FetchParams,
     asked: FetchPartition,
     name: TopicPartition,
     told: tuple[int, int],

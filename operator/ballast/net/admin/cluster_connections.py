@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ballast.net.client.channel import BrokerChannel, ChannelOptions
-from ballast.net.client.last_response import LastAnswer
+from ballast.net.client.last_response import LastResponse
 from ballast.net.errors import ConnectFailed, NetError, UnsupportedByPeer
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.cluster.metadata import MetadataRequest, MetadataResponse
@@ -71,7 +71,7 @@ class ClusterConnections:
         for channel in channels.values():
             channel.abort()
 
-    async def ask_any(self, message: Message, last: LastAnswer | None = None) -> Any:
+    async def ask_any(self, message: Message, last: LastResponse | None = None) -> Any:
         """Return some broker's answer; raises `ClusterUnavailable`."""
         async with self._bounded():
             failure: Exception | None = None
@@ -134,7 +134,7 @@ class ClusterConnections:
             raise ClusterUnavailable(f"no controller answered: {failure}")
 
     async def ask_metadata(
-        self, message: MetadataRequest, last: LastAnswer | None = None
+        self, message: MetadataRequest, last: LastResponse | None = None
     ) -> MetadataResponse:
         """Return Metadata and remember who is alive; raises `ClusterUnavailable`.
 
@@ -156,7 +156,7 @@ class ClusterConnections:
             raise ConnectFailed("Metadata names no controller")
         return self._channel(address)
 
-    async def _ask_one_of_all(self, message: Message, last: LastAnswer | None) -> Any:
+    async def _ask_one_of_all(self, message: Message, last: LastResponse | None) -> Any:
         """Ask broker after broker until one answers: first the last one that did."""
         addresses = dict.fromkeys((*self._brokers.values(), *self._bootstrap_servers))
         failure: NetError = ConnectFailed("no broker is known")

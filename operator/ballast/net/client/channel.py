@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ballast.net.client.client_connection import ClientConnection
-from ballast.net.client.last_response import LastAnswer
+from ballast.net.client.last_response import LastResponse
 from ballast.net.client.negotiation import ask_versions, choose_version
 from ballast.net.errors import (
     ConnectFailed,
@@ -78,7 +78,7 @@ class BrokerChannel:
         version: int | None = None,
         *,
         timeout_s: float | None = None,
-        last: LastAnswer | None = None,
+        last: LastResponse | None = None,
     ) -> Any:
         """Send a request and return its decoded response (the class that `APIS` names).
 

@@ -6,7 +6,7 @@ from ballast.protocol.frames import SIZE_BYTES, decode_response
 from ballast.protocol.schema import Message
 
 
-class LastAnswer:
+class LastResponse:
     """One answer and its bytes. Not for responses with records, which are views of a buffer."""
 
     def __init__(self) -> None:

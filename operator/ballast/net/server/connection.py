@@ -12,9 +12,9 @@ from ballast.net.server.counters import ServerCounters
 from ballast.net.server.limits import ServerLimits
 from ballast.net.server.liveness import Liveness
 from ballast.net.server.peer_state import has_ended
-from ballast.net.server.pending_responses import Unanswered
+from ballast.net.server.pending_responses import PendingResponse
 from ballast.net.server.request_memory import RequestMemory
-from ballast.net.server.requests import Handler, RequestContext, ResponseParts
+from ballast.net.server.requests import Handler, ReceivedRequest, ResponseParts
 from ballast.protocol.errors import ProtocolError
 from ballast.protocol.frames import decode_request_header
 
@@ -69,7 +69,7 @@ class Connection(asyncio.BufferedProtocol):
         self._limits = owner.limits
         self._buffer = FrameBuffer(owner.limits.request_max_bytes)
         self._transport: asyncio.Transport | None = None
-        self._unanswered: deque[Unanswered] = deque()
+        self._unanswered: deque[PendingResponse] = deque()
         self._under_way = 0
         """Sum of the weights of what is unanswered."""
         self._outgoing: ResponseParts = []
@@ -201,7 +201,7 @@ class Connection(asyncio.BufferedProtocol):
             self._flush()
         self._transport.close()
 
-    def send_answers(self) -> None:
+    def send_responses(self) -> None:
         """Send the answers whose turn has come; go on with requests that had to wait for it."""
         unanswered = self._unanswered
         while unanswered and unanswered[0].is_done:
@@ -258,7 +258,7 @@ class Connection(asyncio.BufferedProtocol):
         try:
             header, body_at = decode_request_header(frame)
             answer = self._owner.handler(
-                RequestContext(header, frame[body_at:], self.peer_host, self.connection_id)
+                ReceivedRequest(header, frame[body_at:], self.peer_host, self.connection_id)
             )
         except Exception as error:  # noqa: BLE001 - logged; one connection's failure stays its own
             self.fail_handler(error)
@@ -266,12 +266,12 @@ class Connection(asyncio.BufferedProtocol):
         if answer is None:
             return
         if not isinstance(answer, list):
-            request = Unanswered(self)
+            request = PendingResponse(self)
             self._unanswered.append(request)
             request.wait_for(answer, self._owner.tasks)
             self._under_way += request.weight
         elif self._unanswered:
-            self._unanswered.append(Unanswered(self, answer))
+            self._unanswered.append(PendingResponse(self, answer))
             self._under_way += 1
         else:
             self._put(answer)

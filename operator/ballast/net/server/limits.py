@@ -12,7 +12,7 @@ class ServerLimits:
     """socket.request.max.bytes: a longer frame closes the connection."""
     max_in_flight: int = 32
     """Unanswered requests of one connection, after which no more of it is read; those that wait for
-    records or for members of a group count several times (`ballast.net.server.later_frame`)."""
+    records or for members of a group count several times (`ballast.net.server.delayed_frame`)."""
     connections_max_idle_s: float = 600.0
     """connections.max.idle.ms: a connection from which nothing comes for this long is closed, also
     while requests of it wait for their answers."""

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
-from ballast.net.server.later_frame import LaterFrame
-from ballast.net.server.requests import LaterAnswer, ResponseParts
+from ballast.net.server.delayed_frame import DelayedFrame
+from ballast.net.server.requests import AwaitableResponse, ResponseParts
 
 
-class AnswerTaker(Protocol):
+class ResponseSender(Protocol):
     """Who sends the answers: a connection."""
 
-    def send_answers(self) -> None:
+    def send_responses(self) -> None:
         """Take note that an answer is there."""
 
     def fail(self, reason: str) -> None:
@@ -21,26 +21,26 @@ class AnswerTaker(Protocol):
         """Take note that an answer could not be made."""
 
 
-class Unanswered:
+class PendingResponse:
     """One request whose answer, or whose turn to be answered, is still to come."""
 
     __slots__ = ("_coroutine", "_future", "_taker", "is_done", "parts", "weight")
 
-    def __init__(self, taker: AnswerTaker, parts: ResponseParts | None = None) -> None:
+    def __init__(self, taker: ResponseSender, parts: ResponseParts | None = None) -> None:
         self.parts = parts
         """The answer, None for none, once it `is_done`."""
         self.is_done = parts is not None
         self.weight = 1
         """As how many unanswered requests it counts."""
         self._taker = taker
-        self._future: asyncio.Future[Any] | LaterFrame | None = None
+        self._future: asyncio.Future[Any] | DelayedFrame | None = None
         """Of `ResponseParts`, None (no answer), or the exception that a task ended with."""
         self._coroutine: Coroutine[Any, Any, ResponseParts | None] | None = None
 
-    def wait_for(self, answer: LaterAnswer, tasks: asyncio.TaskGroup) -> None:
+    def wait_for(self, answer: AwaitableResponse, tasks: asyncio.TaskGroup) -> None:
         """Have the answer taken when it is there."""
         future: asyncio.Future[Any]
-        if isinstance(answer, LaterFrame):
+        if isinstance(answer, DelayedFrame):
             self.weight = answer.weight
             self._future = answer
             answer.add_done_callback(self._frame_is_there)
@@ -58,7 +58,7 @@ class Unanswered:
         if self._future is not None:
             self._future.cancel()
 
-    def _frame_is_there(self, frame: LaterFrame) -> None:
+    def _frame_is_there(self, frame: DelayedFrame) -> None:
         self._future = None
         if frame.cancelled():
             self._taker.fail("a request was cancelled")
@@ -81,7 +81,7 @@ class Unanswered:
             return
         self.parts = outcome
         self.is_done = True
-        self._taker.send_answers()
+        self._taker.send_responses()
 
 
 async def _contained(

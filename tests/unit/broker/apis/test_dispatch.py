@@ -7,7 +7,7 @@ import pytest
 
 from ballast.broker.apis.cluster.api_versions import SERVED_KEYS
 from ballast.broker.apis.dispatch import HANDLERS, Dispatcher
-from ballast.net.server.requests import RequestContext
+from ballast.net.server.requests import ReceivedRequest
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.codec import encode
 from ballast.protocol.errors import DecodeError, ProtocolError
@@ -17,8 +17,8 @@ from ballast.protocol.messages.cluster.metadata import MetadataRequest
 from tests.unit.broker.broker_cluster import P0, Cluster, batch, simulate
 
 
-def context(key: int, version: int, body: bytes) -> RequestContext:
-    return RequestContext(
+def received(key: int, version: int, body: bytes) -> ReceivedRequest:
+    return ReceivedRequest(
         RequestHeader(key, version, 7, "test"), memoryview(bytearray(body)), "peer", 1
     )
 
@@ -31,7 +31,7 @@ def test_every_key_has_a_handler_and_is_advertised() -> None:
 def test_api_versions_of_any_version_is_answered_in_version_0(version: int) -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        parts = Dispatcher(cluster.brokers[1].parts)(context(18, version, b"whatever"))
+        parts = Dispatcher(cluster.brokers[1].context)(received(18, version, b"whatever"))
         assert isinstance(parts, list)
         frame = b"".join(parts)[4:]
         correlation, answer = decode_response(ApiVersionsResponse, 0, frame)
@@ -44,12 +44,12 @@ def test_api_versions_of_any_version_is_answered_in_version_0(version: int) -> N
 def test_what_cannot_be_decoded_is_the_senders_fault() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        dispatcher = Dispatcher(cluster.brokers[1].parts)
+        dispatcher = Dispatcher(cluster.brokers[1].context)
         for key in ApiKey:
             for body in (b"", b"\xff" * 40, struct.pack(">i", 2**31 - 1) * 5):
                 version = APIS[key].max_version
                 try:
-                    answer = dispatcher(context(key, version, body))
+                    answer = dispatcher(received(key, version, body))
                 except ProtocolError:
                     continue
                 if answer is not None and not isinstance(answer, list):
@@ -66,11 +66,11 @@ def test_bytes_that_follow_are_refused_but_for_librdkafkas_metadata() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.tell_metadata()
-        dispatcher = Dispatcher(cluster.brokers[1].parts)
+        dispatcher = Dispatcher(cluster.brokers[1].context)
         body = encode(MetadataRequest(topics=None), 11) + b"\0\0\0"
-        assert isinstance(dispatcher(context(3, 11, body)), list)
+        assert isinstance(dispatcher(received(3, 11, body)), list)
         with pytest.raises(DecodeError):
-            dispatcher(context(60, 0, b"\0\0\0"))
+            dispatcher(received(60, 0, b"\0\0\0"))
 
     simulate(main)
 

@@ -1,6 +1,7 @@
 import asyncio
+from typing import Any
 
-from ballast.broker.apis.responses import Answer, LaterResponse
+from ballast.broker.apis.responses import DelayedResponse
 from ballast.protocol.codec import encode
 from ballast.protocol.frames import encode_response_parts
 from ballast.protocol.messages.groups.heartbeat import HeartbeatResponse
@@ -11,14 +12,14 @@ def response(code: int) -> HeartbeatResponse:
     return HeartbeatResponse(error_code=code)
 
 
-def later(answer: Answer[int]) -> LaterResponse:
+def later(answer: DelayedResponse[int]) -> DelayedResponse[Any]:
     response_later = answer.into(response)
-    assert isinstance(response_later, LaterResponse)
+    assert isinstance(response_later, DelayedResponse)
     return response_later
 
 
 def test_what_is_known_is_answered_at_once() -> None:
-    answer: Answer[int] = Answer()
+    answer: DelayedResponse[int] = DelayedResponse()
     answer(27)
     answer(28)
     assert answer.into(response) == response(27)
@@ -26,7 +27,7 @@ def test_what_is_known_is_answered_at_once() -> None:
 
 def test_what_comes_later_is_waited_for() -> None:
     async def main(loop: SimulatedLoop) -> None:
-        answer: Answer[int] = Answer()
+        answer: DelayedResponse[int] = DelayedResponse()
         over: list[str] = []
         answer.when_over(
             ended=lambda: over.append("ended"), abandoned=lambda: over.append("abandoned")
@@ -42,7 +43,7 @@ def test_what_comes_later_is_waited_for() -> None:
 
 def test_a_connection_that_ends_takes_what_waits_with_it() -> None:
     async def main(_loop: SimulatedLoop) -> None:
-        answer: Answer[int] = Answer()
+        answer: DelayedResponse[int] = DelayedResponse()
         over: list[str] = []
         answer.when_over(
             ended=lambda: over.append("ended"), abandoned=lambda: over.append("abandoned")
@@ -60,7 +61,7 @@ def test_a_connection_that_ends_takes_what_waits_with_it() -> None:
 
 def test_a_response_that_cannot_be_made_fails_its_own_request_only() -> None:
     async def main(_loop: SimulatedLoop) -> None:
-        answer: Answer[int] = Answer()
+        answer: DelayedResponse[int] = DelayedResponse()
         frame = later(answer).framed(7, 4)
         answer(1 << 40)
         assert isinstance(frame.exception(), type(_encoding_error()))

@@ -1,9 +1,10 @@
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from ballast.broker.apis.responses import Answer, LaterResponse
+from ballast.broker.apis.responses import DelayedResponse
 from ballast.broker.apis.waits import Waits
 from ballast.model.ids import TopicPartition
 from ballast.protocol.frames import encode_request
@@ -29,7 +30,7 @@ from tests.unit.broker.broker_cluster import P0, Cluster, batch, simulate
 class Forever(DelayedOperation):
     """Answers with whether its time was up."""
 
-    def __init__(self, answer: Answer[bool]) -> None:
+    def __init__(self, answer: DelayedResponse[bool]) -> None:
         super().__init__(60_000)
         self._answer = answer
 
@@ -42,13 +43,13 @@ class Forever(DelayedOperation):
 
 def waiting(
     waits: Waits, purgatory: Purgatory[str], connection_id: int
-) -> LaterResponse | HeartbeatResponse:
-    answer: Answer[bool] = Answer()
+) -> DelayedResponse[Any] | HeartbeatResponse:
+    answer: DelayedResponse[bool] = DelayedResponse()
     operation = Forever(answer)
     purgatory.try_complete_else_watch(operation, ("key",), 0.0)
     waits.bind(("10.0.0.1", connection_id), operation, answer)
     into = answer.into(lambda _: HeartbeatResponse())
-    assert isinstance(into, LaterResponse | HeartbeatResponse)
+    assert isinstance(into, DelayedResponse | HeartbeatResponse)
     return into
 
 
@@ -64,16 +65,16 @@ def test_the_end_of_a_connection_ends_its_waits_and_frees_its_share() -> None:
         frames = []
         for _ in range(2):
             later = waiting(waits, purgatory, 1)
-            assert isinstance(later, LaterResponse)
+            assert isinstance(later, DelayedResponse)
             frames.append(later.framed(1, 4))
         assert isinstance(waiting(waits, purgatory, 1), HeartbeatResponse), "over its share"
         assert waits.refused == 1
-        assert isinstance(waiting(waits, purgatory, 2), LaterResponse), "another connection"
+        assert isinstance(waiting(waits, purgatory, 2), DelayedResponse), "another connection"
         for frame in frames:
             frame.cancel()
         await asyncio.sleep(0)
         assert (waits.shares.total, purgatory.delayed_count) == (1, 1)
-        assert isinstance(waiting(waits, purgatory, 1), LaterResponse), "its share is free again"
+        assert isinstance(waiting(waits, purgatory, 1), DelayedResponse), "its share is free again"
 
     run(1, main)
 
@@ -122,19 +123,23 @@ def test_nothing_is_kept_of_what_a_client_asked_for_that_is_gone(
         # It lives, but does not know that it follows: nothing of its own waits.
         await cluster.start(2)
         await cluster.tell_metadata()
-        parts = cluster.brokers[1].parts
-        delays = parts.replicas.delays
+        context = cluster.brokers[1].context
+        all_purgatories = context.replicas.purgatories
         frame = encode_request(1, "test", request_of(P0), version)
         transport, _ = await cluster.loop.create_connection(asyncio.Protocol, "broker-1", 9092)
         transport.write(frame)
-        purgatories = (delays.produce, delays.fetch, delays.deletions)
+        purgatories = (
+            all_purgatories.produce,
+            all_purgatories.fetch,
+            all_purgatories.deletions,
+        )
         while not sum(purgatory.delayed_count for purgatory in purgatories):
             await asyncio.sleep(0.001)
         for _ in range(turns):
             await asyncio.sleep(0)
         transport.abort()
         await asyncio.sleep(1)
-        assert parts.waits.shares.total == 0
+        assert context.waits.shares.total == 0
         assert [(p.delayed_count, p.watched_count) for p in purgatories] == [(0, 0)] * 3
 
     simulate(main)

@@ -26,7 +26,7 @@ def test_the_controller_is_asked_for_its_defaults() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.elect(create_all)
-        creation = cluster.brokers[1].parts.auto_creation
+        creation = cluster.brokers[1].context.auto_creation
         assert await creation.create(["new"]) == {"new": ErrorCode.LEADER_NOT_AVAILABLE}
         ((request, version),) = cluster.forwarded
         assert isinstance(request, CreateTopicsRequest)
@@ -42,7 +42,7 @@ def test_internal_topics_are_made_as_brokers_need_them() -> None:
         await cluster.start(1, 2)
         await cluster.tell_metadata()
         await cluster.elect(create_all)
-        creation = cluster.brokers[1].parts.auto_creation
+        creation = cluster.brokers[1].context.auto_creation
         await creation.create([OFFSETS_TOPIC, "new"])
         ((request, _),) = cluster.forwarded
         assert isinstance(request, CreateTopicsRequest)
@@ -57,7 +57,7 @@ def test_an_internal_topic_waits_for_enough_brokers() -> None:
         await cluster.start(1)
         await cluster.tell_metadata()
         await cluster.elect(create_all)
-        creation = cluster.brokers[1].parts.auto_creation
+        creation = cluster.brokers[1].context.auto_creation
         refused = {OFFSETS_TOPIC: ErrorCode.INVALID_REPLICATION_FACTOR}
         assert await creation.create([OFFSETS_TOPIC]) == refused
         assert cluster.forwarded == []
@@ -69,7 +69,7 @@ def test_a_name_is_asked_for_once_at_a_time_and_not_too_many() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.elect(create_all)
-        creation = cluster.brokers[1].parts.auto_creation
+        creation = cluster.brokers[1].context.auto_creation
         names = [f"t{number}" for number in range(MAX_UNDER_WAY + 7)]
         async with asyncio.TaskGroup() as tasks:
             first = tasks.create_task(creation.create(names))
@@ -89,7 +89,7 @@ def test_a_topic_that_another_broker_had_made_is_no_error() -> None:
         exists = CreatableTopicResult(name="new", error_code=ErrorCode.TOPIC_ALREADY_EXISTS)
         await cluster.elect(lambda _request, _version: CreateTopicsResponse(topics=(exists,)))
         async with asyncio.TaskGroup() as tasks:
-            waiting = tasks.create_task(cluster.brokers[1].parts.auto_creation.create(["new"]))
+            waiting = tasks.create_task(cluster.brokers[1].context.auto_creation.create(["new"]))
             await cluster.lead(TopicPartition("new", 0), 1, [1])
         assert waiting.result() == {}
 

@@ -13,7 +13,7 @@ def test_the_broker_asks_until_nothing_is_led() -> None:
 
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        epoch = cluster.brokers[1].parts.identity.broker_epoch
+        epoch = cluster.brokers[1].context.identity.broker_epoch
         await cluster.elect(
             lambda _request, _version: ControlledShutdownResponse(
                 remaining_partitions=remaining.pop(0)

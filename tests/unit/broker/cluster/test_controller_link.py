@@ -19,7 +19,7 @@ def test_a_request_goes_to_whom_zookeeper_names_and_its_answer_comes_back() -> N
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.elect(lambda _request, _version: ANSWER)
-        link = cluster.brokers[1].parts.controller
+        link = cluster.brokers[1].context.controller
         assert await link.request(REQUEST, 0, 1000) == ANSWER
         assert cluster.forwarded == [(REQUEST, 0)]
         assert link.info is not None
@@ -33,7 +33,7 @@ def test_without_a_controller_nothing_was_sent() -> None:
         await cluster.start(1)
         began = cluster.loop.now
         with pytest.raises(ControllerUnavailable) as caught:
-            await cluster.brokers[1].parts.controller.request(REQUEST, 0, 1000)
+            await cluster.brokers[1].context.controller.request(REQUEST, 0, 1000)
         assert caught.value.code == ErrorCode.NOT_CONTROLLER
         assert 4 < cluster.loop.now - began < 6
 
@@ -43,7 +43,7 @@ def test_without_a_controller_nothing_was_sent() -> None:
 def test_a_controller_that_is_elected_meanwhile_is_asked() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        link = cluster.brokers[1].parts.controller
+        link = cluster.brokers[1].context.controller
         async with asyncio.TaskGroup() as tasks:
             waiting = tasks.create_task(link.request(REQUEST, 0, 1000))
             await asyncio.sleep(2)
@@ -58,7 +58,7 @@ def test_a_controller_that_dies_while_it_is_asked_leaves_the_outcome_unknown() -
         await cluster.start(1)
         silent: list[Message] = []
         await cluster.elect(lambda request, _: silent.append(request))
-        link = cluster.brokers[1].parts.controller
+        link = cluster.brokers[1].context.controller
 
         async def ask() -> ErrorCode:
             try:
@@ -81,7 +81,7 @@ def test_an_endpoint_where_nobody_listens_is_no_controller() -> None:
         await cluster.start(1)
         cluster.zookeeper.put("/controller", b'{"brokerid":7,"endpoint":"nowhere:1"}')
         with pytest.raises(ControllerUnavailable) as caught:
-            await cluster.brokers[1].parts.controller.request(REQUEST, 0, 1000)
+            await cluster.brokers[1].context.controller.request(REQUEST, 0, 1000)
         assert caught.value.code == ErrorCode.NOT_CONTROLLER
 
     simulate(main)

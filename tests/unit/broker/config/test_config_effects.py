@@ -154,7 +154,7 @@ def test_files_are_made_with_their_whole_size() -> None:
 def test_what_stands_in_zookeeper_and_is_not_in_force_is_not_shown() -> None:
     async def main(cluster: Cluster) -> None:
         await started(cluster, {"message.format.version": "0.10.0", "flush.ms": "7"})
-        configs = cluster.brokers[1].parts.configs
+        configs = cluster.brokers[1].context.configs
         assert configs.log_config(TOPIC) == LogConfig(flush_ms=7)
 
     simulate(main)

@@ -74,7 +74,7 @@ def test_limits_that_are_set_while_the_broker_runs_are_in_force(entity: str) -> 
         await cluster.start(1)
         broker = cluster.brokers[1]
         assert broker.server.limits.max_connections == 11
-        store = await broker.parts.session.wait()
+        store = await broker.context.session.wait()
         broker_id = None if entity == "<default>" else 1
         await store.write_broker_config(broker_id, {"max.connections": "12"}, 0)
         await cluster.until(lambda: broker.server.limits.max_connections == 12)

@@ -158,7 +158,7 @@ def test_the_lag_is_known_and_ends_at_nothing() -> None:
         await cluster.start(1, 2)
         await cluster.lead(P0, 1, [1, 2])
         await cluster.produce(1, P0, batch(b"a"), acks=-1)
-        fetchers = cluster.brokers[2].parts.fetchers
+        fetchers = cluster.brokers[2].context.fetchers
         await cluster.until(lambda: fetchers.lag(P0) == 0)
         assert fetchers.max_lag() == 0
         assert fetchers.lag(TopicPartition("other", 0)) == 0
@@ -227,7 +227,7 @@ def test_the_next_fetch_leaves_before_the_append_only_where_it_acknowledges_noth
         asked_on = []
 
         def note(log: Log, records: memoryview, **options: Any) -> AppendInfo:
-            (running,) = follower.parts.fetchers._running.values()
+            (running,) = follower.context.fetchers._running.values()
             asked_on.append(running[0]._exchange.is_under_way)
             return append(log, records, **options)
 

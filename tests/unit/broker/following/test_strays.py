@@ -32,7 +32,7 @@ def test_strays(
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.lead(P0, 1, (1, 2))
-        manager = cluster.brokers[1].parts.replicas
+        manager = cluster.brokers[1].context.replicas
         found = list(find_strays(manager, described(replicas, isr, leader_epoch)))
         assert bool(found) == is_stray
         assert all(stop.delete and stop.name == P0 for stop in found)

@@ -1,4 +1,4 @@
-from ballast.broker.groups.group_metadata_store import GroupJournal
+from ballast.broker.groups.group_metadata_store import GroupMetadataStore
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.record_reader import read_records
 from tests.unit.broker.broker_cluster import EPOCH_MS, Cluster, simulate
@@ -10,8 +10,8 @@ TIMEOUT_MS = 500
 Outcome = tuple[ErrorCode, int]
 
 
-def journal(cluster: Cluster) -> tuple[GroupJournal, list[Outcome]]:
-    return GroupJournal(cluster.brokers[1].replicas, TIMEOUT_MS), []
+def journal(cluster: Cluster) -> tuple[GroupMetadataStore, list[Outcome]]:
+    return GroupMetadataStore(cluster.brokers[1].replicas, TIMEOUT_MS), []
 
 
 def test_a_batch_is_answered_when_every_in_sync_replica_has_it() -> None:

@@ -48,11 +48,11 @@ def test_a_group_goes_on_under_the_next_coordinator() -> None:
         await loaded(cluster, 2)
         alive = await cluster.ask(2, heartbeat(joined.member_id), 4)
         assert alive.error_code == 0
-        group = cluster.brokers[2].parts.groups.coordinator.group(GROUP)
+        group = cluster.brokers[2].context.groups.coordinator.group(GROUP)
         assert group is not None
         assert group.state is GroupState.STABLE
         # Nobody lives on in the old one.
-        assert cluster.brokers[1].parts.groups.coordinator.groups == ()
+        assert cluster.brokers[1].context.groups.coordinator.groups == ()
 
     simulate(main, **AT_ONCE)
 
@@ -75,7 +75,7 @@ def test_leading_on_in_a_newer_epoch_disturbs_nobody() -> None:
     async def main(cluster: Cluster) -> None:
         await coordinate(cluster, 1, 2)
         joined = await stable(cluster)
-        coordinator = cluster.brokers[1].parts.groups.coordinator
+        coordinator = cluster.brokers[1].context.groups.coordinator
         before = coordinator.group(GROUP)
         await cluster.lead(OFFSETS_P0, 1, [1, 2])
         assert coordinator.group(GROUP) is before
@@ -88,7 +88,7 @@ def test_a_broker_without_a_session_tells_no_offsets() -> None:
     async def main(cluster: Cluster) -> None:
         await coordinate(cluster, 1)
         assert await commit(cluster, 1, 3) == 0
-        cluster.brokers[1].parts.identity.lost()
+        cluster.brokers[1].context.identity.lost()
         assert await fetch_offset(cluster, 1) == (ErrorCode.NOT_COORDINATOR, -1)
 
     simulate(main, **AT_ONCE)
@@ -111,7 +111,7 @@ def test_other_topics_have_no_groups() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.lead(P0, 1, [1])
-        assert not cluster.brokers[1].parts.groups.coordinator.is_loading
+        assert not cluster.brokers[1].context.groups.coordinator.is_loading
 
     simulate(main, **AT_ONCE)
 
@@ -121,7 +121,7 @@ def test_a_deleted_partition_has_no_groups() -> None:
         await coordinate(cluster, 1)
         await commit(cluster, 1, 1)
         await cluster.stop_replica(1, OFFSETS_P0, 5, delete=True)
-        assert cluster.brokers[1].parts.groups.coordinator.groups == ()
+        assert cluster.brokers[1].context.groups.coordinator.groups == ()
         assert (await fetch_offset(cluster, 1))[0] == ErrorCode.NOT_COORDINATOR
 
     simulate(main, **AT_ONCE)
@@ -134,7 +134,7 @@ def test_whoever_waits_is_answered_when_the_broker_stops() -> None:
         pending = await cluster.ask(1, join_request(), 7)
         async with asyncio.TaskGroup() as tasks:
             waiting = tasks.create_task(cluster.ask(1, join_request(pending.member_id), 7))
-            group = cluster.brokers[1].parts.groups.coordinator.group(GROUP)
+            group = cluster.brokers[1].context.groups.coordinator.group(GROUP)
             assert group is not None
             await cluster.until(lambda: pending.member_id in group.members)
             await cluster.stop(1)
@@ -151,7 +151,7 @@ def test_offsets_expire_by_themselves() -> None:
         assert await fetch_offset(cluster, 1) == (0, 1)
         await asyncio.sleep(30)
         assert await fetch_offset(cluster, 1) == (0, -1)
-        assert cluster.brokers[1].parts.groups.coordinator.groups == ()
+        assert cluster.brokers[1].context.groups.coordinator.groups == ()
 
     simulate(
         main,
@@ -174,7 +174,7 @@ def test_each_group_goes_with_its_partition() -> None:
     async def main(cluster: Cluster) -> None:
         await coordinate(cluster, 1, 2)
         await cluster.lead(TopicPartition(OFFSETS_P0.topic, 1), 2, [1, 2])
-        parts = {number: cluster.brokers[number].parts.groups for number in (1, 2)}
+        parts = {number: cluster.brokers[number].context.groups for number in (1, 2)}
         of_second = next(
             name for name in (f"g{n}" for n in range(9)) if parts[1].topic.partition_for(name) == 1
         )

@@ -34,7 +34,7 @@ PARTITIONS = {"simple": 26, "static": 38, "polygenelubricants": 0}
 def test_groups_belong_where_kafka_puts_them() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        topic = cluster.brokers[1].parts.groups.topic
+        topic = cluster.brokers[1].context.groups.topic
         assert {name: topic.partition_for(name) for name in PARTITIONS} == PARTITIONS
 
     simulate(main)
@@ -45,7 +45,7 @@ def test_the_topic_there_is_counts_and_not_what_is_configured() -> None:
         await cluster.start(1)
         for number in range(3):
             await cluster.lead(TopicPartition(OFFSETS_TOPIC, number), 1, [1])
-        topic = cluster.brokers[1].parts.groups.topic
+        topic = cluster.brokers[1].context.groups.topic
         assert topic.partition_for("simple") == 902286926 % 3
 
     simulate(main)
@@ -78,7 +78,7 @@ def test_it_is_asked_for_when_enough_brokers_live(replicas: str, is_asked_for: b
         await cluster.start(1, 2)
         await cluster.lead(P0, 1, [1, 2])
         await cluster.elect(create)
-        topic = cluster.brokers[1].parts.groups.topic
+        topic = cluster.brokers[1].context.groups.topic
         assert await topic.find_coordinator("g") is None
         assert bool(cluster.forwarded) is is_asked_for
 

@@ -180,7 +180,7 @@ def test_a_followers_start_follows_its_leaders() -> None:
 
     async def main(cluster: Cluster) -> None:
         await fill(cluster)
-        parts = cluster.brokers[1].parts
+        parts = cluster.brokers[1].context
         parts.configs.set_topic(P0.topic, {"retention.bytes": "250"})
         parts.replicas.reconfigure([P0.topic])
         await cluster.until(lambda: starts(cluster) == [7, 7])

@@ -153,7 +153,7 @@ def test_the_topic_is_asked_for_and_what_nobody_takes_is_dropped() -> None:
         await cluster.lead(P0, 1, [1])
         await cluster.elect(created(asked))
         broker = cluster.brokers[1]
-        dropped = broker.parts.metrics.dropped_load_samples
+        dropped = broker.context.metrics.dropped_load_samples
         await cluster.until(lambda: dropped.value == 1, 60)
         assert asked[0].topics == (creatable_load_topic(broker.config),)
         # It goes on by itself once somebody takes them; what was dropped stays lost.
@@ -173,7 +173,7 @@ def test_a_leader_that_is_gone_costs_samples_only() -> None:
         await cluster.lead(P0, 1, [1])
         await samples_of(cluster, TOPIC, 1)
         cluster.kill(2)
-        dropped = cluster.brokers[1].parts.metrics.dropped_load_samples
+        dropped = cluster.brokers[1].context.metrics.dropped_load_samples
         await cluster.until(lambda: dropped.value >= 1, 60)
         await cluster.lead(HOME, 1, [1])
         assert (await samples_of(cluster, TOPIC, 2))[1].broker_id == 1

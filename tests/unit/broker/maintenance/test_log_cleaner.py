@@ -119,7 +119,7 @@ def test_a_damaged_log_is_left_alone_and_the_others_are_not() -> None:
         await cluster.until(lambda: kept(cluster, P1) == "a4 a5")
         assert cluster.disks[1].content(path) == bytes(data)
         assert cluster.brokers[1].failure is None
-        cleaner = cluster.brokers[1].parts.log_cleaner
+        cleaner = cluster.brokers[1].context.log_cleaner
         assert cleaner.uncleanable_count == 1
         await cluster.stop_replica(1, P0, 0, delete=True)
         await cluster.until(lambda: cleaner.uncleanable_count == 0)
@@ -161,7 +161,7 @@ def test_a_replica_that_moves_is_not_compacted() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.lead(P0, 1, [1])
-        cluster.brokers[1].parts.log_dir_moves.begin(P0, "/d2")
+        cluster.brokers[1].context.log_dir_moves.begin(P0, "/d2")
         dirs = cluster.brokers[1].replicas.log_dirs
         await put(cluster, "a1 a2 a3 a4 a5")
         await cluster.until(lambda: dirs.directory_of(P0) == "/d2", 100)

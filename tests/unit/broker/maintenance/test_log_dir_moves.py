@@ -22,7 +22,7 @@ def replicas_of(cluster: Cluster, broker_id: int = 1) -> ReplicaManager:
 
 
 def begin(cluster: Cluster, path: str, name: TopicPartition = P0, broker_id: int = 1) -> None:
-    cluster.brokers[broker_id].parts.log_dir_moves.begin(name, path)
+    cluster.brokers[broker_id].context.log_dir_moves.begin(name, path)
 
 
 def is_at(cluster: Cluster, path: str, name: TopicPartition = P0) -> Callable[[], bool]:
@@ -58,12 +58,12 @@ def test_a_leader_moves_while_it_is_written() -> None:
         partition = replicas_of(cluster).partitions[P0]
         before = partition.log
         begin(cluster, "/d2")
-        assert cluster.brokers[1].parts.log_dir_moves.is_moving(P0)
+        assert cluster.brokers[1].context.log_dir_moves.is_moving(P0)
         await fill(cluster, 5)
         await cluster.until(is_at(cluster, "/d2"))
         assert partition.log is not before
         assert partition.log.log_end_offset == 25
-        assert not cluster.brokers[1].parts.log_dir_moves.is_moving(P0)
+        assert not cluster.brokers[1].context.log_dir_moves.is_moving(P0)
         produced = await cluster.produce(1, P0, batch(b"new"))
         assert (produced.error_code, produced.base_offset) == (0, 25)
         assert (await cluster.fetch(1, P0, 0)).error_code == 0
@@ -200,7 +200,7 @@ def test_a_replica_that_is_stopped(*, delete: bool) -> None:
         await cluster.stop_replica(1, P0, 0, delete=delete)
         dirs = replicas_of(cluster).log_dirs
         assert (P0 in dirs.futures) == (not delete)
-        begun = cluster.brokers[1].parts.log_dir_moves
+        begun = cluster.brokers[1].context.log_dir_moves
         await cluster.until(lambda: begun.is_moving(P0) == (not delete))
 
     simulate(main, 1, **SLOW)

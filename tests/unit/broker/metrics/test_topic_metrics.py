@@ -4,7 +4,7 @@ from tests.unit.broker.broker_cluster import P0, Cluster, batch, simulate
 
 def values(cluster: Cluster, name: str) -> dict[tuple[str, ...], float]:
     """Return the samples of one metric of broker 1, by their labels."""
-    registry = cluster.brokers[1].parts.metrics.registry
+    registry = cluster.brokers[1].context.metrics.registry
     return {
         tuple(sample.labels.values()): sample.value
         for family in registry.collect()

@@ -67,10 +67,10 @@ def test_the_term_grows_when_leading_ends_and_not_when_it_goes_on() -> None:
     replica = partition()
     replica.lead(state(1, 1), BOTH, 0.0)
     replica.lead(state(1, 2), BOTH, 0.0)
-    term = replica.term
+    leadership_generation = replica.leadership_generation
     replica.follow(state(2, 3), BOTH)
     replica.lead(state(1, 4), BOTH, 0.0)
-    assert replica.term > term
+    assert replica.leadership_generation > leadership_generation
 
 
 @pytest.mark.parametrize(

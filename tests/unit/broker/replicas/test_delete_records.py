@@ -87,7 +87,7 @@ def test_what_is_refused_altogether() -> None:
             (TopicPartition("elsewhere", 0), ErrorCode.NOT_LEADER_OR_FOLLOWER),
         ):
             assert delete(cluster, 0, name).error == code
-        parts = cluster.brokers[1].parts
+        parts = cluster.brokers[1].context
         parts.configs.set_topic(P0.topic, {"cleanup.policy": "compact"})
         parts.replicas.reconfigure([P0.topic])
         assert delete(cluster, 1).error == ErrorCode.POLICY_VIOLATION
@@ -122,7 +122,7 @@ async def waiting(
     deletion = delete(cluster, 7)
     assert deletion.is_waiting
     operation = DelayedDeleteRecords(timeout_ms, replicas, [deletion], answer.set_result)
-    replicas.delays.wait_for_log_starts(operation, operation.waited_for)
+    replicas.purgatories.wait_for_log_starts(operation, operation.waited_for)
     assert not answer.done()
     return answer, operation
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ballast.broker.replicas.fetch import FetchPlan, read
+from ballast.broker.replicas.fetch import FetchParams, read
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.records.fetch import FetchPartition
@@ -97,7 +97,7 @@ def test_at_least_one_batch_in_all_whatever_its_size() -> None:
             await cluster.lead(name, 1, [1])
             await cluster.produce(1, name, batch(bytes(5000)))
         asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=10)
-        plan = FetchPlan(
+        plan = FetchParams(
             replica_id=-1,
             version=12,
             min_bytes=1,

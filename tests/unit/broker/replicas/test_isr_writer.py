@@ -15,7 +15,7 @@ def test_a_dead_follower_leaves_the_isr_and_controllers_are_told() -> None:
         assert (answer.error_code, answer.base_offset) == (0, 1)
         assert set(cluster.state(P0).isr) == {1, 2}
         await cluster.until(lambda: cluster.zookeeper.children_of(isr_changes.PATH))
-        registry = cluster.brokers[1].parts.metrics.registry
+        registry = cluster.brokers[1].context.metrics.registry
         assert registry.get_sample_value("ballast_broker_isr_shrinks_total") == 1
 
     simulate(main)

@@ -281,6 +281,6 @@ def test_what_was_written_while_an_earlier_process_was_registered_counts() -> No
             assert not starting.done()
             await cluster.lead(P0, 2, [1, 2], isr=[2, 1], to=[])
         assert P0 in cluster.brokers[1].replicas.missing
-        assert cluster.brokers[1].parts.metadata.expects_partitions
+        assert cluster.brokers[1].context.metadata.expects_partitions
 
     simulate(main)

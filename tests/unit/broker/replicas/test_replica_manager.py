@@ -66,7 +66,7 @@ def test_a_topics_settings_reach_its_logs() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.lead(P0, 1, [1])
-        parts = cluster.brokers[1].parts
+        parts = cluster.brokers[1].context
         parts.configs.set_topic(P0.topic, {"max.message.bytes": "70"})
         parts.replicas.reconfigure([P0.topic])
         answer = await cluster.produce(1, P0, batch(bytes(100)))

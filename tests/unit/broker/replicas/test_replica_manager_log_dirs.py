@@ -85,7 +85,7 @@ def test_a_follower_whose_disk_fails_stops_to_follow() -> None:
         for name in (P0, P1):
             await cluster.produce(2, name, batch(b"b"))
         await cluster.until(lambda: cluster.state(P0).isr == (2,))
-        fetchers = cluster.brokers[1].parts.fetchers
+        fetchers = cluster.brokers[1].context.fetchers
         assert (fetchers.is_followed(P0), fetchers.is_followed(P1)) == (False, True)
         assert cluster.state(P1).isr == (1, 2)
 
@@ -150,7 +150,7 @@ def test_a_replica_that_the_disk_does_not_let_go_is_not_told_to_be_deleted() -> 
         await two_partitions(cluster)
         fail(cluster, "rename")
         stop = ReplicaStop(name=P0, leader_epoch=EPOCH_DURING_DELETE, delete=True)
-        leadership = cluster.brokers[1].parts.leadership
+        leadership = cluster.brokers[1].context.replica_roles
         for _ in range(2):
             assert leadership.stop([stop]) == {P0: ErrorCode.KAFKA_STORAGE_ERROR}
         assert cluster.brokers[1].replicas.is_offline(P0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ballast.net.client.last_response import LastAnswer
+from ballast.net.client.last_response import LastResponse
 from ballast.protocol.errors import DecodeError
 from ballast.protocol.frames import encode_response
 from ballast.protocol.messages.cluster.metadata import MetadataResponse, MetadataResponseTopic
@@ -17,21 +17,21 @@ def frame(correlation_id: int, *topics: str) -> memoryview:
 
 
 def test_an_answer_that_is_the_same_is_the_same_object() -> None:
-    last = LastAnswer()
+    last = LastResponse()
     first = last.decode(MetadataResponse, VERSION, frame(1, "a"))
     assert last.decode(MetadataResponse, VERSION, frame(2, "a")) is first
     assert [topic.name for topic in first.topics] == ["a"]
 
 
 def test_another_answer_is_decoded() -> None:
-    last = LastAnswer()
+    last = LastResponse()
     last.decode(MetadataResponse, VERSION, frame(1, "a"))
     second = last.decode(MetadataResponse, VERSION, frame(2, "b"))
     assert [topic.name for topic in second.topics] == ["b"]
 
 
 def test_an_answer_that_cannot_be_read_is_not_remembered() -> None:
-    last = LastAnswer()
+    last = LastResponse()
     first = last.decode(MetadataResponse, VERSION, frame(1, "a"))
     for _ in range(2):
         with pytest.raises(DecodeError):

@@ -13,7 +13,7 @@ from ballast.net.server.connection import Connection
 from ballast.net.server.counters import ServerCounters
 from ballast.net.server.limits import ServerLimits
 from ballast.net.server.request_memory import RequestMemory
-from ballast.net.server.requests import Handler, RequestContext, ResponseParts
+from ballast.net.server.requests import Handler, ReceivedRequest, ResponseParts
 from ballast.protocol.errors import DecodeError
 from tests.fakes.recording_transport import RecordingTransport
 from tests.simulation.loop import SimulatedLoop, run
@@ -60,8 +60,8 @@ def response(correlation_id: int) -> list[bytes | memoryview]:
     return [pack(">ii", 8, correlation_id), b"done"]
 
 
-def echo(context: RequestContext) -> ResponseParts:
-    return response(context.header.correlation_id)
+def echo(received: ReceivedRequest) -> ResponseParts:
+    return response(received.header.correlation_id)
 
 
 def joined(*correlation_ids: int) -> bytes:
@@ -91,17 +91,17 @@ async def turns(number: int = 5) -> None:
 async def _requests_in_one_read(tasks: asyncio.TaskGroup) -> None:
     seen: list[tuple[int, bytes, str, int]] = []
 
-    def handler(context: RequestContext) -> ResponseParts:
-        header = context.header
+    def handler(received: ReceivedRequest) -> ResponseParts:
+        header = received.header
         seen.append(
             (
                 header.correlation_id,
-                bytes(context.body),
-                context.peer_host,
-                context.connection_id,
+                bytes(received.body),
+                received.peer_host,
+                received.connection_id,
             )
         )
-        return echo(context)
+        return echo(received)
 
     transport = Owner(handler, tasks).connect()
     transport.feed(request(1, b"one") + request(2, b"two") + request(3, b"three")[:9])
@@ -115,10 +115,10 @@ async def _requests_in_one_read(tasks: asyncio.TaskGroup) -> None:
 async def _answers_in_order(tasks: asyncio.TaskGroup) -> None:
     futures: dict[int, asyncio.Future[ResponseParts | None]] = {}
 
-    def handler(context: RequestContext) -> Any:
-        number = context.header.correlation_id
+    def handler(received: ReceivedRequest) -> Any:
+        number = received.header.correlation_id
         if number == 4:
-            return echo(context)
+            return echo(received)
         if number == 5:
             return None
         futures[number] = asyncio.get_running_loop().create_future()
@@ -151,8 +151,8 @@ async def _coroutines(tasks: asyncio.TaskGroup) -> None:
 async def _bound_in_flight(tasks: asyncio.TaskGroup) -> None:
     futures: list[asyncio.Future[ResponseParts | None]] = []
 
-    def handler(context: RequestContext) -> Any:
-        del context
+    def handler(received: ReceivedRequest) -> Any:
+        del received
         futures.append(asyncio.get_running_loop().create_future())
         return futures[-1]
 
@@ -177,9 +177,9 @@ async def _bound_in_flight(tasks: asyncio.TaskGroup) -> None:
 async def _slow_reader(tasks: asyncio.TaskGroup) -> None:
     started = []
 
-    def handler(context: RequestContext) -> ResponseParts:
-        started.append(context.header.correlation_id)
-        return [pack(">ii", 300_004, context.header.correlation_id), b"x" * 300_000]
+    def handler(received: ReceivedRequest) -> ResponseParts:
+        started.append(received.header.correlation_id)
+        return [pack(">ii", 300_004, received.header.correlation_id), b"x" * 300_000]
 
     owner = Owner(handler, tasks)
     transport = owner.connect(RecordingTransport(accepts=0))
@@ -338,8 +338,8 @@ test_claims_cost_nothing = simulated(_half_open_claims)
 
 
 def _fail(error: Exception) -> Handler:
-    def handler(context: RequestContext) -> ResponseParts:
-        del context
+    def handler(received: ReceivedRequest) -> ResponseParts:
+        del received
         raise error
 
     return handler

@@ -6,7 +6,7 @@ import pytest
 
 from ballast.net.server.limits import ServerLimits
 from ballast.net.server.liveness import EARLY_S, Liveness
-from ballast.net.server.requests import RequestContext, ResponseParts
+from ballast.net.server.requests import ReceivedRequest, ResponseParts
 from tests.unit.net.server.test_connection import Owner, request, response, simulated
 
 LIMITS = ServerLimits(
@@ -129,7 +129,7 @@ def test_it_is_asked_when_the_idle_time_is_over_and_not_at_every_turn_after_that
 async def _idle_with_requests_under_way(tasks: asyncio.TaskGroup) -> None:
     futures: list[asyncio.Future[ResponseParts | None]] = []
 
-    def handler(_: RequestContext) -> asyncio.Future[ResponseParts | None]:
+    def handler(_: ReceivedRequest) -> asyncio.Future[ResponseParts | None]:
         futures.append(asyncio.get_running_loop().create_future())
         return futures[-1]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ballast.net.server.pending_responses import Unanswered
+from ballast.net.server.pending_responses import PendingResponse
 from ballast.net.server.requests import ResponseParts
 
 
@@ -13,7 +13,7 @@ class Taker:
     def __init__(self) -> None:
         self.heard: list[str] = []
 
-    def send_answers(self) -> None:
+    def send_responses(self) -> None:
         self.heard.append("there")
 
     def fail(self, reason: str) -> None:
@@ -33,7 +33,7 @@ async def bug() -> ResponseParts:
 
 
 async def test_an_answer_that_is_there_needs_no_waiting() -> None:
-    request = Unanswered(Taker(), [b"x"])
+    request = PendingResponse(Taker(), [b"x"])
     assert request.is_done
     request.cancel()
 
@@ -41,7 +41,7 @@ async def test_an_answer_that_is_there_needs_no_waiting() -> None:
 @pytest.mark.parametrize("kind", ["coroutine", "future"])
 async def test_an_answer_that_comes_later(kind: str) -> None:
     taker = Taker()
-    request = Unanswered(taker)
+    request = PendingResponse(taker)
     async with asyncio.TaskGroup() as tasks:
         answer: Any = parts() if kind == "coroutine" else tasks.create_task(parts())
         request.wait_for(answer, tasks)
@@ -54,7 +54,7 @@ async def test_an_answer_that_comes_later(kind: str) -> None:
 async def test_a_bug_is_told_and_ends_no_group() -> None:
     taker = Taker()
     async with asyncio.TaskGroup() as tasks:
-        Unanswered(taker).wait_for(bug(), tasks)
+        PendingResponse(taker).wait_for(bug(), tasks)
     await asyncio.sleep(0)
     assert taker.heard == ["ZeroDivisionError()"]
 
@@ -62,7 +62,7 @@ async def test_a_bug_is_told_and_ends_no_group() -> None:
 async def test_a_cancelled_answer_is_told_even_if_it_never_began() -> None:
     taker = Taker()
     async with asyncio.TaskGroup() as tasks:
-        request = Unanswered(taker)
+        request = PendingResponse(taker)
         request.wait_for(parts(), tasks)
         request.cancel()
     await asyncio.sleep(0)

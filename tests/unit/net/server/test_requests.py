@@ -1,13 +1,13 @@
-"""A request's context is a value."""
+"""A request's received is a value."""
 
 import pytest
 
-from ballast.net.server.requests import RequestContext
+from ballast.net.server.requests import ReceivedRequest
 from ballast.protocol.frames import RequestHeader
 
 
 def test_a_context_cannot_be_changed() -> None:
-    context = RequestContext(RequestHeader(3, 9, 1, None), memoryview(b""), "host", 1)
+    received = ReceivedRequest(RequestHeader(3, 9, 1, None), memoryview(b""), "host", 1)
 
     with pytest.raises(AttributeError):
-        context.peer_host = "other"  # type: ignore[misc]
+        received.peer_host = "other"  # type: ignore[misc]

@@ -10,7 +10,7 @@ import pytest
 import uvloop
 
 from ballast.net.server.limits import ServerLimits
-from ballast.net.server.requests import RequestContext, ResponseParts
+from ballast.net.server.requests import ReceivedRequest, ResponseParts
 from ballast.net.server.server import Server
 from tests.simulation.hosts import Host
 from tests.simulation.loop import SimulatedLoop, run
@@ -19,8 +19,8 @@ REQUEST = pack(">ihhih", 10, 0, 8, 1, -1)
 RESPONSE = pack(">ii", 4, 1)
 
 
-def echo(context: RequestContext) -> ResponseParts:
-    return [pack(">ii", 4, context.header.correlation_id)]
+def echo(received: ReceivedRequest) -> ResponseParts:
+    return [pack(">ii", 4, received.header.correlation_id)]
 
 
 class Client(asyncio.Protocol):
@@ -93,9 +93,9 @@ def test_connections_are_bounded_in_all_and_per_address() -> None:
 
 
 def test_close_answers_what_was_started_and_drops_the_rest() -> None:
-    async def answer(context: RequestContext) -> ResponseParts:
-        await asyncio.sleep(1 if context.peer_host == "quick" else 100)
-        return echo(context)
+    async def answer(received: ReceivedRequest) -> ResponseParts:
+        await asyncio.sleep(1 if received.peer_host == "quick" else 100)
+        return echo(received)
 
     async def scenario(loop: SimulatedLoop, server: Server) -> None:
         quick, slow, idle = [await connect(loop, name) for name in ("quick", "slow", "idle")]
@@ -122,11 +122,11 @@ def test_real_sockets(event_loop: str) -> None:
         loop = asyncio.get_running_loop()
         sizes: list[int] = []
 
-        def handler(context: RequestContext) -> ResponseParts:
-            sizes.append(len(context.body))
+        def handler(received: ReceivedRequest) -> ResponseParts:
+            sizes.append(len(received.body))
             return [
-                pack(">ii", 4 + len(context.body), context.header.correlation_id),
-                bytes(context.body),
+                pack(">ii", 4 + len(received.body), received.header.correlation_id),
+                bytes(received.body),
             ]
 
         async with asyncio.TaskGroup() as tasks:

@@ -11,7 +11,7 @@ Version notes:
 
 from typing import Final
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.create_acls import (
     AclCreationResult,
@@ -30,21 +30,27 @@ _DESCRIBE_MESSAGE: Final = "No Authorizer is configured on the broker"
 _CHANGE_MESSAGE: Final = "No Authorizer is configured on the broker."
 
 
-async def describe(parts: Parts, request: DescribeAclsRequest, call: Call) -> DescribeAclsResponse:
+async def describe(
+    context: BrokerContext, request: DescribeAclsRequest, info: RequestInfo
+) -> DescribeAclsResponse:
     """Say that there are no lists."""
-    del parts, request, call
+    del context, request, info
     return DescribeAclsResponse(error_code=_CODE, error_message=_DESCRIBE_MESSAGE)
 
 
-async def create(parts: Parts, request: CreateAclsRequest, call: Call) -> CreateAclsResponse:
+async def create(
+    context: BrokerContext, request: CreateAclsRequest, info: RequestInfo
+) -> CreateAclsResponse:
     """Refuse each entry."""
-    del parts, call
+    del context, info
     refused = AclCreationResult(error_code=_CODE, error_message=_CHANGE_MESSAGE)
     return CreateAclsResponse(results=(refused,) * len(request.creations))
 
 
-async def delete(parts: Parts, request: DeleteAclsRequest, call: Call) -> DeleteAclsResponse:
+async def delete(
+    context: BrokerContext, request: DeleteAclsRequest, info: RequestInfo
+) -> DeleteAclsResponse:
     """Refuse each filter."""
-    del parts, call
+    del context, info
     refused = DeleteAclsFilterResult(error_code=_CODE, error_message=_CHANGE_MESSAGE)
     return DeleteAclsResponse(filter_results=(refused,) * len(request.filters))

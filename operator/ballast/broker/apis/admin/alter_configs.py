@@ -12,7 +12,7 @@ Version notes:
 from collections.abc import Mapping
 
 from ballast.broker.apis.admin.incremental_alter_configs import alter_each
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.config.config_changes import Change, Operation
 from ballast.protocol.messages.admin.alter_configs import (
     AlterConfigsRequest,
@@ -22,13 +22,15 @@ from ballast.protocol.messages.admin.alter_configs import (
 )
 
 
-async def handle(parts: Parts, request: AlterConfigsRequest, _call: Call) -> AlterConfigsResponse:
+async def handle(
+    context: BrokerContext, request: AlterConfigsRequest, _info: RequestInfo
+) -> AlterConfigsResponse:
     """Replace the configs of each resource."""
     resources = [
         (resource.resource_type, resource.resource_name, _Replacement(resource))
         for resource in request.resources
     ]
-    outcomes = await alter_each(parts, resources, validate_only=request.validate_only)
+    outcomes = await alter_each(context, resources, validate_only=request.validate_only)
     return AlterConfigsResponse(
         responses=tuple(
             AlterConfigsResourceResponse(

@@ -9,7 +9,7 @@ Behaviour (Kafka ``ReplicaManager.alterReplicaLogDirs``), per replica:
   takes the place of one under way; one to where the replica is ends it.
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.errors import PartitionError
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
@@ -22,7 +22,7 @@ from ballast.protocol.messages.admin.alter_replica_log_dirs import (
 
 
 def handle(
-    parts: Parts, request: AlterReplicaLogDirsRequest, _call: Call
+    context: BrokerContext, request: AlterReplicaLogDirsRequest, _info: RequestInfo
 ) -> AlterReplicaLogDirsResponse:
     """Begin the moves."""
     outcomes: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
@@ -31,7 +31,9 @@ def handle(
             outcomes.setdefault(topic.name, []).extend(
                 AlterReplicaLogDirPartitionResult(
                     partition_index=partition,
-                    error_code=_begin(parts, TopicPartition(topic.name, partition), directory.path),
+                    error_code=_begin(
+                        context, TopicPartition(topic.name, partition), directory.path
+                    ),
                 )
                 for partition in topic.partitions
             )
@@ -43,9 +45,9 @@ def handle(
     )
 
 
-def _begin(parts: Parts, name: TopicPartition, path: str) -> ErrorCode:
+def _begin(context: BrokerContext, name: TopicPartition, path: str) -> ErrorCode:
     try:
-        parts.log_dir_moves.begin(name, path)
+        context.log_dir_moves.begin(name, path)
     except PartitionError as error:
         return error.code
     return ErrorCode.NONE

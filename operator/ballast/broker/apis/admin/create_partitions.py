@@ -15,7 +15,7 @@ import asyncio
 
 import msgspec
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.cluster.new_partitions import with_timeouts
 from ballast.broker.errors import ControllerUnavailable
 from ballast.protocol.error_codes import ErrorCode
@@ -27,12 +27,14 @@ from ballast.protocol.messages.admin.create_partitions import (
 from ballast.protocol.schema import Message
 
 
-async def handle(parts: Parts, request: CreatePartitionsRequest, call: Call) -> Message:
+async def handle(
+    context: BrokerContext, request: CreatePartitionsRequest, info: RequestInfo
+) -> Message:
     """Pass on, and wait for leaders."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + max(request.timeout_ms, 0) / 1000
     try:
-        answer = await parts.controller.request(request, call.version, request.timeout_ms)
+        answer = await context.controller.request(request, info.version, request.timeout_ms)
     except ControllerUnavailable as error:
         return CreatePartitionsResponse(
             results=tuple(
@@ -47,5 +49,7 @@ async def handle(parts: Parts, request: CreatePartitionsRequest, call: Call) -> 
     if request.validate_only or not grown:
         return answer
     expected = {topic.name: topic.count for topic in request.topics if topic.name in grown}
-    settled = await with_timeouts(parts.metadata, answer.results, expected, deadline - loop.time())
+    settled = await with_timeouts(
+        context.metadata, answer.results, expected, deadline - loop.time()
+    )
     return msgspec.structs.replace(answer, results=settled)

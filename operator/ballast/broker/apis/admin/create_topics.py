@@ -18,7 +18,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.cluster.new_partitions import with_timeouts
 from ballast.broker.config.topic_defaults import with_defaults
 from ballast.broker.errors import ControllerUnavailable
@@ -33,14 +33,16 @@ from ballast.protocol.messages.admin.create_topics import (
 from ballast.protocol.schema import Message
 
 
-async def handle(parts: Parts, request: CreateTopicsRequest, call: Call) -> Message:
+async def handle(
+    context: BrokerContext, request: CreateTopicsRequest, info: RequestInfo
+) -> Message:
     """Pass on, and wait for leaders."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + max(request.timeout_ms, 0) / 1000
-    topics = tuple(with_defaults(parts.config, topic) for topic in request.topics)
+    topics = tuple(with_defaults(context.config, topic) for topic in request.topics)
     request = msgspec.structs.replace(request, topics=topics)
     try:
-        answer = await parts.controller.request(request, call.version, request.timeout_ms)
+        answer = await context.controller.request(request, info.version, request.timeout_ms)
     except ControllerUnavailable as error:
         return CreateTopicsResponse(
             topics=tuple(
@@ -51,7 +53,7 @@ async def handle(parts: Parts, request: CreateTopicsRequest, call: Call) -> Mess
             )
         )
     assert isinstance(answer, CreateTopicsResponse)
-    answer = _with_effective_configs(parts, request, answer)
+    answer = _with_effective_configs(context, request, answer)
     created = {t.name: t.num_partitions for t in answer.topics if t.error_code == ErrorCode.NONE}
     if request.validate_only or not created:
         return answer
@@ -60,12 +62,12 @@ async def handle(parts: Parts, request: CreateTopicsRequest, call: Call) -> Mess
         for topic in request.topics
         if topic.name in created
     }
-    settled = await with_timeouts(parts.metadata, answer.topics, expected, deadline - loop.time())
+    settled = await with_timeouts(context.metadata, answer.topics, expected, deadline - loop.time())
     return msgspec.structs.replace(answer, topics=settled)
 
 
 def _with_effective_configs(
-    parts: Parts, request: CreateTopicsRequest, answer: CreateTopicsResponse
+    context: BrokerContext, request: CreateTopicsRequest, answer: CreateTopicsResponse
 ) -> CreateTopicsResponse:
     """Return the answer with what is in force of each new topic's settings, and from where.
 
@@ -79,7 +81,7 @@ def _with_effective_configs(
     return msgspec.structs.replace(
         answer,
         topics=tuple(
-            msgspec.structs.replace(topic, configs=_effective(parts, given[topic.name]))
+            msgspec.structs.replace(topic, configs=_effective(context, given[topic.name]))
             if topic.configs and topic.name in given
             else topic
             for topic in answer.topics
@@ -87,9 +89,11 @@ def _with_effective_configs(
     )
 
 
-def _effective(parts: Parts, values: Mapping[str, str]) -> tuple[CreatableTopicConfigs, ...]:
+def _effective(
+    context: BrokerContext, values: Mapping[str, str]
+) -> tuple[CreatableTopicConfigs, ...]:
     nearest = {
-        name: next(iter(parts.configs.topic_values(values, name))) for name in TOPIC_SETTINGS
+        name: next(iter(context.configs.topic_values(values, name))) for name in TOPIC_SETTINGS
     }
     return tuple(
         CreatableTopicConfigs(name=name, value=setting.in_unit, config_source=setting.source)

@@ -11,7 +11,7 @@ Version notes:
 * up to v5 topics are given by name, from v6 by name or id.
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.errors import ControllerUnavailable
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.delete_topics import (
@@ -23,21 +23,23 @@ from ballast.protocol.messages.admin.delete_topics import (
 from ballast.protocol.schema import Message
 
 
-async def handle(parts: Parts, request: DeleteTopicsRequest, call: Call) -> Message:
+async def handle(
+    context: BrokerContext, request: DeleteTopicsRequest, info: RequestInfo
+) -> Message:
     """Pass on, and answer what the controller answers."""
-    if not parts.config.delete_topic_enable:
+    if not context.config.delete_topic_enable:
         disabled = ErrorCode.TOPIC_DELETION_DISABLED
-        return _all(request, call, disabled if call.version >= 3 else ErrorCode.INVALID_REQUEST)
+        return _all(request, info, disabled if info.version >= 3 else ErrorCode.INVALID_REQUEST)
     try:
-        return await parts.controller.request(request, call.version, request.timeout_ms)
+        return await context.controller.request(request, info.version, request.timeout_ms)
     except ControllerUnavailable as error:
-        return _all(request, call, error.code)
+        return _all(request, info, error.code)
 
 
-def _all(request: DeleteTopicsRequest, call: Call, code: ErrorCode) -> DeleteTopicsResponse:
+def _all(request: DeleteTopicsRequest, info: RequestInfo, code: ErrorCode) -> DeleteTopicsResponse:
     states = (
         request.topics
-        if call.version >= 6
+        if info.version >= 6
         else tuple(DeleteTopicState(name=name) for name in request.topic_names)
     )
     return DeleteTopicsResponse(

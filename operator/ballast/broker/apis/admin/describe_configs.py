@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.config.config import PROPERTIES
 from ballast.broker.config.dynamic_configs import (
     ConfigSource,
@@ -58,18 +58,18 @@ class _Asked:
 
 
 async def handle(
-    parts: Parts, request: DescribeConfigsRequest, call: Call
+    context: BrokerContext, request: DescribeConfigsRequest, info: RequestInfo
 ) -> DescribeConfigsResponse:
     """Describe each resource."""
     results = []
     asked = _Asked(
-        version=call.version,
+        version=info.version,
         synonyms=request.include_synonyms,
         documentation=request.include_documentation,
     )
     for resource in request.resources:
         try:
-            configs = await _describe(parts, asked, resource)
+            configs = await _describe(context, asked, resource)
         except PartitionError as error:
             results.append(_failed(resource, error.code, error.message))
         except (ZooKeeperError, TimeoutError):
@@ -87,46 +87,46 @@ async def handle(
 
 
 async def _describe(
-    parts: Parts, asked: _Asked, resource: DescribeConfigsResource
+    context: BrokerContext, asked: _Asked, resource: DescribeConfigsResource
 ) -> list[DescribeConfigsResourceResult]:
     if resource.resource_type == TOPIC:
-        return await _topic(parts, asked, resource)
+        return await _topic(context, asked, resource)
     if resource.resource_type != BROKER:
         raise PartitionError(ErrorCode.INVALID_REQUEST, "only topics and brokers have configs")
-    check_broker_name(parts, resource.resource_name)
-    return _broker(parts, asked, resource)
+    check_broker_name(context, resource.resource_name)
+    return _broker(context, asked, resource)
 
 
-def check_broker_name(parts: Parts, name: str) -> None:
+def check_broker_name(context: BrokerContext, name: str) -> None:
     """Raise `PartitionError` unless ``name`` is this broker's id, or empty for all brokers."""
-    if name not in ("", str(parts.identity.broker_id)):
+    if name not in ("", str(context.identity.broker_id)):
         raise PartitionError(
             ErrorCode.INVALID_REQUEST,
-            f"Unexpected broker id, expected {parts.identity.broker_id} or empty string, "
+            f"Unexpected broker id, expected {context.identity.broker_id} or empty string, "
             f"but received {name[:100]}",
         )
 
 
-def check_topic(parts: Parts, name: str) -> None:
+def check_topic(context: BrokerContext, name: str) -> None:
     """Raise `PartitionError` unless ``name`` is a topic that exists."""
     try:
         check_topic_name(name)
     except InvalidTopicName as error:
         raise PartitionError(ErrorCode.INVALID_TOPIC_EXCEPTION, str(error)) from error
-    if name not in parts.metadata.topics:
+    if name not in context.metadata.topics:
         raise PartitionError(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
         )
 
 
 async def _topic(
-    parts: Parts, asked: _Asked, resource: DescribeConfigsResource
+    context: BrokerContext, asked: _Asked, resource: DescribeConfigsResource
 ) -> list[DescribeConfigsResourceResult]:
     topic = resource.resource_name
-    check_topic(parts, topic)
+    check_topic(context, topic)
     async with asyncio.timeout(ZOOKEEPER_TIMEOUT_S):
         try:
-            config = await parts.session.use(lambda store: store.topic_config(topic))
+            config = await context.session.use(lambda store: store.topic_config(topic))
             values = topic_values_in_force(config.values)
         except ZnodeError:
             values = {}
@@ -134,7 +134,7 @@ async def _topic(
         _result(
             asked,
             name,
-            list(parts.configs.topic_values(values, name)),
+            list(context.configs.topic_values(values, name)),
             row.type,
             read_only=False,
             documentation=None,
@@ -145,13 +145,13 @@ async def _topic(
 
 
 def _broker(
-    parts: Parts, asked: _Asked, resource: DescribeConfigsResource
+    context: BrokerContext, asked: _Asked, resource: DescribeConfigsResource
 ) -> list[DescribeConfigsResourceResult]:
     results = []
     for name, row in PROPERTIES.items():
         if not _is_wanted(resource, name):
             continue
-        configured = list(parts.configs.broker_values(name))
+        configured = list(context.configs.broker_values(name))
         if not resource.resource_name:
             configured = [
                 value

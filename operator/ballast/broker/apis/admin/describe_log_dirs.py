@@ -11,7 +11,7 @@ Behaviour:
 
 from typing import Final
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.describe_log_dirs import (
@@ -27,7 +27,9 @@ INVALID_OFFSET_LAG: Final = -1
 """Of a future log whose log is not here."""
 
 
-def handle(parts: Parts, request: DescribeLogDirsRequest, _call: Call) -> DescribeLogDirsResponse:
+def handle(
+    context: BrokerContext, request: DescribeLogDirsRequest, _info: RequestInfo
+) -> DescribeLogDirsResponse:
     """Describe the directories."""
     wanted: set[TopicPartition] | None = None
     if request.topics is not None:
@@ -41,15 +43,15 @@ def handle(parts: Parts, request: DescribeLogDirsRequest, _call: Call) -> Descri
             DescribeLogDirsResult(
                 error_code=ErrorCode.KAFKA_STORAGE_ERROR if found.offline else ErrorCode.NONE,
                 log_dir=found.directory,
-                topics=_topics(parts, found, wanted),
+                topics=_topics(context, found, wanted),
             )
-            for found in parts.replicas.log_dirs.describe()
+            for found in context.replicas.log_dirs.describe()
         )
     )
 
 
 def _topics(
-    parts: Parts, found: DirectoryDescription, wanted: set[TopicPartition] | None
+    context: BrokerContext, found: DirectoryDescription, wanted: set[TopicPartition] | None
 ) -> tuple[DescribeLogDirsTopic, ...]:
     by_topic: dict[str, list[DescribeLogDirsPartition]] = {}
     for sizes, is_future in ((found.sizes, False), (found.future_sizes, True)):
@@ -59,7 +61,7 @@ def _topics(
                     DescribeLogDirsPartition(
                         partition_index=name.partition,
                         partition_size=size,
-                        offset_lag=_future_lag(parts, name) if is_future else _lag(parts, name),
+                        offset_lag=_future_lag(context, name) if is_future else _lag(context, name),
                         is_future_key=is_future,
                     )
                 )
@@ -69,15 +71,15 @@ def _topics(
     )
 
 
-def _lag(parts: Parts, name: TopicPartition) -> int:
-    partition = parts.replicas.partitions.get(name)
+def _lag(context: BrokerContext, name: TopicPartition) -> int:
+    partition = context.replicas.partitions.get(name)
     if partition is None or partition.view is not None:
         return 0
-    return parts.fetchers.lag(name)
+    return context.fetchers.lag(name)
 
 
-def _future_lag(parts: Parts, name: TopicPartition) -> int:
-    dirs = parts.replicas.log_dirs
+def _future_lag(context: BrokerContext, name: TopicPartition) -> int:
+    dirs = context.replicas.log_dirs
     current, future = dirs.get(name), dirs.get_future(name)
     if current is None or future is None:
         return INVALID_OFFSET_LAG

@@ -8,7 +8,7 @@ Version notes:
 * v0 elects preferred leaders only; v1 has the election type.
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.errors import ControllerUnavailable
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.elect_leaders import (
@@ -20,17 +20,19 @@ from ballast.protocol.messages.admin.elect_leaders import (
 from ballast.protocol.schema import Message
 
 
-async def handle(parts: Parts, request: ElectLeadersRequest, call: Call) -> Message:
+async def handle(
+    context: BrokerContext, request: ElectLeadersRequest, info: RequestInfo
+) -> Message:
     """Pass on, and answer what the controller answers."""
     try:
-        return await parts.controller.request(request, call.version, request.timeout_ms)
+        return await context.controller.request(request, info.version, request.timeout_ms)
     except ControllerUnavailable as error:
-        return _all(request, call, error.code)
+        return _all(request, info, error.code)
 
 
-def _all(request: ElectLeadersRequest, call: Call, code: ErrorCode) -> ElectLeadersResponse:
+def _all(request: ElectLeadersRequest, info: RequestInfo, code: ErrorCode) -> ElectLeadersResponse:
     return ElectLeadersResponse(
-        error_code=code if call.version >= 1 else ErrorCode.NONE,
+        error_code=code if info.version >= 1 else ErrorCode.NONE,
         replica_election_results=tuple(
             ReplicaElectionResult(
                 topic=topic.topic,

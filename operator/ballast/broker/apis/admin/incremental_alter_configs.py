@@ -28,7 +28,7 @@ from ballast.broker.apis.admin.describe_configs import (
     check_broker_name,
     check_topic,
 )
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.config.config_changes import Change, apply_to_broker, apply_to_topic
 from ballast.broker.errors import PartitionError
 from ballast.protocol.error_codes import ErrorCode
@@ -58,14 +58,14 @@ class Outcome(NamedTuple):
 
 
 async def handle(
-    parts: Parts, request: IncrementalAlterConfigsRequest, _call: Call
+    context: BrokerContext, request: IncrementalAlterConfigsRequest, _info: RequestInfo
 ) -> IncrementalAlterConfigsResponse:
     """Alter each resource."""
     resources = [
         (resource.resource_type, resource.resource_name, _as_asked(resource))
         for resource in request.resources
     ]
-    outcomes = await alter_each(parts, resources, validate_only=request.validate_only)
+    outcomes = await alter_each(context, resources, validate_only=request.validate_only)
     return IncrementalAlterConfigsResponse(
         responses=tuple(
             AlterConfigsResourceResponse(
@@ -88,7 +88,7 @@ def _as_asked(resource: AlterConfigsResource) -> Callable[[Mapping[str, str]], l
 
 
 async def alter_each(
-    parts: Parts, resources: Sequence[Resource], *, validate_only: bool
+    context: BrokerContext, resources: Sequence[Resource], *, validate_only: bool
 ) -> list[Outcome]:
     """Alter resources independently of one another; return how each ended."""
     names = [(resource_type, name) for resource_type, name, _ in resources]
@@ -99,7 +99,7 @@ async def alter_each(
         try:
             _check_once(names, name)
             async with asyncio.timeout(ZOOKEEPER_TIMEOUT_S):
-                await _alter(parts, resource, validate_only=validate_only)
+                await _alter(context, resource, validate_only=validate_only)
         except PartitionError as error:
             code, message = error.code, error.message
         except NoNode:
@@ -119,19 +119,19 @@ def _check_once(names: list[tuple[int, str]], name: tuple[int, str]) -> None:
         raise PartitionError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
 
 
-async def _alter(parts: Parts, resource: Resource, *, validate_only: bool) -> None:
+async def _alter(context: BrokerContext, resource: Resource, *, validate_only: bool) -> None:
     resource_type, name, _ = resource
     if resource_type == TOPIC:
-        check_topic(parts, name)
+        check_topic(context, name)
     elif resource_type == BROKER:
-        check_broker_name(parts, name)
+        check_broker_name(context, name)
     else:
         raise PartitionError(ErrorCode.INVALID_REQUEST, "only topics and brokers have configs")
     alter = _alter_topic if resource_type == TOPIC else _alter_broker
     for _ in range(MAX_CONFLICTS):
         try:
-            await parts.session.use(
-                lambda store: alter(parts, store, resource, validate_only=validate_only)
+            await context.session.use(
+                lambda store: alter(context, store, resource, validate_only=validate_only)
             )
         except BadVersion:
             continue
@@ -140,18 +140,18 @@ async def _alter(parts: Parts, resource: Resource, *, validate_only: bool) -> No
 
 
 async def _alter_topic(
-    parts: Parts, store: BrokerStore, resource: Resource, *, validate_only: bool
+    context: BrokerContext, store: BrokerStore, resource: Resource, *, validate_only: bool
 ) -> None:
     _, topic, changes = resource
     current = await store.topic_config(topic)
     values = apply_to_topic(current.values, changes(current.values))
     if not validate_only and values != current.values:
         await store.write_topic_config(topic, values, current.version)
-        parts.config_watcher.take_topic(topic, values)
+        context.config_watcher.take_topic(topic, values)
 
 
 async def _alter_broker(
-    parts: Parts, store: BrokerStore, resource: Resource, *, validate_only: bool
+    context: BrokerContext, store: BrokerStore, resource: Resource, *, validate_only: bool
 ) -> None:
     _, name, changes = resource
     broker_id = int(name) if name else None
@@ -159,4 +159,4 @@ async def _alter_broker(
     values = apply_to_broker(current.values, changes(current.values), all_brokers=not name)
     if not validate_only and values != current.values:
         await store.write_broker_config(broker_id, values, current.version)
-        await parts.config_watcher.reload_brokers(store)
+        await context.config_watcher.reload_brokers(store)

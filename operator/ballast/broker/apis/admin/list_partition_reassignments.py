@@ -5,7 +5,7 @@ Behaviour:
   not answer.
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.errors import ControllerUnavailable
 from ballast.protocol.messages.admin.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
@@ -14,10 +14,12 @@ from ballast.protocol.messages.admin.list_partition_reassignments import (
 from ballast.protocol.schema import Message
 
 
-async def handle(parts: Parts, request: ListPartitionReassignmentsRequest, call: Call) -> Message:
+async def handle(
+    context: BrokerContext, request: ListPartitionReassignmentsRequest, info: RequestInfo
+) -> Message:
     """Pass on, and answer what the controller answers."""
     try:
-        return await parts.controller.request(request, call.version, request.timeout_ms)
+        return await context.controller.request(request, info.version, request.timeout_ms)
     except ControllerUnavailable as error:
         return ListPartitionReassignmentsResponse(
             error_code=error.code, error_message=error.code.message

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.protocol.api_keys import APIS, ApiKey
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.cluster.api_versions import (
@@ -30,9 +30,11 @@ SERVED_KEYS: Final = tuple(ApiKey)
 _SOFTWARE_NAME: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
-def handle(_parts: Parts, request: ApiVersionsRequest, call: Call) -> ApiVersionsResponse:
+def handle(
+    _context: BrokerContext, request: ApiVersionsRequest, info: RequestInfo
+) -> ApiVersionsResponse:
     """Answer with every served key."""
-    if call.version >= 3 and not (
+    if info.version >= 3 and not (
         _SOFTWARE_NAME.fullmatch(request.client_software_name)
         and _SOFTWARE_NAME.fullmatch(request.client_software_version)
     ):

@@ -6,7 +6,7 @@ Behaviour:
 * Nothing is authorised here, so the authorised operations are left unstated.
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.cluster.describe_cluster import (
     DescribeClusterBroker,
@@ -16,14 +16,14 @@ from ballast.protocol.messages.cluster.describe_cluster import (
 
 
 async def handle(
-    parts: Parts, _request: DescribeClusterRequest, _call: Call
+    context: BrokerContext, _request: DescribeClusterRequest, _info: RequestInfo
 ) -> DescribeClusterResponse:
     """Answer from the cache."""
-    await parts.metadata.wait_until_filled()
+    await context.metadata.wait_until_filled()
     return DescribeClusterResponse(
         error_code=ErrorCode.NONE,
-        cluster_id=parts.identity.cluster_id,
-        controller_id=parts.metadata.controller_id,
+        cluster_id=context.identity.cluster_id,
+        controller_id=context.metadata.controller_id,
         brokers=tuple(
             DescribeClusterBroker(
                 broker_id=broker.broker_id,
@@ -31,6 +31,6 @@ async def handle(
                 port=broker.endpoint.port,
                 rack=broker.rack,
             )
-            for broker in parts.metadata.brokers.values()
+            for broker in context.metadata.brokers.values()
         ),
     )

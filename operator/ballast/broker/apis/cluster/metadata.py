@@ -23,7 +23,7 @@ from collections.abc import Coroutine, Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.cluster.metadata_cache import MetadataCache, PartitionMetadata
 from ballast.model.ids import NO_LEADER
 from ballast.model.topics import (
@@ -45,35 +45,37 @@ NO_TOPIC_ID: Final = UUID(int=0)
 
 
 def handle(
-    parts: Parts, request: MetadataRequest, call: Call
+    context: BrokerContext, request: MetadataRequest, info: RequestInfo
 ) -> MetadataResponse | Coroutine[Any, Any, MetadataResponse]:
     """Answer from the cache, at once unless it is empty or topics are to be created first."""
-    if not parts.metadata.is_filled:
-        return _once_filled(parts, request, call)
-    return _handle(parts, request, call)
+    if not context.metadata.is_filled:
+        return _once_filled(context, request, info)
+    return _handle(context, request, info)
 
 
-async def _once_filled(parts: Parts, request: MetadataRequest, call: Call) -> MetadataResponse:
-    await parts.metadata.wait_until_filled()
-    answer = _handle(parts, request, call)
+async def _once_filled(
+    context: BrokerContext, request: MetadataRequest, info: RequestInfo
+) -> MetadataResponse:
+    await context.metadata.wait_until_filled()
+    answer = _handle(context, request, info)
     return answer if isinstance(answer, MetadataResponse) else await answer
 
 
 def _handle(
-    parts: Parts, request: MetadataRequest, call: Call
+    context: BrokerContext, request: MetadataRequest, info: RequestInfo
 ) -> MetadataResponse | Coroutine[Any, Any, MetadataResponse]:
-    names = _names(parts.metadata, request, call)
-    if parts.config.auto_create_topics_enable and request.allow_auto_topic_creation:
-        creatable = [name for name in names if _is_creatable(parts.metadata, name)]
+    names = _names(context.metadata, request, info)
+    if context.config.auto_create_topics_enable and request.allow_auto_topic_creation:
+        creatable = [name for name in names if _is_creatable(context.metadata, name)]
         if creatable:
-            return _create_and_answer(parts, names, creatable, call)
-    return _answer(parts, names, call, {})
+            return _create_and_answer(context, names, creatable, info)
+    return _answer(context, names, info, {})
 
 
 async def _create_and_answer(
-    parts: Parts, names: list[str], creatable: list[str], call: Call
+    context: BrokerContext, names: list[str], creatable: list[str], info: RequestInfo
 ) -> MetadataResponse:
-    return _answer(parts, names, call, await parts.auto_creation.create(creatable))
+    return _answer(context, names, info, await context.auto_creation.create(creatable))
 
 
 def _is_creatable(cache: MetadataCache, name: str) -> bool:
@@ -85,9 +87,9 @@ def _is_creatable(cache: MetadataCache, name: str) -> bool:
 
 
 def _answer(
-    parts: Parts, names: list[str], call: Call, errors: Mapping[str, int]
+    context: BrokerContext, names: list[str], info: RequestInfo, errors: Mapping[str, int]
 ) -> MetadataResponse:
-    cache = parts.metadata
+    cache = context.metadata
     return MetadataResponse(
         brokers=tuple(
             MetadataResponseBroker(
@@ -98,14 +100,14 @@ def _answer(
             )
             for broker in cache.brokers.values()
         ),
-        cluster_id=parts.identity.cluster_id,
+        cluster_id=context.identity.cluster_id,
         controller_id=cache.controller_id,
-        topics=tuple(_topic(cache, name, call.version, errors.get(name)) for name in names),
+        topics=tuple(_topic(cache, name, info.version, errors.get(name)) for name in names),
     )
 
 
-def _names(cache: MetadataCache, request: MetadataRequest, call: Call) -> list[str]:
-    if request.topics is None or (call.version == 0 and not request.topics):
+def _names(cache: MetadataCache, request: MetadataRequest, info: RequestInfo) -> list[str]:
+    if request.topics is None or (info.version == 0 and not request.topics):
         return sorted(cache.topics)
     return list(dict.fromkeys(topic.name or "" for topic in request.topics))
 

@@ -5,7 +5,7 @@ Behaviour:
 * Without a controller the answer is NOT_CONTROLLER, or REQUEST_TIMED_OUT if the outcome is unknown.
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.errors import ControllerUnavailable
 from ballast.protocol.messages.control.controlled_shutdown import (
     ControlledShutdownRequest,
@@ -17,9 +17,11 @@ TIMEOUT_MS = 30_000
 """The request states no timeout of its own."""
 
 
-async def handle(parts: Parts, request: ControlledShutdownRequest, call: Call) -> Message:
+async def handle(
+    context: BrokerContext, request: ControlledShutdownRequest, info: RequestInfo
+) -> Message:
     """Pass on, and answer what the controller answers."""
     try:
-        return await parts.controller.request(request, call.version, TIMEOUT_MS)
+        return await context.controller.request(request, info.version, TIMEOUT_MS)
     except ControllerUnavailable as error:
         return ControlledShutdownResponse(error_code=error.code)

@@ -16,7 +16,7 @@ Version notes:
 from collections.abc import Iterator
 from uuid import UUID
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.following.replica_roles import LeadershipChange
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Broker, Endpoint
@@ -33,13 +33,17 @@ from ballast.protocol.messages.control.leader_and_isr import (
 )
 
 
-async def handle(parts: Parts, request: LeaderAndIsrRequest, call: Call) -> LeaderAndIsrResponse:
+async def handle(
+    context: BrokerContext, request: LeaderAndIsrRequest, info: RequestInfo
+) -> LeaderAndIsrResponse:
     """Give the replicas named their roles."""
-    changes = list(_changes(request, call.version))
-    fence = parts.replicas.fence
+    changes = list(_changes(request, info.version))
+    fence = context.replicas.fence
     fenced = fence.check(request.controller_epoch, request.broker_epoch)
     if fenced is None:
-        await parts.config_watcher.learn({c.name.topic for c in changes if _is_legal(c.name.topic)})
+        await context.config_watcher.learn(
+            {c.name.topic for c in changes if _is_legal(c.name.topic)}
+        )
         # Another controller, or another registration, may have come up meanwhile.
         fenced = fence.check(request.controller_epoch, request.broker_epoch)
     if fenced is not None:
@@ -51,8 +55,8 @@ async def handle(parts: Parts, request: LeaderAndIsrRequest, call: Call) -> Lead
         )
         for leader in request.live_leaders
     }
-    outcomes = parts.leadership.take(changes, live_leaders)
-    return _response(changes, outcomes, call.version)
+    outcomes = context.replica_roles.take(changes, live_leaders)
+    return _response(changes, outcomes, info.version)
 
 
 def _is_legal(topic: str) -> bool:

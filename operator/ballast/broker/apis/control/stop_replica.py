@@ -13,7 +13,7 @@ Version notes:
 
 from collections.abc import Iterator
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.following.replica_roles import ReplicaStop
 from ballast.model.ids import NO_EPOCH, TopicPartition
 from ballast.protocol.messages.control.stop_replica import (
@@ -23,12 +23,14 @@ from ballast.protocol.messages.control.stop_replica import (
 )
 
 
-def handle(parts: Parts, request: StopReplicaRequest, call: Call) -> StopReplicaResponse:
+def handle(
+    context: BrokerContext, request: StopReplicaRequest, info: RequestInfo
+) -> StopReplicaResponse:
     """Stop, and delete, the replicas named."""
-    fenced = parts.replicas.fence.check(request.controller_epoch, request.broker_epoch)
+    fenced = context.replicas.fence.check(request.controller_epoch, request.broker_epoch)
     if fenced is not None:
         return StopReplicaResponse(error_code=fenced)
-    outcomes = parts.leadership.stop(_stops(request, call.version))
+    outcomes = context.replica_roles.stop(_stops(request, info.version))
     return StopReplicaResponse(
         partition_errors=tuple(
             StopReplicaPartitionError(

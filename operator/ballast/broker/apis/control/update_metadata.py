@@ -16,7 +16,7 @@ Version notes:
 
 from collections.abc import Iterable, Iterator
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.cluster.metadata_cache import PartitionMetadata
 from ballast.broker.following.strays import find_strays
 from ballast.model.brokers import Broker, Endpoint
@@ -30,22 +30,24 @@ from ballast.protocol.messages.control.update_metadata import (
 )
 
 
-def handle(parts: Parts, request: UpdateMetadataRequest, call: Call) -> UpdateMetadataResponse:
+def handle(
+    context: BrokerContext, request: UpdateMetadataRequest, info: RequestInfo
+) -> UpdateMetadataResponse:
     """Take the controller's picture of the cluster."""
-    fenced = parts.replicas.fence.check(request.controller_epoch, request.broker_epoch)
+    fenced = context.replicas.fence.check(request.controller_epoch, request.broker_epoch)
     if fenced is not None:
         return UpdateMetadataResponse(error_code=fenced)
-    described = dict(_entries(request, call.version))
-    deleted = parts.metadata.update(
+    described = dict(_entries(request, info.version))
+    deleted = context.metadata.update(
         described.items(),
-        _brokers(request.live_brokers, call.version),
+        _brokers(request.live_brokers, info.version),
         {topic.topic_name: topic.topic_id for topic in request.topic_states if topic.topic_id.int},
     )
-    parts.leadership.stop(list(find_strays(parts.replicas, described)))
-    parts.replicas.missing.metadata_changed(described)
-    parts.replicas.damaged.metadata_changed(described)
-    parts.leadership.find_leaders()
-    parts.groups.coordinator.forget_partitions(sorted(deleted))
+    context.replica_roles.stop(list(find_strays(context.replicas, described)))
+    context.replicas.missing.metadata_changed(described)
+    context.replicas.damaged.metadata_changed(described)
+    context.replica_roles.find_leaders()
+    context.groups.coordinator.forget_partitions(sorted(deleted))
     return UpdateMetadataResponse(error_code=ErrorCode.NONE)
 
 

@@ -5,7 +5,7 @@ Behaviour:
   not there GROUP_ID_NOT_FOUND.
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.protocol.messages.groups.delete_groups import (
     DeletableGroupResult,
     DeleteGroupsRequest,
@@ -13,9 +13,11 @@ from ballast.protocol.messages.groups.delete_groups import (
 )
 
 
-def handle(parts: Parts, request: DeleteGroupsRequest, _call: Call) -> DeleteGroupsResponse:
+def handle(
+    context: BrokerContext, request: DeleteGroupsRequest, _info: RequestInfo
+) -> DeleteGroupsResponse:
     """Delete each group."""
-    coordinator = parts.groups.coordinator
+    coordinator = context.groups.coordinator
     return DeleteGroupsResponse(
         results=tuple(
             DeletableGroupResult(group_id=name, error_code=coordinator.delete_group(name))

@@ -9,7 +9,7 @@ Version notes:
 * v4 instance ids of static members.
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.coordinator.group import Group
 from ballast.coordinator.member import Member
 from ballast.coordinator.states import GroupState
@@ -22,13 +22,15 @@ from ballast.protocol.messages.groups.describe_groups import (
 )
 
 
-def handle(parts: Parts, request: DescribeGroupsRequest, _call: Call) -> DescribeGroupsResponse:
+def handle(
+    context: BrokerContext, request: DescribeGroupsRequest, _info: RequestInfo
+) -> DescribeGroupsResponse:
     """Describe each group."""
-    return DescribeGroupsResponse(groups=tuple(_describe(parts, name) for name in request.groups))
+    return DescribeGroupsResponse(groups=tuple(_describe(context, name) for name in request.groups))
 
 
-def _describe(parts: Parts, group_id: str) -> DescribedGroup:
-    coordinator = parts.groups.coordinator
+def _describe(context: BrokerContext, group_id: str) -> DescribedGroup:
+    coordinator = context.groups.coordinator
     error = coordinator.check(group_id, may_be_empty=True)
     if error is not ErrorCode.NONE:
         return DescribedGroup(error_code=error, group_id=group_id)

@@ -13,7 +13,7 @@ Version notes:
 
 from typing import Final
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.groups.find_coordinator import (
     FindCoordinatorRequest,
@@ -25,25 +25,25 @@ TRANSACTION: Final = 1
 
 
 async def handle(
-    parts: Parts, request: FindCoordinatorRequest, call: Call
+    context: BrokerContext, request: FindCoordinatorRequest, info: RequestInfo
 ) -> FindCoordinatorResponse:
     """Answer with the broker that coordinates a group."""
     if request.key_type == TRANSACTION:
-        return _refusal(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, call)
+        return _refusal(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, info)
     if request.key_type != GROUP:
-        return _refusal(ErrorCode.INVALID_REQUEST, call)
-    coordinator = await parts.groups.topic.find_coordinator(request.key)
+        return _refusal(ErrorCode.INVALID_REQUEST, info)
+    coordinator = await context.groups.topic.find_coordinator(request.key)
     if coordinator is None:
-        return _refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, call)
+        return _refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, info)
     return FindCoordinatorResponse(
-        error_message=ErrorCode.NONE.name if call.version >= 1 else None,
+        error_message=ErrorCode.NONE.name if info.version >= 1 else None,
         node_id=coordinator.broker_id,
         host=coordinator.endpoint.host,
         port=coordinator.endpoint.port,
     )
 
 
-def _refusal(error: ErrorCode, call: Call) -> FindCoordinatorResponse:
+def _refusal(error: ErrorCode, info: RequestInfo) -> FindCoordinatorResponse:
     return FindCoordinatorResponse(
-        error_code=error, error_message=error.message if call.version >= 1 else None
+        error_code=error, error_message=error.message if info.version >= 1 else None
     )

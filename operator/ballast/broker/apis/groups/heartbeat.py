@@ -8,12 +8,14 @@ Version notes:
 * v3 static members.
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.coordinator.requests import MemberIdentity
 from ballast.protocol.messages.groups.heartbeat import HeartbeatRequest, HeartbeatResponse
 
 
-def handle(parts: Parts, request: HeartbeatRequest, _call: Call) -> HeartbeatResponse:
+def handle(
+    context: BrokerContext, request: HeartbeatRequest, _info: RequestInfo
+) -> HeartbeatResponse:
     """Take the sign of life."""
     identity = MemberIdentity(
         member_id=request.member_id,
@@ -21,5 +23,5 @@ def handle(parts: Parts, request: HeartbeatRequest, _call: Call) -> HeartbeatRes
         generation_id=request.generation_id,
     )
     return HeartbeatResponse(
-        error_code=parts.groups.coordinator.heartbeat(request.group_id, identity)
+        error_code=context.groups.coordinator.heartbeat(request.group_id, identity)
     )

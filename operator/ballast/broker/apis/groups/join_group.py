@@ -12,10 +12,12 @@ Version notes:
 * v5 static members (KIP-345). v7 the protocol type, and no protocol as null.
 """
 
-from ballast.broker.apis.context import Call, Parts
-from ballast.broker.apis.responses import Answer, LaterResponse
+from typing import Any
+
+from ballast.broker.apis.context import BrokerContext, RequestInfo
+from ballast.broker.apis.responses import DelayedResponse
 from ballast.coordinator.requests import JoinRequest, JoinResult
-from ballast.net.server.later_frame import LONG_WAIT
+from ballast.net.server.delayed_frame import LONG_WAIT
 from ballast.protocol.messages.groups.join_group import (
     JoinGroupRequest,
     JoinGroupResponse,
@@ -24,23 +26,25 @@ from ballast.protocol.messages.groups.join_group import (
 from ballast.protocol.schema import Message
 
 
-def handle(parts: Parts, request: JoinGroupRequest, call: Call) -> Message | LaterResponse:
+def handle(
+    context: BrokerContext, request: JoinGroupRequest, info: RequestInfo
+) -> Message | DelayedResponse[Any]:
     """Have the member join."""
     # A protocol that is named twice counts once, as the first time.
     protocols = {p.name: p.metadata for p in reversed(request.protocols)}
     names = dict.fromkeys(p.name for p in request.protocols)
     is_static = request.group_instance_id is not None
-    answer: Answer[JoinResult] = Answer(LONG_WAIT)
-    parts.groups.coordinator.join(
+    answer: DelayedResponse[JoinResult] = DelayedResponse(LONG_WAIT)
+    context.groups.coordinator.join(
         JoinRequest(
             group_id=request.group_id,
             member_id=request.member_id,
             group_instance_id=request.group_instance_id,
-            requires_known_member_id=call.version >= 4 and not is_static,
-            client_id=call.client_id or "",
-            client_host=f"/{call.peer}",
+            requires_known_member_id=info.version >= 4 and not is_static,
+            client_id=info.client_id or "",
+            client_host=f"/{info.peer}",
             rebalance_timeout_ms=(
-                request.session_timeout_ms if call.version == 0 else request.rebalance_timeout_ms
+                request.session_timeout_ms if info.version == 0 else request.rebalance_timeout_ms
             ),
             session_timeout_ms=request.session_timeout_ms,
             protocol_type=request.protocol_type,
@@ -48,7 +52,7 @@ def handle(parts: Parts, request: JoinGroupRequest, call: Call) -> Message | Lat
         ),
         answer,
     )
-    return answer.into(lambda result: _response(result, call.version))
+    return answer.into(lambda result: _response(result, info.version))
 
 
 def _response(result: JoinResult, version: int) -> JoinGroupResponse:

@@ -8,7 +8,7 @@ Version notes:
 * v3 names many, also by instance id alone, and answers for each (KIP-345).
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.coordinator.requests import MemberIdentity
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.groups.leave_group import (
@@ -18,9 +18,11 @@ from ballast.protocol.messages.groups.leave_group import (
 )
 
 
-def handle(parts: Parts, request: LeaveGroupRequest, call: Call) -> LeaveGroupResponse:
+def handle(
+    context: BrokerContext, request: LeaveGroupRequest, info: RequestInfo
+) -> LeaveGroupResponse:
     """Put the members out."""
-    is_single = call.version < 3
+    is_single = info.version < 3
     leaving = (
         [MemberIdentity(member_id=request.member_id)]
         if is_single
@@ -29,7 +31,7 @@ def handle(parts: Parts, request: LeaveGroupRequest, call: Call) -> LeaveGroupRe
             for m in request.members
         ]
     )
-    error, outcomes = parts.groups.coordinator.leave(request.group_id, leaving)
+    error, outcomes = context.groups.coordinator.leave(request.group_id, leaving)
     if is_single:
         return LeaveGroupResponse(error_code=error or outcomes[0])
     if error is not ErrorCode.NONE:

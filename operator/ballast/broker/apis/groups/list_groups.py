@@ -8,7 +8,7 @@ Version notes:
 * v4 asks for groups in certain states, and tells the states (KIP-518).
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.groups.list_groups import (
     ListedGroup,
@@ -17,9 +17,11 @@ from ballast.protocol.messages.groups.list_groups import (
 )
 
 
-def handle(parts: Parts, request: ListGroupsRequest, _call: Call) -> ListGroupsResponse:
+def handle(
+    context: BrokerContext, request: ListGroupsRequest, _info: RequestInfo
+) -> ListGroupsResponse:
     """List the groups."""
-    coordinator = parts.groups.coordinator
+    coordinator = context.groups.coordinator
     is_loading = coordinator.is_loading
     return ListGroupsResponse(
         error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if is_loading else ErrorCode.NONE,

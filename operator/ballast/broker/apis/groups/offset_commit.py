@@ -13,10 +13,10 @@ Version notes:
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
-from ballast.broker.apis.context import Call, Parts
-from ballast.broker.apis.responses import Answer, LaterResponse
+from ballast.broker.apis.context import BrokerContext, RequestInfo
+from ballast.broker.apis.responses import DelayedResponse
 from ballast.coordinator.requests import CommitRequest, CommittedOffset, MemberIdentity
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
@@ -32,22 +32,24 @@ from ballast.protocol.schema import Message
 NOT_GIVEN: Final = -1
 
 
-def handle(parts: Parts, request: OffsetCommitRequest, _call: Call) -> Message | LaterResponse:
+def handle(
+    context: BrokerContext, request: OffsetCommitRequest, _info: RequestInfo
+) -> Message | DelayedResponse[Any]:
     """Store the offsets of partitions that there are."""
-    now_ms = parts.replicas.wall_clock_ms()
+    now_ms = context.replicas.wall_clock_ms()
     retention_ms = request.retention_time_ms
     expires_ms = None if retention_ms == NOT_GIVEN else now_ms + retention_ms
     offsets = {}
     for topic in request.topics:
-        known = parts.metadata.topics.get(topic.name, {})
+        known = context.metadata.topics.get(topic.name, {})
         for partition in topic.partitions:
             if partition.partition_index in known:
                 name = TopicPartition(topic.name, partition.partition_index)
                 offsets[name] = _committed(partition, now_ms, expires_ms)
     if not offsets:
         return _response(request, {})
-    answer: Answer[Mapping[TopicPartition, ErrorCode]] = Answer()
-    parts.groups.coordinator.commit(
+    answer: DelayedResponse[Mapping[TopicPartition, ErrorCode]] = DelayedResponse()
+    context.groups.coordinator.commit(
         CommitRequest(
             group_id=request.group_id,
             member=MemberIdentity(

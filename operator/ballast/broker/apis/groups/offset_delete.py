@@ -8,7 +8,7 @@ Behaviour:
 
 from collections.abc import Mapping
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.groups.offset_delete import (
@@ -19,15 +19,17 @@ from ballast.protocol.messages.groups.offset_delete import (
 )
 
 
-def handle(parts: Parts, request: OffsetDeleteRequest, _call: Call) -> OffsetDeleteResponse:
+def handle(
+    context: BrokerContext, request: OffsetDeleteRequest, _info: RequestInfo
+) -> OffsetDeleteResponse:
     """Delete the offsets."""
     known = [
         name
         for topic in request.topics
         for partition in topic.partitions
-        if parts.metadata.partition(name := TopicPartition(topic.name, partition.partition_index))
+        if context.metadata.partition(name := TopicPartition(topic.name, partition.partition_index))
     ]
-    error, outcomes = parts.groups.coordinator.delete_offsets(request.group_id, known)
+    error, outcomes = context.groups.coordinator.delete_offsets(request.group_id, known)
     if error is not ErrorCode.NONE:
         return OffsetDeleteResponse(error_code=error)
     return _response(request, outcomes)

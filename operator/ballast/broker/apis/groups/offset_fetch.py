@@ -16,7 +16,7 @@ Version notes:
 
 from collections.abc import Mapping, Sequence
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.coordinator.commits import committed_offset
 from ballast.coordinator.group import Group
 from ballast.model.ids import TopicPartition
@@ -29,16 +29,18 @@ from ballast.protocol.messages.groups.offset_fetch import (
 )
 
 
-def handle(parts: Parts, request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
+def handle(
+    context: BrokerContext, request: OffsetFetchRequest, info: RequestInfo
+) -> OffsetFetchResponse:
     """Look the offsets up."""
-    coordinator = parts.groups.coordinator
+    coordinator = context.groups.coordinator
     error = coordinator.check(request.group_id, may_be_empty=True)
-    if error is ErrorCode.NONE and not parts.identity.is_registered:
+    if error is ErrorCode.NONE and not context.identity.is_registered:
         error = ErrorCode.NOT_COORDINATOR
     group = coordinator.group(request.group_id)
     asked = _asked(request, None if error else group)
     if error is not ErrorCode.NONE:
-        return _refusal(asked if call.version < 2 else {}, error)
+        return _refusal(asked if info.version < 2 else {}, error)
     return OffsetFetchResponse(
         topics=tuple(
             OffsetFetchResponseTopic(

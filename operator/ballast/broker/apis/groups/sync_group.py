@@ -10,21 +10,25 @@ Version notes:
   INCONSISTENT_GROUP_PROTOCOL; the answer names them (KIP-559).
 """
 
-from ballast.broker.apis.context import Call, Parts
-from ballast.broker.apis.responses import Answer, LaterResponse
+from typing import Any
+
+from ballast.broker.apis.context import BrokerContext, RequestInfo
+from ballast.broker.apis.responses import DelayedResponse
 from ballast.coordinator.requests import MemberIdentity, SyncRequest, SyncResult
-from ballast.net.server.later_frame import LONG_WAIT
+from ballast.net.server.delayed_frame import LONG_WAIT
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.groups.sync_group import SyncGroupRequest, SyncGroupResponse
 from ballast.protocol.schema import Message
 
 
-def handle(parts: Parts, request: SyncGroupRequest, call: Call) -> Message | LaterResponse:
+def handle(
+    context: BrokerContext, request: SyncGroupRequest, info: RequestInfo
+) -> Message | DelayedResponse[Any]:
     """Have the member synced."""
-    if call.version >= 5 and None in (request.protocol_type, request.protocol_name):
+    if info.version >= 5 and None in (request.protocol_type, request.protocol_name):
         return SyncGroupResponse(error_code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    answer: Answer[SyncResult] = Answer(LONG_WAIT)
-    parts.groups.coordinator.sync(
+    answer: DelayedResponse[SyncResult] = DelayedResponse(LONG_WAIT)
+    context.groups.coordinator.sync(
         SyncRequest(
             group_id=request.group_id,
             member=MemberIdentity(

@@ -1,5 +1,5 @@
 """Handlers of requests for records: Produce, Fetch, offsets, epochs, deletion, producer ids.
 
-One module for each API, as `dispatch` lists them. Handlers decode, ask the broker's parts, and
+One module for each API, as `dispatch` lists them. Handlers decode, ask the broker's context, and
 answer.
 """

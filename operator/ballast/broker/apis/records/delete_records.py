@@ -14,9 +14,10 @@ Version notes:
 """
 
 from collections.abc import Sequence
+from typing import Any
 
-from ballast.broker.apis.context import Call, Parts
-from ballast.broker.apis.responses import Answer, LaterResponse
+from ballast.broker.apis.context import BrokerContext, RequestInfo
+from ballast.broker.apis.responses import DelayedResponse
 from ballast.broker.replicas.delete_records import DelayedDeleteRecords, Deletion, delete_before
 from ballast.model.ids import TopicPartition
 from ballast.protocol.messages.records.delete_records import (
@@ -28,22 +29,24 @@ from ballast.protocol.messages.records.delete_records import (
 from ballast.protocol.schema import Message
 
 
-def handle(parts: Parts, request: DeleteRecordsRequest, call: Call) -> Message | LaterResponse:
+def handle(
+    context: BrokerContext, request: DeleteRecordsRequest, info: RequestInfo
+) -> Message | DelayedResponse[Any]:
     """Delete here, and answer at once or when the followers have followed."""
     deletions = [
         delete_before(
-            parts.replicas, TopicPartition(topic.name, asked.partition_index), asked.offset
+            context.replicas, TopicPartition(topic.name, asked.partition_index), asked.offset
         )
         for topic in request.topics
         for asked in topic.partitions
     ]
     if not any(deletion.is_waiting for deletion in deletions):
         return _response(deletions)
-    answer: Answer[list[Deletion]] = Answer()
-    timeout_ms = parts.waits.timeout_ms(request.timeout_ms)
-    operation = DelayedDeleteRecords(timeout_ms, parts.replicas, deletions, answer)
-    parts.replicas.delays.wait_for_log_starts(operation, operation.waited_for)
-    parts.waits.bind(call.holder, operation, answer)
+    answer: DelayedResponse[list[Deletion]] = DelayedResponse()
+    timeout_ms = context.waits.timeout_ms(request.timeout_ms)
+    operation = DelayedDeleteRecords(timeout_ms, context.replicas, deletions, answer)
+    context.replicas.purgatories.wait_for_log_starts(operation, operation.waited_for)
+    context.waits.bind(info.holder, operation, answer)
     return answer.into(_response)
 
 

@@ -21,16 +21,16 @@ Version notes:
 """
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
-from ballast.broker.apis.context import Call, Parts
-from ballast.broker.apis.responses import Answer, LaterResponse
+from ballast.broker.apis.context import BrokerContext, RequestInfo
+from ballast.broker.apis.responses import DelayedResponse
 from ballast.broker.partitions.partition import Partition
 from ballast.broker.replicas.delayed_fetch import DelayedFetch
-from ballast.broker.replicas.fetch import Fetched, FetchPlan, acknowledge, read
-from ballast.broker.replicas.session_responses import begin_session, news_of_session
+from ballast.broker.replicas.fetch import FetchParams, ReadResult, acknowledge, read
+from ballast.broker.replicas.session_responses import begin_session, session_changes
 from ballast.model.ids import TopicPartition
-from ballast.net.server.later_frame import LONG_WAIT
+from ballast.net.server.delayed_frame import LONG_WAIT
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.records.fetch import (
     FetchableTopicResponse,
@@ -46,18 +46,20 @@ SESSION_VERSION: Final = 7
 """The first version whose answers can tell the id of a session."""
 
 
-def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterResponse:
+def handle(
+    context: BrokerContext, request: FetchRequest, info: RequestInfo
+) -> Message | DelayedResponse[Any]:
     """Read, and answer at once or when there is enough."""
-    parts.metrics.fetch_requests.value += 1
-    replicas = parts.replicas
-    delays = replicas.delays
+    context.metrics.fetch_requests.value += 1
+    replicas = context.replicas
+    purgatories = replicas.purgatories
     now = replicas.clock()
     asked = {}
     for topic in request.topics:
         for partition in topic.partitions:
             asked[TopicPartition(topic.topic, partition.partition)] = partition
     try:
-        session = delays.sessions.fetched(
+        session = purgatories.sessions.fetched(
             request.session_id,
             request.session_epoch,
             request.replica_id,
@@ -69,19 +71,19 @@ def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterRe
         return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     except InvalidFetchSessionEpoch:
         return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
-    plan = FetchPlan(
+    plan = FetchParams(
         replica_id=request.replica_id,
-        version=call.version,
-        min_bytes=min(request.min_bytes, parts.config.fetch_max_bytes),
+        version=info.version,
+        min_bytes=min(request.min_bytes, context.config.fetch_max_bytes),
         max_bytes=request.max_bytes,
         partitions=asked,
         session=session,
         session_epoch=session.epoch if session is not None else 0,
-        wants_session=request.session_epoch == INITIAL_EPOCH and call.version >= SESSION_VERSION,
+        wants_session=request.session_epoch == INITIAL_EPOCH and info.version >= SESSION_VERSION,
         came_at=now,
     )
     if session is not None:
-        delays.begin_fetch(session)
+        purgatories.begin_fetch(session)
     is_at_end = plan.replica_id >= 0 and acknowledge(replicas, plan)
     may_wait = request.max_wait_ms > 0 and plan.min_bytes > 0
     if not (session is not None and is_at_end and may_wait):
@@ -92,15 +94,15 @@ def handle(parts: Parts, request: FetchRequest, call: Call) -> Message | LaterRe
             or fetched.must_answer
             or fetched.size_bytes >= plan.min_bytes
         ):
-            return _response(parts, plan, fetched)
-    answer: Answer[Fetched] = Answer(LONG_WAIT)
-    max_wait_ms = parts.waits.timeout_ms(request.max_wait_ms)
+            return _response(context, plan, fetched)
+    answer: DelayedResponse[ReadResult] = DelayedResponse(LONG_WAIT)
+    max_wait_ms = context.waits.timeout_ms(request.max_wait_ms)
     operation = DelayedFetch(max_wait_ms, replicas, plan, answer)
-    delays.wait_for_records(
+    purgatories.wait_for_records(
         operation, asked if session is None else (session.session_id,), is_tried=plan.min_bytes <= 1
     )
-    parts.waits.bind((call.peer, call.connection_id), operation, answer)
-    return answer.into(lambda fetched: _response(parts, plan, fetched))
+    context.waits.bind((info.peer, info.connection_id), operation, answer)
+    return answer.into(lambda fetched: _response(context, plan, fetched))
 
 
 def _forgotten(request: FetchRequest) -> list[TopicPartition]:
@@ -111,30 +113,30 @@ def _forgotten(request: FetchRequest) -> list[TopicPartition]:
     ]
 
 
-def _response(parts: Parts, plan: FetchPlan, fetched: Fetched) -> FetchResponse:
+def _response(context: BrokerContext, plan: FetchParams, fetched: ReadResult) -> FetchResponse:
     session = plan.session
     if session is None:
         session_id = (
-            begin_session(parts.replicas, plan, fetched) if plan.wants_session else NO_SESSION
+            begin_session(context.replicas, plan, fetched) if plan.wants_session else NO_SESSION
         )
-        return _told(parts, plan, fetched.partitions, session_id)
+        return _told(context, plan, fetched.partitions, session_id)
     if session.epoch != plan.session_epoch:
         # Kafka's answer, too, to a fetch that another one has overtaken.
         return FetchResponse(
             error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.session_id
         )
-    news = news_of_session(parts.replicas, plan, session, fetched)
-    return _told(parts, plan, news, session.session_id)
+    news = session_changes(context.replicas, plan, session, fetched)
+    return _told(context, plan, news, session.session_id)
 
 
 def _told(
-    parts: Parts,
-    plan: FetchPlan,
+    context: BrokerContext,
+    plan: FetchParams,
     told: Iterable[tuple[TopicPartition, PartitionData]],
     session_id: int,
 ) -> FetchResponse:
     by_topic: dict[str, list[PartitionData]] = {}
-    replicas, metrics = parts.replicas, parts.metrics
+    replicas, metrics = context.replicas, context.metrics
     is_from_follower = plan.replica_id >= 0
     size_bytes = 0
     for name, data in told:

@@ -10,7 +10,7 @@ Version notes:
   answers with a new id.
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.records.init_producer_id import (
     InitProducerIdRequest,
@@ -21,13 +21,13 @@ from ballast.znodes.errors import ZnodeError
 
 
 async def handle(
-    parts: Parts, request: InitProducerIdRequest, _call: Call
+    context: BrokerContext, request: InitProducerIdRequest, _info: RequestInfo
 ) -> InitProducerIdResponse:
     """Answer with an id that no producer of this cluster has had."""
     if request.transactional_id is not None:
         return _failed(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     try:
-        producer_id = await parts.producer_ids.next()
+        producer_id = await context.producer_ids.next()
     except (ZooKeeperError, ZnodeError, TimeoutError):
         return _failed(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     return InitProducerIdResponse(

@@ -14,7 +14,7 @@ Version notes:
 
 from typing import Final
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.errors import PartitionError
 from ballast.broker.partitions.partition import Partition
 from ballast.model.ids import TopicPartition
@@ -37,14 +37,16 @@ CONSUMER: Final = -1
 """The replica id of clients; brokers and debuggers see the log's end."""
 
 
-def handle(parts: Parts, request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse:
+def handle(
+    context: BrokerContext, request: ListOffsetsRequest, info: RequestInfo
+) -> ListOffsetsResponse:
     """Look every partition up."""
     return ListOffsetsResponse(
         topics=tuple(
             ListOffsetsTopicResponse(
                 name=topic.name,
                 partitions=tuple(
-                    _answer(parts, request.replica_id, topic.name, asked, call)
+                    _answer(context, request.replica_id, topic.name, asked, info)
                     for asked in topic.partitions
                 ),
             )
@@ -54,21 +56,25 @@ def handle(parts: Parts, request: ListOffsetsRequest, call: Call) -> ListOffsets
 
 
 def _answer(
-    parts: Parts, replica_id: int, topic: str, asked: ListOffsetsPartition, call: Call
+    context: BrokerContext,
+    replica_id: int,
+    topic: str,
+    asked: ListOffsetsPartition,
+    info: RequestInfo,
 ) -> ListOffsetsPartitionResponse:
     name = TopicPartition(topic, asked.partition_index)
     try:
-        partition = parts.replicas.find(name)
+        partition = context.replicas.find(name)
         view = partition.leader_view(asked.current_leader_epoch)
         timestamp, offset = _look_up(
-            partition, view, asked.timestamp, replica_id == CONSUMER, call.version
+            partition, view, asked.timestamp, replica_id == CONSUMER, info.version
         )
     except PartitionError as error:
         return _failed(asked, error.code)
     except StorageError as error:
-        parts.replicas.read_failed(name, error)
+        context.replicas.read_failed(name, error)
         return _failed(asked, ErrorCode.KAFKA_STORAGE_ERROR)
-    if call.version == 0:
+    if info.version == 0:
         return ListOffsetsPartitionResponse(
             partition_index=asked.partition_index,
             old_style_offsets=(offset,) if offset >= 0 and asked.max_num_offsets > 0 else (),
@@ -80,7 +86,7 @@ def _answer(
         partition_index=asked.partition_index,
         timestamp=timestamp,
         offset=offset,
-        leader_epoch=epoch if call.version >= 4 else -1,
+        leader_epoch=epoch if info.version >= 4 else -1,
     )
 
 

@@ -10,7 +10,7 @@ Version notes:
 * v1 answers the epoch too, v2 fences, v3 says which replica asks.
 """
 
-from ballast.broker.apis.context import Call, Parts
+from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.errors import PartitionError
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
@@ -24,23 +24,25 @@ from ballast.protocol.messages.records.offset_for_leader_epoch import (
 
 
 def handle(
-    parts: Parts, request: OffsetForLeaderEpochRequest, _call: Call
+    context: BrokerContext, request: OffsetForLeaderEpochRequest, _info: RequestInfo
 ) -> OffsetForLeaderEpochResponse:
     """Look every partition up."""
     return OffsetForLeaderEpochResponse(
         topics=tuple(
             OffsetForLeaderTopicResult(
                 topic=topic.topic,
-                partitions=tuple(_answer(parts, topic.topic, asked) for asked in topic.partitions),
+                partitions=tuple(
+                    _answer(context, topic.topic, asked) for asked in topic.partitions
+                ),
             )
             for topic in request.topics
         )
     )
 
 
-def _answer(parts: Parts, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
+def _answer(context: BrokerContext, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
     try:
-        partition = parts.replicas.find(TopicPartition(topic, asked.partition))
+        partition = context.replicas.find(TopicPartition(topic, asked.partition))
         partition.leader_view(asked.current_leader_epoch)
     except PartitionError as error:
         return EpochEndOffset(partition=asked.partition, error_code=error.code)

@@ -19,15 +19,15 @@ Version notes:
 """
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
-from ballast.broker.apis.context import Call, Parts
-from ballast.broker.apis.responses import Answer, LaterResponse
+from ballast.broker.apis.context import BrokerContext, RequestInfo
+from ballast.broker.apis.responses import DelayedResponse
 from ballast.broker.errors import ProduceFailed
 from ballast.broker.replicas.produce import (
     ACKS_ALL,
+    AppendResult,
     DelayedProduce,
-    Produced,
     after_append,
     append,
 )
@@ -46,28 +46,30 @@ ADMIN_CLIENT_ID: Final = "__admin_client"
 """The name by which Kafka lets its own tools write to internal topics."""
 
 
-def handle(parts: Parts, request: ProduceRequest, call: Call) -> Message | LaterResponse | None:
+def handle(
+    context: BrokerContext, request: ProduceRequest, info: RequestInfo
+) -> Message | DelayedResponse[Any] | None:
     """Append, and answer at once or when enough replicas have it."""
-    parts.metrics.produce_requests.value += 1
+    context.metrics.produce_requests.value += 1
     refusal = _refusal(request)
     produced = [
         append(
-            parts.replicas,
+            context.replicas,
             TopicPartition(topic.name, data.index),
             data.records,
             acks=request.acks,
-            version=call.version,
+            version=info.version,
         )
-        if refusal is None and _may_write(topic.name, call)
-        else Produced(
+        if refusal is None and _may_write(topic.name, info)
+        else AppendResult(
             TopicPartition(topic.name, data.index), refusal or ErrorCode.INVALID_TOPIC_EXCEPTION
         )
         for topic in request.topic_data
         for data in topic.partition_data
     ]
-    after_append(parts.replicas, produced)
+    after_append(context.replicas, produced)
     if request.acks == ACKS_ALL and any(one.error == ErrorCode.NONE for one in produced):
-        return _wait(parts, request, call, produced)
+        return _wait(context, request, info, produced)
     if request.acks == 0:
         _check_silent(produced)
         return None
@@ -82,28 +84,28 @@ def _refusal(request: ProduceRequest) -> ErrorCode | None:
     return None
 
 
-def _may_write(topic: str, call: Call) -> bool:
-    return topic not in INTERNAL_TOPICS or call.client_id == ADMIN_CLIENT_ID
+def _may_write(topic: str, info: RequestInfo) -> bool:
+    return topic not in INTERNAL_TOPICS or info.client_id == ADMIN_CLIENT_ID
 
 
-def _check_silent(produced: Iterable[Produced]) -> None:
+def _check_silent(produced: Iterable[AppendResult]) -> None:
     failed = [f"{one.name}: {one.error.name}" for one in produced if one.error != ErrorCode.NONE]
     if failed:
         raise ProduceFailed("; ".join(failed))
 
 
 def _wait(
-    parts: Parts, request: ProduceRequest, call: Call, produced: list[Produced]
-) -> Message | LaterResponse:
-    answer: Answer[list[Produced]] = Answer()
-    timeout_ms = parts.waits.timeout_ms(request.timeout_ms)
-    operation = DelayedProduce(timeout_ms, parts.replicas, produced, answer)
-    parts.replicas.delays.wait_for_replicas(operation, operation.waited_for)
-    parts.waits.bind((call.peer, call.connection_id), operation, answer)
+    context: BrokerContext, request: ProduceRequest, info: RequestInfo, produced: list[AppendResult]
+) -> Message | DelayedResponse[Any]:
+    answer: DelayedResponse[list[AppendResult]] = DelayedResponse()
+    timeout_ms = context.waits.timeout_ms(request.timeout_ms)
+    operation = DelayedProduce(timeout_ms, context.replicas, produced, answer)
+    context.replicas.purgatories.wait_for_replicas(operation, operation.waited_for)
+    context.waits.bind((info.peer, info.connection_id), operation, answer)
     return answer.into(_response)
 
 
-def _response(produced: Iterable[Produced]) -> ProduceResponse:
+def _response(produced: Iterable[AppendResult]) -> ProduceResponse:
     by_topic: dict[str, list[PartitionProduceResponse]] = {}
     for one in produced:
         by_topic.setdefault(one.name.topic, []).append(_partition(one))
@@ -117,7 +119,7 @@ def _response(produced: Iterable[Produced]) -> ProduceResponse:
     )
 
 
-def _partition(one: Produced) -> PartitionProduceResponse:
+def _partition(one: AppendResult) -> PartitionProduceResponse:
     failed = one.error != ErrorCode.NONE
     return PartitionProduceResponse(
         index=one.name.partition,

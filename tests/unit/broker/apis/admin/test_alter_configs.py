@@ -40,7 +40,7 @@ async def started(cluster: Cluster) -> None:
 def test_what_is_not_named_is_taken_away(version: int) -> None:
     async def main(cluster: Cluster) -> None:
         await started(cluster)
-        store = await cluster.brokers[1].parts.session.wait()
+        store = await cluster.brokers[1].context.session.wait()
         both: dict[str, str | None] = {LEADER_RATE: "1", FOLLOWER_RATE: "2"}
         assert await replace(cluster, BROKER, "1", both, version=version) == 0
         assert (await store.broker_config(1)).values == both
@@ -56,7 +56,7 @@ def test_what_is_not_named_is_taken_away(version: int) -> None:
 def test_what_is_refused_changes_nothing() -> None:
     async def main(cluster: Cluster) -> None:
         await started(cluster)
-        store = await cluster.brokers[1].parts.session.wait()
+        store = await cluster.brokers[1].context.session.wait()
         assert await replace(cluster, BROKER, "1", {LEADER_RATE: "1"}) == 0
         refused: list[tuple[int, str, dict[str, str | None], ErrorCode]] = [
             (BROKER, "1", {"broker.id": "2"}, ErrorCode.INVALID_REQUEST),

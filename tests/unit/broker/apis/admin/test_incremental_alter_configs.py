@@ -53,7 +53,7 @@ def test_a_throttle_is_set_and_taken_off_again(version: int) -> None:
         assert on == [0, 0]
         # What this broker wrote is in force at once.
         assert throttle.covers(P0)
-        assert cluster.brokers[1].parts.configs.broker_value(RATE) == 1000
+        assert cluster.brokers[1].context.configs.broker_value(RATE) == 1000
         assert b'"1000"' in (cluster.zookeeper.data("/config/brokers/1") or b"")
         off = await alter(
             cluster,

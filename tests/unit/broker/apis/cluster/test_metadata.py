@@ -42,7 +42,7 @@ def test_every_version(version: int) -> None:
         if version >= 1:
             assert answer.controller_id == 1
         if version >= 2:
-            assert answer.cluster_id == cluster.brokers[1].parts.identity.cluster_id
+            assert answer.cluster_id == cluster.brokers[1].context.identity.cluster_id
         (topic,) = answer.topics
         assert (topic.error_code, topic.name) == (0, "orders")
         if version >= 10:

@@ -52,7 +52,7 @@ def test_stale_epochs_change_nothing() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         cluster.brokers[1].replicas.fence.controller_epoch = 3
-        own = cluster.brokers[1].parts.identity.broker_epoch
+        own = cluster.brokers[1].context.identity.broker_epoch
         stale: list[tuple[dict[str, Any], ErrorCode]] = [
             ({"controller_epoch": 2}, ErrorCode.STALE_CONTROLLER_EPOCH),
             ({"broker_epoch": own - 1}, ErrorCode.STALE_BROKER_EPOCH),

@@ -47,7 +47,7 @@ def test_stale_epochs_change_nothing() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.lead(P0, 1, [1])
-        own = cluster.brokers[1].parts.identity.broker_epoch
+        own = cluster.brokers[1].context.identity.broker_epoch
         for fields, code in (
             ({"controller_epoch": 0}, ErrorCode.STALE_CONTROLLER_EPOCH),
             ({"broker_epoch": own - 1}, ErrorCode.STALE_BROKER_EPOCH),

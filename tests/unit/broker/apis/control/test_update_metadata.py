@@ -40,7 +40,7 @@ def test_every_version_is_taken(version: int) -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         assert (await cluster.ask(1, request(version), version)).error_code == 0
-        cache = cluster.brokers[1].parts.metadata
+        cache = cluster.brokers[1].context.metadata
         known = cache.partition(T0)
         assert known is not None
         assert (known.leader, known.replicas) == (1, (1, 2))
@@ -53,14 +53,14 @@ def test_stale_epochs_change_nothing() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         await cluster.ask(1, request(7), 7)
-        own = cluster.brokers[1].parts.identity.broker_epoch
+        own = cluster.brokers[1].context.identity.broker_epoch
         for fields, code in (
             ({"controller_epoch": 2}, ErrorCode.STALE_CONTROLLER_EPOCH),
             ({"broker_epoch": own - 1}, ErrorCode.STALE_BROKER_EPOCH),
         ):
             answer = await cluster.ask(1, request(7, leader=2, **fields), 7)
             assert answer.error_code == code
-        known = cluster.brokers[1].parts.metadata.partition(T0)
+        known = cluster.brokers[1].context.metadata.partition(T0)
         assert known is not None
         assert known.leader == 1
 
@@ -72,7 +72,7 @@ def test_a_partition_being_deleted_is_forgotten() -> None:
         await cluster.start(1)
         await cluster.ask(1, request(7), 7)
         await cluster.ask(1, request(7, leader=LEADER_DURING_DELETE), 7)
-        assert cluster.brokers[1].parts.metadata.partition(T0) is None
+        assert cluster.brokers[1].context.metadata.partition(T0) is None
 
     simulate(main)
 

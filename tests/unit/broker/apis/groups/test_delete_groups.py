@@ -42,6 +42,6 @@ def test_a_deleted_group_is_gone_for_the_next_coordinator() -> None:
         await cluster.lead(OFFSETS_P0, 2, [1, 2])
         await loaded(cluster, 2)
         assert await fetch_offset(cluster, 2) == (0, -1)
-        assert cluster.brokers[2].parts.groups.coordinator.groups == ()
+        assert cluster.brokers[2].context.groups.coordinator.groups == ()
 
     simulate(main, **AT_ONCE)

@@ -18,7 +18,7 @@ def test_every_version(version: int) -> None:
         assert answer.protocol_type == ("consumer" if version >= 7 else None)
         assert answer.leader == answer.member_id
         assert [member.member_id for member in answer.members] == [answer.member_id]
-        group = cluster.brokers[1].parts.groups.coordinator.group(GROUP)
+        group = cluster.brokers[1].context.groups.coordinator.group(GROUP)
         assert group is not None
         (member,) = group.members.values()
         assert member.session_timeout_ms == 10_000

@@ -43,7 +43,7 @@ def test_groups_in_certain_states(states: tuple[str, ...], names: list[str]) -> 
 def test_groups_that_are_not_known_yet_are_told_of() -> None:
     async def main(cluster: Cluster) -> None:
         await coordinate(cluster, 1)
-        cluster.brokers[1].parts.groups.coordinator.begin_loading(7)
+        cluster.brokers[1].context.groups.coordinator.begin_loading(7)
         answer = await cluster.ask(1, ListGroupsRequest(), 4)
         assert answer.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 

@@ -29,7 +29,7 @@ def codes(answer: OffsetCommitResponse) -> list[tuple[str, int, int]]:
 
 
 def committed(cluster: Cluster) -> CommittedOffset:
-    group = cluster.brokers[1].parts.groups.coordinator.group(GROUP)
+    group = cluster.brokers[1].context.groups.coordinator.group(GROUP)
     assert group is not None
     found = group.offsets.get(P0)
     assert found is not None

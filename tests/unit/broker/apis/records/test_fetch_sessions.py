@@ -350,10 +350,10 @@ def test_deleted_records_are_told_of_to_followers_at_rest() -> None:
             await cluster.produce(1, P0, batch(b"a"), acks=-1)
         await asyncio.sleep(2)
         leader, follower = (cluster.brokers[b].replicas for b in (1, 2))
-        session = next(iter(leader.delays.sessions.watching(P0)))
+        session = next(iter(leader.purgatories.sessions.watching(P0)))
         assert not session.pending
         leader.partitions[P0].log.raise_log_start_offset(2)
-        leader.delays.may_be_told(P0)
+        leader.purgatories.mark_changed(P0)
         await cluster.until(lambda: follower.partitions[P0].log.log_start_offset == 2)
 
     simulate(main)

@@ -7,7 +7,7 @@ from typing import Any, Final
 Frame = list[bytes | memoryview]
 """The parts of a response frame."""
 
-Callback = Callable[["LaterFrame"], object]
+Callback = Callable[["DelayedFrame"], object]
 
 LONG_WAIT: Final = 8
 """The weight of a request that waits for what others may do at any time, as records or members.
@@ -18,7 +18,7 @@ costs memory for four requests, not for ``max_in_flight``.
 """
 
 
-class LaterFrame:
+class DelayedFrame:
     """What `asyncio.Future` is to a task, for a frame and a connection.
 
     A future's callbacks wait for the next turn of the loop. A small record with acks=all goes

@@ -3,14 +3,14 @@ import random
 
 import pytest
 
-from ballast.broker.cluster.session import MAX_SESSIONS, Session
+from ballast.broker.cluster.zookeeper_session import MAX_SESSIONS, ZooKeeperSession
 from ballast.zk.broker_store.store import BrokerStore
 from ballast.zk.errors import NoNode, SessionExpired
 from tests.fakes.zookeeper import FakeZooKeeper
 
 
 async def test_whoever_needs_the_store_waits_for_a_session() -> None:
-    session = Session()
+    session = ZooKeeperSession()
     store = BrokerStore(FakeZooKeeper(random.Random(1)).connect())
     async with asyncio.TaskGroup() as tasks:
         waiting = tasks.create_task(session.wait())
@@ -28,7 +28,7 @@ def stores(count: int) -> list[BrokerStore]:
 
 
 async def test_a_call_is_made_again_in_the_next_session() -> None:
-    session, (first, second) = Session(), stores(2)
+    session, (first, second) = ZooKeeperSession(), stores(2)
     used: list[BrokerStore] = []
 
     async def call(store: BrokerStore) -> str:
@@ -45,7 +45,7 @@ async def test_a_call_is_made_again_in_the_next_session() -> None:
 
 
 async def test_sessions_that_keep_expiring_and_other_errors_end_a_call() -> None:
-    session, (store,) = Session(), stores(1)
+    session, (store,) = ZooKeeperSession(), stores(1)
     session.opened(store)
     attempts: list[int] = []
 

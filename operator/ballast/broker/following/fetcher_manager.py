@@ -1,11 +1,14 @@
-"""Which leader each followed partition is fetched from: one `Fetcher` per leader and slot."""
+"""Assigns followed partitions to fetchers: one `ReplicaFetcher` per leader and slot.
+
+Kafka's ReplicaFetcherManager.
+"""
 
 import asyncio
 import zlib
 from collections.abc import Callable
 
 from ballast.broker.following.fetch_exchange import Spawn
-from ballast.broker.following.fetcher import Fetcher
+from ballast.broker.following.fetcher import ReplicaFetcher
 from ballast.broker.partitions.partition import Partition
 from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import TopicPartition
@@ -14,19 +17,19 @@ FetcherKey = tuple[int, Endpoint, int]
 """Leader's id and address, and one of ``num.replica.fetchers`` slots."""
 
 
-class Fetchers:
+class FetcherManager:
     """Starts a fetcher when a leader is followed first, and ends it with its last partition."""
 
     def __init__(
         self,
-        make: Callable[[Broker], Fetcher],
+        make: Callable[[Broker], ReplicaFetcher],
         spawn: Spawn,
         slots: int,
     ) -> None:
         self._make = make
         self._spawn = spawn
         self._slots = slots
-        self._running: dict[FetcherKey, tuple[Fetcher, asyncio.Task[None]]] = {}
+        self._running: dict[FetcherKey, tuple[ReplicaFetcher, asyncio.Task[None]]] = {}
         self._followed: dict[TopicPartition, FetcherKey] = {}
 
     def is_followed(self, name: TopicPartition) -> bool:

@@ -13,7 +13,7 @@ MAX_SESSIONS: Final = 4
 T = TypeVar("T")
 
 
-class Session:
+class ZooKeeperSession:
     """Holds the store of the present session; while there is none, whoever needs it waits."""
 
     def __init__(self) -> None:

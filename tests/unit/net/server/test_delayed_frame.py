@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from ballast.net.server.later_frame import LONG_WAIT, LaterFrame
+from ballast.net.server.delayed_frame import LONG_WAIT, DelayedFrame
 from ballast.net.server.limits import ServerLimits
-from ballast.net.server.requests import RequestContext
+from ballast.net.server.requests import ReceivedRequest
 from tests.unit.net.server.test_connection import Owner, request, response, simulated
 
 
 def test_callbacks_are_called_at_once_and_in_order() -> None:
-    frame = LaterFrame()
+    frame = DelayedFrame()
     heard: list[str] = []
     frame.add_done_callback(lambda later: heard.append(f"first {later.result()}"))
     frame.add_done_callback(lambda _: heard.append("second"))
@@ -24,7 +24,7 @@ def test_callbacks_are_called_at_once_and_in_order() -> None:
 
 
 def test_an_exception_comes_instead() -> None:
-    frame = LaterFrame()
+    frame = DelayedFrame()
     frame.set_exception(ZeroDivisionError("x"))
     assert isinstance(frame.exception(), ZeroDivisionError)
     with pytest.raises(ZeroDivisionError):
@@ -32,7 +32,7 @@ def test_an_exception_comes_instead() -> None:
 
 
 def test_a_cancelled_frame_is_done_and_tells_so_once() -> None:
-    frame = LaterFrame()
+    frame = DelayedFrame()
     heard: list[bool] = []
     frame.add_done_callback(lambda later: heard.append(later.cancelled()))
     assert frame.cancel()
@@ -42,7 +42,7 @@ def test_a_cancelled_frame_is_done_and_tells_so_once() -> None:
 
 
 def test_what_is_there_cannot_be_cancelled() -> None:
-    frame = LaterFrame()
+    frame = DelayedFrame()
     frame.set_result(None)
     assert not frame.cancel()
     assert frame.result() is None
@@ -50,7 +50,7 @@ def test_what_is_there_cannot_be_cancelled() -> None:
 
 @pytest.mark.parametrize("is_there", [True, False])
 async def test_a_task_may_wait_for_it(is_there: bool) -> None:
-    frame = LaterFrame()
+    frame = DelayedFrame()
     if is_there:
         frame.set_result([b"x"])
     else:
@@ -59,17 +59,17 @@ async def test_a_task_may_wait_for_it(is_there: bool) -> None:
 
 
 async def test_a_task_that_waits_for_a_cancelled_one_is_cancelled() -> None:
-    frame = LaterFrame()
+    frame = DelayedFrame()
     asyncio.get_running_loop().call_soon(frame.cancel)
     with pytest.raises(asyncio.CancelledError):
         await frame
 
 
 async def _long_waits_hold_sooner(tasks: asyncio.TaskGroup) -> None:
-    frames: list[LaterFrame] = []
+    frames: list[DelayedFrame] = []
 
-    def handler(_: RequestContext) -> LaterFrame:
-        frames.append(LaterFrame(LONG_WAIT))
+    def handler(_: ReceivedRequest) -> DelayedFrame:
+        frames.append(DelayedFrame(LONG_WAIT))
         return frames[-1]
 
     transport = Owner(handler, tasks, ServerLimits(max_in_flight=2 * LONG_WAIT)).connect()
