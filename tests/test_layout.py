@@ -47,7 +47,7 @@ WITHOUT_UNIT_TESTS = {
     ),
     "reassign/ports.py",
     "spark/ports.py",
-    "storage/log/log_state.py",
+    "storage/files/ports.py",
     # Trees of errors without behaviour: that they are as drawn is tested below.
     "candidate/errors.py",
     "coordinator/errors.py",

@@ -57,7 +57,8 @@ from ballast.net.server.server import Server
 from ballast.protocol.messages.admin.create_topics import CreatableTopic
 from ballast.storage.directories.log_dirs import LogDirs
 from ballast.storage.errors import NoUsableLogDir, WrongLogDir
-from ballast.storage.files.files import Files, RealFiles
+from ballast.storage.files.ports import Files
+from ballast.storage.files.real_files import RealFiles
 from ballast.zk.client import ClientFactory
 from ballast.zk.errors import AlreadyRegistered
 

@@ -23,10 +23,9 @@ from ballast.storage.errors import DiskError
 from ballast.storage.files.descriptors import Buffer
 from ballast.storage.files.soundness import Sound
 from ballast.storage.log import recovery
-from ballast.storage.log.batch_mark import BatchMark
 from ballast.storage.log.log import Log
 from ballast.storage.log.retention import apply_retention
-from ballast.storage.log.segment import Segment
+from ballast.storage.log.segment import BatchMark, Segment
 from tests.simulation.mutants.mutant import Mutant, Seeds, Test
 
 UNIT = "tests/unit/"

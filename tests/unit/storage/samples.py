@@ -7,7 +7,7 @@ from ballast.model.ids import TopicPartition
 from ballast.protocol.records import BatchHeader, build_batch, iter_batches
 from ballast.storage.directories.log_dirs import LogDirs
 from ballast.storage.errors import StorageError
-from ballast.storage.files.files import Files
+from ballast.storage.files.ports import Files
 from ballast.storage.log.config import LogConfig
 from ballast.storage.log.log import Log
 from ballast.storage.log.recovery import open_log

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ballast.storage.files.files import Files, Flush
+from ballast.storage.files.ports import Files, Flush
 
 
 class TimedFlushes:

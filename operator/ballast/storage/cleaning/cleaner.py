@@ -22,11 +22,10 @@ from ballast.storage.cleaning.batch_cleaning import STEP_RECORDS, clean_batch
 from ballast.storage.cleaning.compaction import Cleanable, delete_horizon_ms, grouped
 from ballast.storage.cleaning.latest_offsets import LatestOffsets
 from ballast.storage.errors import CleaningAborted, StorageError
-from ballast.storage.files.files import Flush
 from ballast.storage.files.layout import CLEANED_SUFFIX
-from ballast.storage.log.batch_mark import BatchMark
+from ballast.storage.files.ports import Flush
 from ballast.storage.log.log import Log
-from ballast.storage.log.segment import Segment
+from ballast.storage.log.segment import BatchMark, Segment
 
 STEP_BYTES = 256 * 1024
 """What is read in one step, unless a single batch is larger."""

@@ -21,7 +21,6 @@ from ballast.storage.files.checkpoints import (
     encode_partitions,
 )
 from ballast.storage.files.durability import Flushes, run, write_whole
-from ballast.storage.files.files import Files
 from ballast.storage.files.layout import (
     CLEAN_SHUTDOWN,
     CLEANER_OFFSETS,
@@ -38,6 +37,7 @@ from ballast.storage.files.layout import (
     parse_future_directory,
     parse_partition_directory,
 )
+from ballast.storage.files.ports import Files
 from ballast.storage.log.config import LogConfig
 from ballast.storage.log.log import Log
 from ballast.storage.log.recovery import open_log

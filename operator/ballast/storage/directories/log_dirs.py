@@ -13,8 +13,8 @@ from ballast.storage.directories.directory_set import DirectorySet
 from ballast.storage.directories.log_directory import ConfigFor, DirectoryDescription, LogDirectory
 from ballast.storage.errors import CorruptLog, StorageError, WrongLogDir
 from ballast.storage.files.durability import InBackground, run, run_in_background
-from ballast.storage.files.files import Files
 from ballast.storage.files.layout import partition_directory
+from ballast.storage.files.ports import Files
 from ballast.storage.log.log import Log
 
 PREFERRED_MAX = 10_000

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Generator, Iterable
 from typing import Any
 
 from ballast.storage.errors import DiskError
-from ballast.storage.files.files import Files, Flush
+from ballast.storage.files.ports import Files, Flush
 
 _TEMPORARY_SUFFIX = ".new"
 """Another name than the one of `Files.write_whole`, which may replace the same file meanwhile."""

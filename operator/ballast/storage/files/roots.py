@@ -1,6 +1,6 @@
-"""The log directories as the operating system knows them: open descriptors, safe paths, locks.
+"""The log directories as the operating system has them: open descriptors, safe paths, locks.
 
-Part of the door to the disk (`ballast.storage.files.files`), which is the only module that uses it.
+`ballast.storage.files.real_files` alone uses it.
 """
 
 import fcntl

@@ -14,10 +14,9 @@ from ballast.protocol.records import (
 from ballast.replication.leader_epochs import LeaderEpochCache
 from ballast.replication.producer_state import Duplicate, ProducerStates
 from ballast.storage.errors import StaleLeaderEpoch, UnexpectedOffset
-from ballast.storage.log.batch_mark import BatchMark
 from ballast.storage.log.config import LogConfig
 from ballast.storage.log.index import OFFSET_ENTRY_BYTES, TIME_ENTRY_BYTES
-from ballast.storage.log.segment import Segment
+from ballast.storage.log.segment import BatchMark, Segment
 
 PositionedHeader = tuple[int, BatchHeader]
 

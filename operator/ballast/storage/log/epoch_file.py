@@ -9,8 +9,8 @@ from collections.abc import Callable
 from ballast.replication.leader_epochs import LeaderEpochCache
 from ballast.storage.files.checkpoints import encode_epochs
 from ballast.storage.files.durability import Flushes, write_whole
-from ballast.storage.files.files import Files
 from ballast.storage.files.layout import LEADER_EPOCHS
+from ballast.storage.files.ports import Files
 
 
 class EpochFile:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ballast.storage.errors import CorruptLog
-from ballast.storage.files.files import File, Files, Flush
+from ballast.storage.files.ports import File, Files, Flush
 
 NO_TIMESTAMP = -1
 

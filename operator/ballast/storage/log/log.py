@@ -9,8 +9,7 @@ ones in the batches. A write that fails fences the log until it is reopened thro
 `ballast.storage.log.recovery.open_log` makes the objects of this class.
 """
 
-from collections.abc import Callable, Sequence
-from uuid import UUID
+from collections.abc import Sequence
 
 from ballast.model.ids import TopicPartition
 from ballast.protocol.records import SIZE_PREFIX, BatchHeader, assign_offset, check_batches
@@ -20,11 +19,9 @@ from ballast.storage.errors import (
     OffsetOutOfRange,
     StaleLeaderEpoch,
 )
-from ballast.storage.files.checkpoints import encode_partition_metadata
 from ballast.storage.files.descriptors import Buffer
-from ballast.storage.files.durability import Flushes, run
-from ballast.storage.files.files import Files
-from ballast.storage.files.layout import PARTITION_METADATA
+from ballast.storage.files.durability import run
+from ballast.storage.files.ports import Files
 from ballast.storage.log.append_validation import (
     AppendInfo,
     check_fetched,
@@ -32,19 +29,16 @@ from ballast.storage.log.append_validation import (
     find_duplicate,
     must_roll,
 )
-from ballast.storage.log.batch_mark import BatchMark, mark_of
 from ballast.storage.log.config import LogConfig
-from ballast.storage.log.epoch_file import EpochFile
-from ballast.storage.log.log_fence import LogFence
-from ballast.storage.log.log_state import LogState
+from ballast.storage.log.durable_log import DurableLog, LogState
 from ballast.storage.log.preparation import changes_batches, prepare
-from ballast.storage.log.segment import Segment
+from ballast.storage.log.segment import BatchMark, Segment, mark_of
 from ballast.storage.log.segment_swap import swap_in
 from ballast.storage.log.segments import LogPosition
 from ballast.storage.log.timestamps import find_timestamp
 
 
-class Log(LogFence):
+class Log(DurableLog):
     """One partition's log. Methods raise `StorageError`; appends also the records' own errors."""
 
     def __init__(
@@ -55,24 +49,7 @@ class Log(LogFence):
         config: LogConfig,
         state: LogState,
     ) -> None:
-        super().__init__(partition)
-        self.directory = directory
-        self.leader_epochs = state.epochs
-        """For reading; only the log's own methods change it."""
-        self.producers = state.producers
-        self.log_start_offset = state.log_start_offset
-        self.log_end_offset = state.log_end_offset
-        self.recovery_point = state.recovery_point
-        """Everything below this offset is durable."""
-        self.topic_id = state.topic_id
-        self.on_recovery_point_lowered: Callable[[], None] = _ignore
-        """Called by a truncation before anything can be appended in the place of what was cut."""
-        self.segments = state.segments
-        """For the other modules of this package."""
-        self.files = files
-        """For the other modules of this package."""
-        self._snapshots = state.snapshots
-        self._epoch_file = EpochFile(files, state.epochs, is_saved=state.epochs_saved)
+        super().__init__(files, directory, partition, state)
         self._config = config
         self._prepares = changes_batches(config)
 
@@ -305,55 +282,6 @@ class Log(LogFence):
                 if header.producer_id >= 0 and not header.is_control:
                     self.producers.record(header, header.base_offset)
 
-    def assign_topic_id(self, topic_id: UUID) -> None:
-        """Note, durably, which incarnation of the topic this log belongs to."""
-        self._check_usable()
-        if self.topic_id != topic_id:
-            path = f"{self.directory}/{PARTITION_METADATA}"
-            self.files.write_whole(path, encode_partition_metadata(topic_id))
-            self.topic_id = topic_id
-
-    def flush(self) -> None:
-        """Return when everything appended is durable; raises what `flushes` raises."""
-        run(self.flushes())
-
-    def flushes(self) -> Flushes:
-        """Make everything durable that was appended before; a failure fences the log.
-
-        It is never tried again: after a failed fsync the kernel forgets what it could not write.
-        What is appended in between is left for the next flush. When the end of the log is cut in
-        between, the recovery point stays where the cut put it: other records may be in that place.
-        It stays too where leader epochs have changed in between: it vouches for theirs as well.
-        """
-        self._check_usable()
-        end_offset, cuts = self.log_end_offset, self.segments.tail_cuts
-        with self._fenced_unless_passing("flush"):
-            if self.recovery_point < end_offset or self.segments.names_changed:
-                for flush in self.segments.flushes(self.recovery_point, end_offset):
-                    yield flush
-                    if self._closed:
-                        return
-            yield from self._epoch_flushes()
-        if self.segments.tail_cuts == cuts and self._epoch_file.is_saved and not self._closed:
-            self.recovery_point = max(self.recovery_point, end_offset)
-
-    def close(self, *, clean: bool) -> None:
-        """Close the files; ``clean`` makes all durable first, so that opening needs no recovery."""
-        if self._closed:
-            return
-        try:
-            if clean and self.failure is None:
-                self.segments.trim()
-                if self.log_end_offset:
-                    # An empty log has no producers to remember, and there may be thousands.
-                    self._take_snapshot()
-                    self._snapshots.flush()
-                    self.segments.names_changed = True
-                self.flush()
-        finally:
-            self._closed = True
-            self.segments.release()
-
     def _write(self, records: Buffer, marks: Sequence[BatchMark], now_ms: int | None) -> AppendInfo:
         size_bytes = len(records)
         first_offset = self.log_end_offset
@@ -379,22 +307,3 @@ class Log(LogFence):
             len(marks),
             size_bytes,
         )
-
-    def _epoch_flushes(self) -> Flushes:
-        directory = self.directory
-        return self._epoch_file.flushes(
-            directory, lambda: not self._closed and self.directory == directory
-        )
-
-    def _take_snapshot(self) -> None:
-        bases = {segment.base_offset for segment in self.segments}
-        self._snapshots.take(self.log_end_offset, self.producers.snapshot(), bases)
-
-    def _lower_recovery_point(self, offset: int) -> None:
-        if offset < self.recovery_point:
-            self.recovery_point = offset
-            self.on_recovery_point_lowered()
-
-
-def _ignore() -> None:
-    """Stand in for a callback that nobody set."""

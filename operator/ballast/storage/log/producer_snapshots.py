@@ -18,8 +18,8 @@ import crc32c
 
 from ballast.replication.producer_state import AppendedBatch, ProducerSnapshot
 from ballast.storage.errors import CorruptCheckpoint
-from ballast.storage.files.files import Files
 from ballast.storage.files.layout import SNAPSHOT_SUFFIX, parse_segment_file, segment_file
+from ballast.storage.files.ports import Files
 
 _VERSION = 1
 _PREFIX = struct.Struct(">hI")

@@ -29,7 +29,6 @@ from ballast.replication.leader_epochs import LeaderEpochCache
 from ballast.replication.producer_state import ProducerStates
 from ballast.storage.errors import CorruptCheckpoint, CorruptLog
 from ballast.storage.files.checkpoints import decode_epochs, decode_partition_metadata
-from ballast.storage.files.files import Files
 from ballast.storage.files.layout import (
     LEADER_EPOCHS,
     LOG_SUFFIX,
@@ -39,13 +38,12 @@ from ballast.storage.files.layout import (
     TIME_INDEX_SUFFIX,
     parse_segment_file,
 )
-from ballast.storage.log.batch_mark import mark_of
+from ballast.storage.files.ports import Files
 from ballast.storage.log.config import LogConfig
+from ballast.storage.log.durable_log import LogState
 from ballast.storage.log.log import Log
-from ballast.storage.log.log_state import LogState
-from ballast.storage.log.preallocation import reserve
 from ballast.storage.log.producer_snapshots import SnapshotFiles
-from ballast.storage.log.segment import Segment
+from ballast.storage.log.segment import Segment, mark_of
 from ballast.storage.log.segment_swap import finish_swaps
 from ballast.storage.log.segments import Segments
 
@@ -158,7 +156,7 @@ def _open_segments(
         segment = Segment(files, directory, log_start_offset, config.index_interval_bytes)
         segment.create()
         if config.preallocate:
-            reserve(files, segment, config.segment_bytes)
+            segment.reserve(config.segment_bytes)
         segments = Segments(files, directory, [segment])
         segments.names_changed = True
         return segments, log_start_offset

@@ -6,6 +6,7 @@ reads at the tail and sequential reads search nothing.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ballast.model.settings.values import INT_MAX, LONG_MAX
 from ballast.protocol.errors import RecordsError
@@ -13,41 +14,40 @@ from ballast.protocol.records import HEADER_SIZE, BatchHeader, read_batch_header
 from ballast.storage.errors import CorruptLog, StorageError
 from ballast.storage.files.descriptors import Buffer
 from ballast.storage.files.durability import Flushes, each
-from ballast.storage.files.files import File, Files, Flush
-from ballast.storage.files.layout import (
-    LOG_SUFFIX,
-    OFFSET_INDEX_SUFFIX,
-    RETIRED_SUFFIX,
-    TIME_INDEX_SUFFIX,
-    segment_file,
-)
-from ballast.storage.log.batch_mark import BatchMark, mark_of
-from ballast.storage.log.index import NO_TIMESTAMP, OffsetIndex, TimeIndex
+from ballast.storage.files.ports import Files, Flush
+from ballast.storage.log.index import NO_TIMESTAMP
+from ballast.storage.log.segment_files import SegmentFiles
 
 REMEMBERED_POSITIONS = 64
 
 
-class Segment:
+class BatchMark(NamedTuple):
+    """One batch among the bytes that are appended."""
+
+    position: int
+    """Relative to the bytes that are appended."""
+    size: int
+    last_offset: int
+    max_timestamp: int
+
+
+def mark_of(header: BatchHeader, position: int = 0) -> BatchMark:
+    """Return the mark of a batch whose header holds its final offset."""
+    return BatchMark(position, header.size, header.last_offset, header.max_timestamp)
+
+
+class Segment(SegmentFiles):
     """Batches from `base_offset` on. Methods raise `DiskError`; those that scan, `CorruptLog`."""
 
     __slots__ = (
         "_bytes_since_entry",
-        "_file",
-        "_files",
         "_first_timestamp",
+        "_first_wait_ms",
         "_positions",
-        "_seen_ms",
-        "_suffix",
-        "base_offset",
-        "directory",
         "end_offset",
         "index_interval_bytes",
         "max_timestamp",
         "max_timestamp_offset",
-        "offset_index",
-        "path",
-        "size",
-        "time_index",
     )
 
     def __init__(
@@ -58,24 +58,15 @@ class Segment:
         index_interval_bytes: int,
         suffix: str = "",
     ) -> None:
-        """Make it; ``suffix`` follows the names of files that are not, or not yet, the log's."""
-        self.base_offset = base_offset
-        self.directory = directory
-        self._suffix = suffix
-        self.path = self._sibling(LOG_SUFFIX)
+        """Make it; ``suffix`` follows the names of files that do not belong to the log."""
+        super().__init__(files, directory, base_offset, suffix)
         self.index_interval_bytes = index_interval_bytes
-        self.size = 0
-        """Bytes of whole, appended batches; what lies behind them in the file is not there."""
         self.end_offset: int | None = None
-        """The next segment's base offset; None for the segment that is appended to."""
+        """The next segment's base offset; None for the active segment."""
         self.max_timestamp = NO_TIMESTAMP
         self.max_timestamp_offset = base_offset
-        self.offset_index = OffsetIndex(files, self._sibling(OFFSET_INDEX_SUFFIX), base_offset)
-        self.time_index = TimeIndex(files, self._sibling(TIME_INDEX_SUFFIX), base_offset)
-        self._files = files
-        self._file: File | None = None
         self._first_timestamp: int | None = None
-        self._seen_ms: int | None = None
+        self._first_wait_ms: int | None = None
         self._bytes_since_entry = 0
         self._positions: dict[int, int] = {}
 
@@ -186,21 +177,13 @@ class Segment:
             return timestamp_ms - first
         if now_ms is None:
             return 0
-        if self._seen_ms is None:
-            self._seen_ms = now_ms
-        return now_ms - self._seen_ms
+        if self._first_wait_ms is None:
+            self._first_wait_ms = now_ms
+        return now_ms - self._first_wait_ms
 
     def largest_timestamp(self) -> int:
         """Return the newest timestamp, in ms; the last change of the file if there is none."""
         return self.max_timestamp if self.max_timestamp > NO_TIMESTAMP else self.modified_ms()
-
-    def modified_ms(self) -> int:
-        """Return when the batches' file last changed, in ms since the epoch."""
-        return self._files.modified_ms(self.path)
-
-    def set_modified_ms(self, time_ms: int) -> None:
-        """Have the batches' file changed last at another time."""
-        self._files.set_modified_ms(self.path, time_ms)
 
     def scan(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
         """Yield position and header of the batches from ``position`` on, checksums unread."""
@@ -218,10 +201,6 @@ class Segment:
             next_offset = header.next_offset
             yield position, header
             position += header.size
-
-    def read_at(self, position: int, size: int) -> bytes:
-        """Return bytes of the file as they are."""
-        return self._open().pread(size, position)
 
     def remember(self, offset: int, position: int) -> None:
         """Note where the batch that holds ``offset`` begins, or will begin."""
@@ -312,62 +291,6 @@ class Segment:
         for index, state in zip(indexes, states, strict=True):
             index.flush_ended(state)
 
-    def cut_file(self) -> None:
-        """Cut what lies behind the last whole batch, durably."""
-        file = self._open()
-        file.truncate(self.size)
-        file.flush()
-
-    def release(self) -> None:
-        """Close the files; they are opened again when they are needed."""
-        self.offset_index.file.release()
-        self.time_index.file.release()
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def remove(self) -> None:
-        """Remove the files; the batches' file goes first, so that no log without an index stays."""
-        self.release()
-        for path in self._paths():
-            self._files.remove(path)
-
-    def change_suffix(self, suffix: str) -> None:
-        """Rename the files, the batches' file last."""
-        self.release()
-        before = self.offset_index.file.path, self.time_index.file.path, self.path
-        self._suffix = suffix
-        self._name_files()
-        after = self.offset_index.file.path, self.time_index.file.path, self.path
-        for source, target in zip(before, after, strict=True):
-            self._files.rename(source, target)
-
-    def relocate(self, directory: str) -> None:
-        """Find the files in a folder that was renamed to ``directory``; they must be closed."""
-        self.directory = directory
-        self._name_files()
-
-    def _name_files(self) -> None:
-        self.path = self._sibling(LOG_SUFFIX)
-        self.offset_index.file.path = self._sibling(OFFSET_INDEX_SUFFIX)
-        self.time_index.file.path = self._sibling(TIME_INDEX_SUFFIX)
-
-    def retire(self) -> list[str]:
-        """Rename the files, in the order of `remove`; return the paths that are to be removed.
-
-        Until then what was read from them can still be sent.
-        """
-        self.release()
-        retired = []
-        for path in self._paths():
-            self._files.rename(path, path + RETIRED_SUFFIX)
-            retired.append(path + RETIRED_SUFFIX)
-        return retired
-
-    def _paths(self) -> list[str]:
-        paths = (self.path, self.offset_index.file.path, self.time_index.file.path)
-        return [path for path in paths if self._files.exists(path)]
-
     def _boundary_below(self, start: int, limit: int) -> int:
         """Return where the last batch ends that ends at or below ``limit``, or ``start``."""
         _, first = next(self.scan(start))
@@ -386,15 +309,3 @@ class Segment:
                 self.remember(header.base_offset, position)
                 return position
         return self.size
-
-    def open(self) -> None:
-        """Open the batches' file, if it is not; raises `DiskError`."""
-        self._open()
-
-    def _open(self, *, create: bool = False) -> File:
-        if self._file is None:
-            self._file = self._files.open(self.path, create=create)
-        return self._file
-
-    def _sibling(self, suffix: str) -> str:
-        return f"{self.directory}/{segment_file(self.base_offset, suffix)}{self._suffix}"

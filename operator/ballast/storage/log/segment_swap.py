@@ -10,7 +10,6 @@ swap is to be finished, and while it is there its indexes are under either name.
 
 from collections.abc import Sequence
 
-from ballast.storage.files.files import Files
 from ballast.storage.files.layout import (
     CLEANED_SUFFIX,
     LOG_SUFFIX,
@@ -20,6 +19,7 @@ from ballast.storage.files.layout import (
     parse_segment_file,
     segment_file,
 )
+from ballast.storage.files.ports import Files
 from ballast.storage.log.segment import Segment
 from ballast.storage.log.segments import Segments
 

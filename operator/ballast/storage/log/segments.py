@@ -13,8 +13,7 @@ from typing import NamedTuple
 from ballast.protocol.records import BatchHeader
 from ballast.storage.errors import StorageError
 from ballast.storage.files.durability import Flushes, run
-from ballast.storage.files.files import Files
-from ballast.storage.log.preallocation import reserve, trim
+from ballast.storage.files.ports import Files
 from ballast.storage.log.segment import Segment
 
 SEALED_OPEN_MAX = 4
@@ -146,9 +145,9 @@ class Segments:
         """Seal the last segment and go on in a new one, with a file of ``preallocated_bytes``."""
         base_offset = segment.base_offset
         if preallocated_bytes:
-            reserve(self._files, segment, preallocated_bytes)
+            segment.reserve(preallocated_bytes)
         sealed = self.active
-        trim(self._files, sealed, durable=False)
+        sealed.trim(durable=False)
         sealed.seal(base_offset)
         self._list.append(segment)
         self.opened(sealed)
@@ -156,7 +155,7 @@ class Segments:
 
     def trim(self) -> None:
         """Cut what was reserved for the last segment and is not used, durably."""
-        trim(self._files, self.active, durable=True)
+        self.active.trim(durable=True)
 
     def truncate(self, offset: int) -> int:
         """Cut all batches that end at or above ``offset``, durably; return the next offset."""

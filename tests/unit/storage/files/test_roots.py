@@ -6,7 +6,8 @@ from random import Random
 import pytest
 
 from ballast.storage.errors import DiskError
-from ballast.storage.files.files import Files, RealFiles
+from ballast.storage.files.ports import Files
+from ballast.storage.files.real_files import RealFiles
 from tests.fakes.disk import FakeDisk
 
 

@@ -8,9 +8,8 @@ from ballast.protocol.records import build_batch, check_batches
 from ballast.replication.leader_epochs import EpochEntry, LeaderEpochCache
 from ballast.replication.producer_state import Duplicate, ProducerStates
 from ballast.storage.log.append_validation import epochs_begun, find_duplicate, must_roll
-from ballast.storage.log.batch_mark import BatchMark
 from ballast.storage.log.config import LogConfig
-from ballast.storage.log.segment import Segment
+from ballast.storage.log.segment import BatchMark, Segment
 from tests.unit.storage.samples import DIRECTORY, batch, joined, new_disk
 
 

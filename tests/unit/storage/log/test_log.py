@@ -1,8 +1,6 @@
 """Appends, reads, truncation."""
 
-import errno
 from collections.abc import Callable
-from uuid import UUID
 
 import pytest
 
@@ -231,17 +229,6 @@ def test_truncate_at_the_end_drops_an_empty_epoch() -> None:
     assert disk.content(f"{DIRECTORY}/leader-epoch-checkpoint") == b"0\n1\n1 0\n"
 
 
-def test_truncation_lowers_the_recovery_point_before_anything_else() -> None:
-    log = reopened(new_disk())
-    append(log, batch(), batch(), batch())
-    log.flush()
-    assert log.recovery_point == 3
-    seen = []
-    log.on_recovery_point_lowered = lambda: seen.append((log.recovery_point, log.log_end_offset))
-    log.truncate_to(1)
-    assert seen == [(1, 3)]
-
-
 def test_truncate_fully_restarts_elsewhere() -> None:
     disk = new_disk()
     log = reopened(disk, config=SMALL)
@@ -329,19 +316,6 @@ def test_a_failed_write_fences_the_log_and_shows_nothing(torn_bytes: int) -> Non
     assert [base for base, _ in contents(again)] == [0, 1]
 
 
-def test_a_failed_fsync_fences_the_log_and_is_not_tried_again() -> None:
-    disk = new_disk()
-    log = reopened(disk)
-    append(log, batch())
-    disk.fail = lambda operation, _: errno.EIO if operation == "fsync" else None
-    with pytest.raises(LogFailed):
-        log.flush()
-    disk.fail = None
-    with pytest.raises(LogFailed):
-        log.flush()
-    assert log.recovery_point == 0
-
-
 def test_space_runs_out_in_a_roll() -> None:
     disk = new_disk()
     log = reopened(disk, config=SMALL)
@@ -354,23 +328,6 @@ def test_space_runs_out_in_a_roll() -> None:
     disk.free_bytes = None
     log.close(clean=False)
     assert reopened(disk, config=SMALL).log_end_offset == end
-
-
-def test_topic_id_is_kept() -> None:
-    disk = new_disk()
-    log = reopened(disk)
-    assert log.topic_id is None
-    log.assign_topic_id(UUID(int=7))
-    log.close(clean=True)
-    assert reopened(disk, clean=True).topic_id == UUID(int=7)
-
-
-def test_a_closed_log_takes_nothing() -> None:
-    log = reopened(new_disk())
-    log.close(clean=True)
-    log.close(clean=True)
-    with pytest.raises(LogFailed):
-        append(log, batch())
 
 
 def test_reading_survives_a_config_change() -> None:

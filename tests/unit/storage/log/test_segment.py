@@ -3,9 +3,8 @@
 import pytest
 
 from ballast.protocol.records import HEADER_SIZE, assign_offset, read_batch_header
-from ballast.storage.log.batch_mark import mark_of
 from ballast.storage.log.index import OffsetEntry
-from ballast.storage.log.segment import REMEMBERED_POSITIONS, Segment
+from ballast.storage.log.segment import REMEMBERED_POSITIONS, BatchMark, Segment, mark_of
 from tests.fakes.disk import FakeDisk
 from tests.unit.storage.samples import DIRECTORY, batch, headers, new_disk
 
@@ -80,14 +79,6 @@ def test_truncating_a_sealed_segment_opens_it_for_appends() -> None:
     assert (segment.size, segment.first_timestamp()) == (0, -1)
 
 
-def test_removal() -> None:
-    disk = new_disk()
-    segment = filled(disk)
-    assert len(disk.names(DIRECTORY)) == 3
-    segment.remove()
-    assert disk.names(DIRECTORY) == []
-
-
 @pytest.mark.parametrize("batches", [1, 2, 5])
 @pytest.mark.parametrize("room", [-1, 0, 1, HEADER_SIZE - 1, HEADER_SIZE, SIZE - 1])
 def test_reading_on_begins_where_the_last_answer_ended(batches: int, room: int) -> None:
@@ -100,3 +91,9 @@ def test_reading_on_begins_where_the_last_answer_ended(batches: int, room: int) 
         count = min(fitting, (160 - offset) // 2)
         assert [h.base_offset for h in found] == list(range(offset, offset + 2 * count, 2))
         offset = found[-1].next_offset
+
+
+def test_the_mark_of_a_batch_holds_its_final_offset() -> None:
+    records = batch(3, timestamp=50)
+    assign_offset(records, 0, 7, 0)
+    assert mark_of(read_batch_header(records), 20) == BatchMark(20, len(records), 9, 52)

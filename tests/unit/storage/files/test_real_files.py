@@ -14,7 +14,8 @@ from ballast.model.ids import TopicPartition
 from ballast.storage.directories.log_dirs import LogDirs
 from ballast.storage.errors import DiskError, UnsafePath
 from ballast.storage.files.descriptors import MAPPED_FROM_BYTES, WINDOW_BYTES, WRITE_BYTES
-from ballast.storage.files.files import Files, RealFiles
+from ballast.storage.files.ports import Files
+from ballast.storage.files.real_files import RealFiles
 from tests.fakes.disk import FakeDisk
 from tests.unit.storage.samples import CONFIG, PARTITION, append, batch, contents
 

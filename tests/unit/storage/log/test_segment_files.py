@@ -1,5 +1,7 @@
+from ballast.protocol.records import read_batch_header
 from ballast.storage.log.config import LogConfig
 from ballast.storage.log.log import Log
+from ballast.storage.log.segment import Segment, mark_of
 from tests.unit.storage.samples import DIRECTORY, append, batch, contents, new_disk, reopened
 
 CONFIG = LogConfig(segment_bytes=400, preallocate=True)
@@ -40,3 +42,25 @@ def test_recovery_ends_at_the_last_batch() -> None:
     assert log.log_end_offset == 2
     append(log, batch(size=100))
     assert [offset for offset, _ in contents(log)] == [0, 1, 2]
+
+
+def test_removal() -> None:
+    disk = new_disk()
+    segment = Segment(disk, DIRECTORY, 100, 200)
+    segment.create()
+    assert len(disk.names(DIRECTORY)) == 3
+    segment.remove()
+    assert disk.names(DIRECTORY) == []
+
+
+def test_retired_files_keep_their_content_until_they_are_removed() -> None:
+    disk = new_disk()
+    segment = Segment(disk, DIRECTORY, 100, 200)
+    segment.create()
+    records = batch()
+    segment.append(records, [mark_of(read_batch_header(records))])
+    before = segment.read_at(0, segment.size)
+    paths = segment.retire()
+    assert [path.endswith(".deleted") for path in paths] == [True] * 3
+    assert disk.names(DIRECTORY) == sorted(path.rpartition("/")[2] for path in paths)
+    assert disk.read_whole(paths[0]) == before
