@@ -22,7 +22,7 @@ from ballast.brokersets.spec.parse import parse_broker_set
 from ballast.brokersets.steps.decision_input import DecisionInput, InstallationDefaults
 from ballast.cli.servers.long_running import collect_seldom
 from ballast.net.admin.metadata_views import MetadataViews
-from ballast.net.client.last_response import LastResponse
+from ballast.net.client.client_connection import LastResponse
 from ballast.protocol.frames import SIZE_BYTES, encode_response
 from ballast.protocol.messages.cluster.metadata import (
     MetadataResponse,

@@ -208,7 +208,7 @@ def test_a_broker_without_zookeeper_is_ready_but_not_certain() -> None:
         assert await ask(cluster, b"/readyz") == b"200 ok\n"
         assert await ask(cluster, b"/certainz") == b"503 ZooKeeper does not answer\n"
         cluster.zookeeper.start()
-        registration = cluster.brokers[1].registration
+        registration = cluster.brokers[1].components.registration
         await cluster.until(registration.is_certain)
         registry = cluster.brokers[1].context.metrics.registry
         assert registry.get_sample_value("ballast_broker_registration_certain") == 1

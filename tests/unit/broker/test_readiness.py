@@ -9,7 +9,7 @@ def test_a_broker_serves_from_its_first_registration_to_its_end() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
         broker = cluster.brokers[1]
-        readiness = broker._readiness
+        readiness = broker.components.readiness
         assert (readiness.unready(), readiness.uncertain()) == (None, None)
         cluster.zookeeper.kill_session("broker-1")
         await cluster.until(lambda: not broker.context.identity.is_registered)

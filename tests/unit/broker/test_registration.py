@@ -74,11 +74,11 @@ def test_an_outage_longer_than_the_session_ends_with_a_new_registration() -> Non
         cluster.zookeeper.cut("broker-1")
         await asyncio.sleep(60)
         assert identity.is_registered
-        assert not cluster.brokers[1].registration.is_certain()
+        assert not cluster.brokers[1].components.registration.is_certain()
         cluster.zookeeper.heal("broker-1")
         await cluster.until(lambda: identity.broker_epoch > before)
         assert identity.is_registered
-        assert cluster.brokers[1].registration.is_certain()
+        assert cluster.brokers[1].components.registration.is_certain()
 
     simulate(main)
 
@@ -90,9 +90,9 @@ def test_a_zookeeper_that_was_down_finds_the_registration_as_it_was() -> None:
         before = identity.broker_epoch
         cluster.zookeeper.stop()
         await asyncio.sleep(600)
-        assert not cluster.brokers[1].registration.is_certain()
+        assert not cluster.brokers[1].components.registration.is_certain()
         cluster.zookeeper.start()
-        await cluster.until(cluster.brokers[1].registration.is_certain)
+        await cluster.until(cluster.brokers[1].components.registration.is_certain)
         await asyncio.sleep(60)
         assert identity.is_registered
         assert identity.broker_epoch == before

@@ -10,8 +10,7 @@ from typing import Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from ballast.broker.partitions.load_counts import LoadCounts
-from ballast.broker.partitions.partition import Partition
+from ballast.broker.partitions.partition import LoadCounts, Partition
 
 _Traffic = tuple[str, str, Callable[[LoadCounts], int]]
 

@@ -1,11 +1,10 @@
 """One replica on this broker: its log, and the role that the controller last gave it."""
 
+from typing import NamedTuple
 from uuid import UUID
 
 from ballast.broker.errors import PartitionError
-from ballast.broker.partitions.checked_reads import CheckedReads
-from ballast.broker.partitions.load_counts import LoadCounts
-from ballast.broker.partitions.recent_appends import RecentAppends
+from ballast.broker.partitions.read_checks import CheckedReads, RecentAppends
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import NO_EPOCH, NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
@@ -15,6 +14,46 @@ from ballast.replication.fencing import check_leader_epoch
 from ballast.replication.follower import follower_high_watermark
 from ballast.replication.partition import LeaderView
 from ballast.storage.log.log import Log
+
+
+class LoadDelta(NamedTuple):
+    """What clients did with a partition between two calls of `LoadCounts.take`."""
+
+    bytes_in: int
+    bytes_out: int
+    produce_requests: int
+    fetch_requests: int
+
+
+class LoadCounts:
+    """What clients did with a partition: totals that each request adds to once."""
+
+    __slots__ = (
+        "_taken",
+        "bytes_in",
+        "bytes_out",
+        "fetch_requests",
+        "messages_in",
+        "produce_requests",
+    )
+
+    def __init__(self) -> None:
+        self.bytes_in = 0
+        """Bytes of records appended from producers, as they are stored."""
+        self.bytes_out = 0
+        """Bytes of records sent to consumers."""
+        self.messages_in = 0
+        """Records appended from producers."""
+        self.produce_requests = 0
+        self.fetch_requests = 0
+        """Of consumers."""
+        self._taken = LoadDelta(0, 0, 0, 0)
+
+    def take(self) -> LoadDelta:
+        """Return what was counted since the last call."""
+        total = LoadDelta(self.bytes_in, self.bytes_out, self.produce_requests, self.fetch_requests)
+        before, self._taken = self._taken, total
+        return LoadDelta(*(now - then for now, then in zip(total, before, strict=True)))
 
 
 class Partition:

@@ -28,7 +28,7 @@ from ballast.net.admin.configs import (
     set_values,
 )
 from ballast.net.admin.metadata_views import MetadataViews, cluster_view
-from ballast.net.client.last_response import LastResponse
+from ballast.net.client.client_connection import LastResponse
 from ballast.net.control_messages import error_name
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin import alter_partition_reassignments as alter_wire

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ballast.net.client.channel import BrokerChannel, ChannelOptions
-from ballast.net.client.last_response import LastResponse
+from ballast.net.client.client_connection import LastResponse
 from ballast.net.errors import ConnectFailed, NetError, UnsupportedByPeer
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.cluster.metadata import MetadataRequest, MetadataResponse

@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ballast.net.client.client_connection import ClientConnection
-from ballast.net.client.last_response import LastResponse
+from ballast.net.client.client_connection import ClientConnection, LastResponse
 from ballast.net.client.negotiation import ask_versions, choose_version
 from ballast.net.errors import (
     ConnectFailed,

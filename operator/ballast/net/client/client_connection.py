@@ -6,10 +6,12 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
 from struct import Struct
-from typing import cast
+from typing import Any, cast
 
 from ballast.net.errors import Disconnected, MalformedFrame, MalformedResponse, NetError
 from ballast.net.frame_buffer import FrameBuffer
+from ballast.protocol.frames import SIZE_BYTES, decode_response
+from ballast.protocol.schema import Message
 
 log = logging.getLogger(__name__)
 
@@ -124,3 +126,27 @@ def _settle(answer: "asyncio.Future[memoryview]", outcome: memoryview | NetError
         answer.exception()  # its waiter may have been cancelled: not worth a warning
     else:
         answer.set_result(outcome)
+
+
+class LastResponse:
+    """The last response to a request that is sent again and again, with its bytes.
+
+    A response with equal bytes is not decoded again. Not for responses with records, which are
+    views of a buffer.
+    """
+
+    def __init__(self) -> None:
+        self._kind: tuple[type[Message], int] | None = None
+        self._body = b""
+        self._message: Any = None
+
+    def decode(self, message_class: type[Message], version: int, frame: memoryview) -> Any:
+        """Return the message in a response ``frame``; the same object while the bytes are equal.
+
+        Raises `DecodeError`.
+        """
+        body = bytes(frame[SIZE_BYTES:])
+        if self._kind != (message_class, version) or self._body != body:
+            self._message = decode_response(message_class, version, frame)[1]
+            self._kind, self._body = (message_class, version), body
+        return self._message

@@ -8,8 +8,7 @@ from typing import Protocol, cast
 
 from ballast.net.errors import MalformedFrame
 from ballast.net.frame_buffer import FrameBuffer
-from ballast.net.server.counters import ServerCounters
-from ballast.net.server.limits import ServerLimits
+from ballast.net.server.limits import ServerCounters, ServerLimits
 from ballast.net.server.liveness import Liveness
 from ballast.net.server.peer_state import has_ended
 from ballast.net.server.pending_responses import PendingResponse

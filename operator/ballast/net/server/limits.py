@@ -1,7 +1,13 @@
-"""What one server of frames allows its clients. Kafka's setting where it has one."""
+"""The limits of one server, the rate at which it serves new connections, and its counters.
+
+A limit that is a setting of Kafka is named after it. No I/O, no clock.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+BURST_S = 1.0
+"""Connections of this many seconds may arrive at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,3 +51,35 @@ class ServerLimits:
     quiet_period_s: float = 15.0
     """How often a connection is looked at: a receive buffer not used in between is given back, and
     a client that has closed while it was not read is noticed."""
+
+
+@dataclass(slots=True)
+class ServerCounters:
+    """Totals since the server was started."""
+
+    accepted: int = 0
+    refused: int = 0
+    """Closed at once because of max.connections or max.connections.per.ip."""
+    requests: int = 0
+    malformed: int = 0
+    """Connections closed for a frame or request that cannot be read."""
+    handler_errors: int = 0
+    timed_out: int = 0
+    """Connections closed for idleness, a stalled frame or a stalled reader."""
+
+
+class ConnectionRate:
+    """Delays reading from new connections so that no more are served than a rate allows.
+
+    Kafka's acceptor sleeps when connections arrive faster than ``max.connection.creation.rate``
+    (KIP-612, ConnectionQuotas). Here they are accepted, and their requests are read when their
+    turn has come; ``max.connections`` bounds how many wait.
+    """
+
+    def __init__(self) -> None:
+        self._last_turn = float("-inf")
+
+    def delay_s(self, connections_per_s: int, now: float) -> float:
+        """Return for how many seconds a connection accepted at ``now`` is not read from."""
+        self._last_turn = max(self._last_turn, now - BURST_S) + 1 / connections_per_s
+        return max(0.0, self._last_turn - now)

@@ -4,9 +4,7 @@ import asyncio
 import logging
 
 from ballast.net.server.connection import Connection
-from ballast.net.server.connection_rate import ConnectionRate
-from ballast.net.server.counters import ServerCounters
-from ballast.net.server.limits import ServerLimits
+from ballast.net.server.limits import ConnectionRate, ServerCounters, ServerLimits
 from ballast.net.server.request_memory import RequestMemory
 from ballast.net.server.requests import Handler
 

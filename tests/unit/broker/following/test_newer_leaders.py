@@ -14,7 +14,7 @@ async def led_by_one(cluster: Cluster) -> None:
     assert (await cluster.produce(1, P0, batch(b"a"), acks=-1)).error_code == ErrorCode.NONE
     cluster.zookeeper.cut("broker-1")
     await asyncio.sleep(10)
-    assert not cluster.brokers[1].registration.is_certain()
+    assert not cluster.brokers[1].components.registration.is_certain()
 
 
 async def depose(cluster: Cluster) -> None:
@@ -43,7 +43,7 @@ def test_a_deposed_leader_sends_its_clients_to_the_new_one() -> None:
         assert (await cluster.produce(2, P0, batch(b"b"), acks=-1)).error_code == ErrorCode.NONE
         # Back under the controller, it follows as any other replica.
         cluster.zookeeper.heal("broker-1")
-        await cluster.until(cluster.brokers[1].registration.is_certain)
+        await cluster.until(cluster.brokers[1].components.registration.is_certain)
         await cluster.lead(P0, 2, [1, 2, 3], isr=[2, 3])
         log = cluster.brokers[1].replicas.partitions[P0].log
         await cluster.until(lambda: log.log_end_offset == 2)

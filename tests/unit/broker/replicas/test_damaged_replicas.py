@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from ballast.broker.partitions.recent_appends import RECENT_S
+from ballast.broker.partitions.read_checks import RECENT_S
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.records import HEADER_SIZE, read_batch_header
 from ballast.znodes import log_dir_events

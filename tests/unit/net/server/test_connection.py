@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from ballast.net.server.connection import Connection
-from ballast.net.server.counters import ServerCounters
-from ballast.net.server.limits import ServerLimits
+from ballast.net.server.limits import ServerCounters, ServerLimits
 from ballast.net.server.request_memory import RequestMemory
 from ballast.net.server.requests import Handler, ReceivedRequest, ResponseParts
 from ballast.protocol.errors import DecodeError

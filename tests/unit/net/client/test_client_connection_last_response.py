@@ -2,7 +2,7 @@
 
 import pytest
 
-from ballast.net.client.last_response import LastResponse
+from ballast.net.client.client_connection import LastResponse
 from ballast.protocol.errors import DecodeError
 from ballast.protocol.frames import encode_response
 from ballast.protocol.messages.cluster.metadata import MetadataResponse, MetadataResponseTopic

@@ -1,11 +1,25 @@
-"""For how long a check of what was read counts, and of how much."""
+"""What counts as appended a moment ago."""
 
-from ballast.broker.partitions.checked_reads import (
+from ballast.broker.partitions.read_checks import (
     AGAIN_AFTER_S,
+    RECENT_S,
     REMEMBERED_READS,
     WORTH_BYTES,
     CheckedReads,
+    RecentAppends,
 )
+
+
+def test_who_looks_all_the_time_knows_where_the_log_ended_a_moment_ago() -> None:
+    recent = RecentAppends()
+    ends = [recent.start(number, number * RECENT_S / 2) for number in range(20)]
+    assert all(number - 6 <= start < number for number, start in enumerate(ends) if number > 5)
+
+
+def test_without_a_look_nothing_is_recent() -> None:
+    recent = RecentAppends()
+    assert recent.start(7, 0.0) == 7
+    assert recent.start(9, 100.0) == 9
 
 
 def test_what_was_checked_a_moment_ago_is_not_checked_again() -> None:

@@ -1,4 +1,4 @@
-from ballast.broker.partitions.load_counts import Counted, LoadCounts
+from ballast.broker.partitions.partition import LoadCounts, LoadDelta
 
 
 def test_what_is_taken_is_not_taken_twice() -> None:
@@ -7,6 +7,6 @@ def test_what_is_taken_is_not_taken_twice() -> None:
     counts.bytes_out += 20
     counts.produce_requests += 1
     counts.fetch_requests += 2
-    assert counts.take() == Counted(10, 20, 1, 2)
+    assert counts.take() == LoadDelta(10, 20, 1, 2)
     counts.bytes_out += 5
-    assert counts.take() == Counted(0, 5, 0, 0)
+    assert counts.take() == LoadDelta(0, 5, 0, 0)
