@@ -4,24 +4,21 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any, Final
 
+from ballast.broker.apis import forwarding
 from ballast.broker.apis.admin import (
     acls,
     alter_configs,
-    alter_partition_reassignments,
     alter_replica_log_dirs,
     create_partitions,
     create_topics,
     delete_topics,
     describe_configs,
     describe_log_dirs,
-    elect_leaders,
     incremental_alter_configs,
-    list_partition_reassignments,
 )
 from ballast.broker.apis.cluster import api_versions, describe_cluster, metadata
 from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.apis.control import (
-    controlled_shutdown,
     leader_and_isr,
     stop_replica,
     update_metadata,
@@ -67,7 +64,7 @@ HANDLERS: Final[Mapping[int, ApiHandler]] = {
     ApiKey.LEADER_AND_ISR: leader_and_isr.handle,
     ApiKey.STOP_REPLICA: stop_replica.handle,
     ApiKey.UPDATE_METADATA: update_metadata.handle,
-    ApiKey.CONTROLLED_SHUTDOWN: controlled_shutdown.handle,
+    ApiKey.CONTROLLED_SHUTDOWN: forwarding.handle_controlled_shutdown,
     ApiKey.OFFSET_COMMIT: offset_commit.handle,
     ApiKey.OFFSET_FETCH: offset_fetch.handle,
     ApiKey.FIND_COORDINATOR: find_coordinator.handle,
@@ -92,10 +89,10 @@ HANDLERS: Final[Mapping[int, ApiHandler]] = {
     ApiKey.DESCRIBE_LOG_DIRS: describe_log_dirs.handle,
     ApiKey.CREATE_PARTITIONS: create_partitions.handle,
     ApiKey.DELETE_GROUPS: delete_groups.handle,
-    ApiKey.ELECT_LEADERS: elect_leaders.handle,
+    ApiKey.ELECT_LEADERS: forwarding.handle,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: incremental_alter_configs.handle,
-    ApiKey.ALTER_PARTITION_REASSIGNMENTS: alter_partition_reassignments.handle,
-    ApiKey.LIST_PARTITION_REASSIGNMENTS: list_partition_reassignments.handle,
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: forwarding.handle,
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: forwarding.handle,
     ApiKey.OFFSET_DELETE: offset_delete.handle,
     ApiKey.DESCRIBE_CLUSTER: describe_cluster.handle,
 }

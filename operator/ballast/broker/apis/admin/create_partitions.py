@@ -16,13 +16,12 @@ import asyncio
 import msgspec
 
 from ballast.broker.apis.context import BrokerContext, RequestInfo
+from ballast.broker.apis.forwarding import forward
 from ballast.broker.cluster.new_partitions import with_timeouts
-from ballast.broker.errors import ControllerUnavailable
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
-    CreatePartitionsTopicResult,
 )
 from ballast.protocol.schema import Message
 
@@ -33,17 +32,7 @@ async def handle(
     """Pass on, and wait for leaders."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + max(request.timeout_ms, 0) / 1000
-    try:
-        answer = await context.controller.request(request, info.version, request.timeout_ms)
-    except ControllerUnavailable as error:
-        return CreatePartitionsResponse(
-            results=tuple(
-                CreatePartitionsTopicResult(
-                    name=topic.name, error_code=error.code, error_message=error.code.message
-                )
-                for topic in request.topics
-            )
-        )
+    answer = await forward(context, request, info.version, request.timeout_ms)
     assert isinstance(answer, CreatePartitionsResponse)
     grown = {result.name for result in answer.results if result.error_code == ErrorCode.NONE}
     if request.validate_only or not grown:

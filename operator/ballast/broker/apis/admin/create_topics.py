@@ -19,14 +19,13 @@ from collections.abc import Mapping
 import msgspec
 
 from ballast.broker.apis.context import BrokerContext, RequestInfo
+from ballast.broker.apis.forwarding import forward
 from ballast.broker.cluster.new_partitions import with_timeouts
 from ballast.broker.config.topic_defaults import with_defaults
-from ballast.broker.errors import ControllerUnavailable
 from ballast.model.settings.table import TOPIC_SETTINGS
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.create_topics import (
     CreatableTopicConfigs,
-    CreatableTopicResult,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
@@ -41,17 +40,7 @@ async def handle(
     deadline = loop.time() + max(request.timeout_ms, 0) / 1000
     topics = tuple(with_defaults(context.config, topic) for topic in request.topics)
     request = msgspec.structs.replace(request, topics=topics)
-    try:
-        answer = await context.controller.request(request, info.version, request.timeout_ms)
-    except ControllerUnavailable as error:
-        return CreateTopicsResponse(
-            topics=tuple(
-                CreatableTopicResult(
-                    name=topic.name, error_code=error.code, error_message=error.code.message
-                )
-                for topic in request.topics
-            )
-        )
+    answer = await forward(context, request, info.version, request.timeout_ms)
     assert isinstance(answer, CreateTopicsResponse)
     answer = _with_effective_configs(context, request, answer)
     created = {t.name: t.num_partitions for t in answer.topics if t.error_code == ErrorCode.NONE}

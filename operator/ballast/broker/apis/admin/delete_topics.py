@@ -11,16 +11,17 @@ Version notes:
 * up to v5 topics are given by name, from v6 by name or id.
 """
 
+from typing import Final
+
 from ballast.broker.apis.context import BrokerContext, RequestInfo
-from ballast.broker.errors import ControllerUnavailable
+from ballast.broker.apis.forwarding import forward
+from ballast.net.refusals import refuse
 from ballast.protocol.error_codes import ErrorCode
-from ballast.protocol.messages.admin.delete_topics import (
-    DeletableTopicResult,
-    DeleteTopicsRequest,
-    DeleteTopicsResponse,
-    DeleteTopicState,
-)
+from ballast.protocol.messages.admin.delete_topics import DeleteTopicsRequest
 from ballast.protocol.schema import Message
+
+FIRST_VERSION_WITH_DISABLED: Final = 3
+"""The first version in which TOPIC_DELETION_DISABLED is defined."""
 
 
 async def handle(
@@ -28,28 +29,7 @@ async def handle(
 ) -> Message:
     """Pass on, and answer what the controller answers."""
     if not context.config.delete_topic_enable:
-        disabled = ErrorCode.TOPIC_DELETION_DISABLED
-        return _all(request, info, disabled if info.version >= 3 else ErrorCode.INVALID_REQUEST)
-    try:
-        return await context.controller.request(request, info.version, request.timeout_ms)
-    except ControllerUnavailable as error:
-        return _all(request, info, error.code)
-
-
-def _all(request: DeleteTopicsRequest, info: RequestInfo, code: ErrorCode) -> DeleteTopicsResponse:
-    states = (
-        request.topics
-        if info.version >= 6
-        else tuple(DeleteTopicState(name=name) for name in request.topic_names)
-    )
-    return DeleteTopicsResponse(
-        responses=tuple(
-            DeletableTopicResult(
-                name=state.name,
-                topic_id=state.topic_id,
-                error_code=code,
-                error_message=code.message,
-            )
-            for state in states
-        )
-    )
+        has_own_error = info.version >= FIRST_VERSION_WITH_DISABLED
+        error = ErrorCode.TOPIC_DELETION_DISABLED if has_own_error else ErrorCode.INVALID_REQUEST
+        return refuse(request, info.version, error)
+    return await forward(context, request, info.version, request.timeout_ms)
