@@ -1,7 +1,7 @@
-"""Sockets: the server of Kafka-protocol frames, channels to brokers, the admin client, HTTP, logs.
+"""Sockets: the server of Kafka's protocol, channels to brokers, the admin client, HTTP, logs.
 
 Here: asyncio transports and protocols, timeouts, backoff, pipelining, retries, and the translation
-of the controller's commands and of the reassignment's port into wire messages.
-Not here: what a request means (see `ballast.broker`, `ballast.candidate`), ZooKeeper, files,
-wire layouts (see `ballast.protocol`).
+of the controller's requests and of the admin port into wire messages.
+Not here: the meaning of requests (`ballast.broker`, `ballast.candidate`), ZooKeeper, files, wire
+layouts (`ballast.protocol`).
 """

@@ -1,4 +1,4 @@
-"""The answer to ApiVersions (18), which every server of the protocol gives before all else."""
+"""The response to ApiVersions (18), the first request on each connection of a client."""
 
 from collections.abc import Collection
 
@@ -19,8 +19,8 @@ def answer_api_versions(
 ) -> list[Records]:
     """Return the response that lists ``served``; raises `DecodeError`.
 
-    A version that is not known here is answered in version 0 with UNSUPPORTED_VERSION, and the
-    list all the same, so that the client can ask again (KIP-511).
+    An unknown version of the request is answered in version 0 with UNSUPPORTED_VERSION and the
+    list, so that the client can ask again (KIP-511).
     """
     error, version = ErrorCode.NONE, header.api_version
     if ApiVersionsRequest.VERSIONS.has(version):

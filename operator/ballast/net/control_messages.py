@@ -1,4 +1,4 @@
-"""The controller's commands as wire messages, and brokers' answers as its events.
+"""The controller's requests as wire messages, and the responses of brokers as its events.
 
 Versions are those of inter-broker protocol 2.8: LeaderAndIsr 5, UpdateMetadata 7, StopReplica 3.
 """
@@ -43,7 +43,7 @@ Entry = TypeVar("Entry", LeaderAndIsrEntry, MetadataEntry, StopReplicaEntry)
 
 
 def to_wire(command: Command) -> tuple[Message, int]:
-    """Return the message that carries a command, and its version."""
+    """Return the message for a control request, and its version."""
     match command:
         case LeaderAndIsrCommand():
             return _leader_and_isr(command), LEADER_AND_ISR_VERSION
@@ -56,7 +56,7 @@ def to_wire(command: Command) -> tuple[Message, int]:
 
 
 def to_event(broker_id: int, command: Command, response: Any) -> Event:
-    """Return the event that a broker's answer to a command is."""
+    """Return the event for a broker's response to a control request."""
     error = error_name(response.error_code)
     match command:
         case LeaderAndIsrCommand():
@@ -245,7 +245,7 @@ def _errors(
     error: str,
     answered: dict[TopicPartition, int],
 ) -> dict[TopicPartition, str]:
-    """Return the error of every partition asked for; one left out shares the request's error."""
+    """Return the error of each requested partition; one that is not listed has the request's."""
     errors = {}
     for entry in entries:
         code = answered.get(entry.topic_partition)

@@ -1,9 +1,9 @@
-"""The elected controller's channels: one queue, one task, one request in flight per broker.
+"""The channels of the elected controller: one queue, one task, one request in flight per broker.
 
-What is queued for a broker is delivered in order and retried until the broker is removed, never
-skipped: the newest LeaderAndIsr reaches a broker, or the broker's registration has ended.
-An answer of any kind ends a command, also a refusal (STALE_CONTROLLER_EPOCH, STALE_BROKER_EPOCH):
-the refusal is reported and not retried, because the same bytes will be refused again.
+Control requests are delivered to a broker in order and retried until the broker is removed. None is
+skipped: the newest LeaderAndIsr reaches the broker, or its registration has ended. Any response
+completes a request. A refusal (STALE_CONTROLLER_EPOCH, STALE_BROKER_EPOCH) is reported and not
+retried, because the same bytes would be refused again.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ class ControllerChannelOptions:
     """Bounds of the controller's channels; times in seconds."""
 
     max_queued: int = 10_000
-    """Commands waiting for one broker; one more, and the controller must resign."""
+    """Control requests that may wait for one broker. One more, and the controller must resign."""
     retry_s: float = 0.1
     request_timeout_s: float = default_of("controller.socket.timeout.ms") / 1000
     connect_timeout_s: float = default_of("socket.connection.setup.timeout.ms") / 1000
@@ -37,7 +37,7 @@ class ControllerChannelOptions:
 
 @dataclass(slots=True)
 class _BrokerQueue:
-    """What waits for one broker, and the task that delivers it."""
+    """The queue of one broker, and the task that delivers from it."""
 
     broker: Broker
     channel: BrokerChannel
@@ -49,7 +49,7 @@ class _BrokerQueue:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment in all brokers' queues."""
+    """A position in the queues of all brokers."""
 
     queues: tuple[tuple[_BrokerQueue, int], ...]
 
@@ -57,8 +57,8 @@ class Mark:
 class ControllerChannels:
     """Implements `controller.ports.BrokerChannels` over Kafka's protocol.
 
-    ``on_event`` gets the answers, on the event loop. The tasks belong to ``tasks``: a command that
-    cannot be encoded (a bug) ends the group, and with it the leadership.
+    ``on_event`` gets the responses, on the event loop. The tasks belong to ``tasks``: a request
+    that cannot be encoded (a bug) ends the group, and the leadership with it.
     """
 
     def __init__(
@@ -78,11 +78,11 @@ class ControllerChannels:
 
     @property
     def queued(self) -> int:
-        """Commands that wait, of all brokers."""
+        """Control requests that wait, for all brokers."""
         return sum(waiting.queue.qsize() for waiting in self._brokers.values())
 
     def add_broker(self, broker: Broker) -> None:
-        """Open a queue to a broker that came up; one already there is dropped with its content."""
+        """Open a queue for a broker that has started; an existing queue is dropped."""
         self.remove_broker(broker.broker_id)
         if self._closed:
             return
@@ -110,7 +110,7 @@ class ControllerChannels:
         )
 
     def remove_broker(self, broker_id: int) -> None:
-        """Drop the queue of a broker that is gone, with what it holds."""
+        """Drop the queue of a broker that is not alive any more, with its content."""
         waiting = self._brokers.pop(broker_id, None)
         if waiting is None:
             return
@@ -119,7 +119,7 @@ class ControllerChannels:
             waiting.task.cancel()
 
     def send(self, broker_id: int, command: Command) -> None:
-        """Queue a command; a broker without a queue gets nothing. Raises `QueueOverflow`."""
+        """Queue a request; without a queue for the broker it is dropped. Raises `QueueOverflow`."""
         waiting = self._brokers.get(broker_id)
         if waiting is None:
             return
@@ -132,24 +132,24 @@ class ControllerChannels:
         waiting.sent += 1
 
     def mark(self) -> Mark:
-        """Return a mark of all that is queued now, to ask `has_passed` for later."""
+        """Return a mark behind everything that is queued now, for `has_passed`."""
         return Mark(tuple((waiting, waiting.sent) for waiting in self._brokers.values()))
 
     def has_passed(self, mark: Mark) -> bool:
-        """Whether every broker has answered what was queued for it at the mark, or is gone."""
+        """Whether every broker has answered what was queued before the mark, or was removed."""
         return all(
             waiting.answered >= sent or self._brokers.get(waiting.broker.broker_id) is not waiting
             for waiting, sent in mark.queues
         )
 
     def close(self) -> None:
-        """Drop everything, in the order in which the brokers came."""
+        """Drop all queues, in the order in which the brokers were added."""
         self._closed = True
         for broker_id in list(self._brokers):
             self.remove_broker(broker_id)
 
     async def _deliver(self, waiting: _BrokerQueue) -> None:
-        """Deliver commands one at a time until the broker is removed."""
+        """Deliver requests one at a time until the broker is removed."""
         while True:
             command = await waiting.queue.get()
             response = await self._response(waiting, command)
@@ -158,7 +158,7 @@ class ControllerChannels:
                 self._on_event(to_event(waiting.broker.broker_id, command, response))
 
     async def _response(self, waiting: _BrokerQueue, command: Command) -> Any:
-        """Send a command until it is answered."""
+        """Send a request until it is answered."""
         message, version = to_wire(command)
         attempt = 0
         while True:
@@ -166,7 +166,7 @@ class ControllerChannels:
                 return await waiting.channel.request(message, version)
             except NetError as error:
                 attempt += 1
-                if attempt & (attempt - 1) == 0:  # the 1st, 2nd, 4th, 8th ... failure
+                if attempt & (attempt - 1) == 0:  # Logs the 1st, 2nd, 4th, 8th ... failure.
                     log.warning(
                         "broker %d: %s not delivered (attempt %d): %s",
                         waiting.broker.broker_id,

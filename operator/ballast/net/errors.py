@@ -1,13 +1,13 @@
-"""What can go wrong between this process and its peers.
+"""Errors between this process and its peers.
 
 NetError
 ├── ConnectFailed         no connection could be made
-├── Disconnected          the connection ended before the answer came; the outcome is unknown
-├── RequestTimedOut       no answer in time; the outcome is unknown and the connection is closed
-├── UnsupportedByPeer     no version of the request is spoken by both sides
-├── MalformedResponse     the peer's bytes cannot be read; the connection is closed
-├── MalformedFrame        a client's length or header is impossible; the connection is closed
-└── QueueOverflow         a broker's queue of commands is full: its controller must resign
+├── Disconnected          the connection ended before the response; the outcome is unknown
+├── RequestTimedOut       no response in time; the outcome is unknown, the connection is closed
+├── UnsupportedByPeer     there is no version of the request that both sides support
+├── MalformedResponse     the bytes of the peer cannot be decoded; the connection is closed
+├── MalformedFrame        the length or header of a frame is invalid; the connection is closed
+└── QueueOverflow         the queue of one broker is full: the controller must resign
 """
 
 
@@ -20,24 +20,24 @@ class ConnectFailed(NetError):
 
 
 class Disconnected(NetError):
-    """The connection ended while the answer was awaited; the request may have been carried out."""
+    """The connection ended before the response arrived; the request may have been executed."""
 
 
 class RequestTimedOut(NetError):
-    """No answer came in time; the request may have been carried out."""
+    """No response arrived in time; the request may have been executed."""
 
 
 class UnsupportedByPeer(NetError):
-    """The peer and this client share no version of the request; nothing was sent."""
+    """Peer and client have no version of the request in common; nothing was sent."""
 
 
 class MalformedResponse(NetError):
-    """The peer's answer cannot be read."""
+    """The response of the peer cannot be decoded."""
 
 
 class MalformedFrame(NetError):
-    """A frame's length or header is impossible."""
+    """The length or header of a frame is invalid."""
 
 
 class QueueOverflow(NetError):
-    """A bounded queue of commands is full."""
+    """A bounded queue of control requests is full."""

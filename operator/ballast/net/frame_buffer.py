@@ -1,13 +1,15 @@
-"""A connection's receive buffer: cuts the byte stream into length-prefixed frames. No I/O.
+"""The receive buffer of a connection: cuts the byte stream into length-prefixed frames. No I/O.
 
-Goals: a frame lies in one piece and is never copied; a steady sender of large frames costs no
-allocation; a length that is only claimed costs nothing.
-Constraints: memory is at most twice what has arrived (plus a small start), because capacity only
-doubles when it is full; a view handed out is overwritten by later reads.
-Algorithm: at the start of a frame as much is offered for reading as the last frame took; once a
-large frame's length is known exactly its rest is offered, so that the next one begins at the
-front of the buffer again. Small frames are read many at a time, and what is left of the last one
-moves to the front.
+Goals: a frame lies in one piece and is never copied; a client that keeps sending large frames
+causes no allocation; a length that is announced but not sent costs no memory.
+
+Constraints: memory is at most twice what has arrived (plus a small start), because the capacity
+doubles only when the buffer is full. A view of a frame is overwritten by later reads.
+
+Algorithm: at the start of a frame, room for as many bytes as the last frame had is offered to the
+transport. Once the length of a large frame is known, exactly its rest is offered, so that the next
+frame begins at the front of the buffer again. Small frames are read many at a time, and the
+incomplete rest of the last one is moved to the front.
 """
 
 from struct import Struct
@@ -16,7 +18,7 @@ from ballast.net.errors import MalformedFrame
 
 INITIAL_CAPACITY = 4 * 1024
 READ_AHEAD = 256 * 1024
-"""How much is read at once, when it comes, without knowing that a frame is that large."""
+"""Bytes offered for one read when the length of the frame is not known yet."""
 
 MAX_SPARES = 2
 
@@ -25,7 +27,7 @@ _NOTHING = memoryview(bytearray())
 
 
 class FrameBuffer:
-    """Bytes as they come, frames as they are complete."""
+    """Takes bytes as they arrive, returns complete frames."""
 
     __slots__ = (
         "_capacity",
@@ -48,9 +50,9 @@ class FrameBuffer:
         self._min_frame_bytes = min_frame_bytes
         self._view = _NOTHING
         self._spares: list[bytearray] = []
-        """Buffers given away, to be used again once nobody holds views of them."""
+        """Buffers that were given away, for reuse once no view of them is left."""
         self._capacity = 0
-        """Of the buffer there is, or of the one to be made when bytes come."""
+        """Of the present buffer, or of the one that the next bytes are read into."""
         self._start = 0
         self._end = 0
         self._needed = 0
@@ -60,16 +62,16 @@ class FrameBuffer:
         self._used = False
         self._largest = 0
         self.is_at_end = True
-        """Whether the last frame taken was followed by nothing when it was taken."""
+        """Whether no byte followed the last frame when it was taken."""
 
     @property
     def pending(self) -> int:
-        """Bytes that came and are in no frame taken yet."""
+        """Bytes that have arrived and belong to no frame that was taken."""
         return self._end - self._start
 
     @property
     def announced(self) -> int | None:
-        """The length of the frame at the start; None if it is not known, or not legal."""
+        """The length of the frame at the start; None if it is not known or not valid."""
         if self._end - self._start < 4:
             return None
         (size,) = _LENGTH.unpack_from(self._view, self._start)
@@ -81,7 +83,7 @@ class FrameBuffer:
         return len(self._view)
 
     def writable(self) -> memoryview:
-        """Return room for the next read: never empty, its size earned by what came before."""
+        """Return room for the next read: never empty, sized by what has arrived before."""
         if self._start == self._end:
             self._start = self._end = 0
             if self._full and self._capacity < READ_AHEAD:
@@ -104,7 +106,7 @@ class FrameBuffer:
         return self._view[self._end : limit]
 
     def received(self, size: int) -> None:
-        """Take note that ``size`` bytes were put into the room last offered."""
+        """Record that ``size`` bytes were put into the room that `writable` returned last."""
         self._end += size
         self._used = True
         if self._end == self._capacity:
@@ -135,9 +137,9 @@ class FrameBuffer:
         return self._view[start + 4 : start + total]
 
     def give_away(self) -> None:
-        """Leave the buffer to whoever holds views of it; later bytes go into another one.
+        """Leave the buffer to those who hold views of it; later bytes go into another one.
 
-        It is used again when the last of those views is gone.
+        It is reused when the last of those views is gone.
         """
         given, rest = self._view, self._view[self._start : self._end]
         self._view = _NOTHING
@@ -150,7 +152,7 @@ class FrameBuffer:
             self._spares = [given.obj, *self._spares[: MAX_SPARES - 1]]
 
     def trim(self) -> None:
-        """Give back what was not used since the last trim; called now and then."""
+        """Free what was not used since the last trim; called periodically."""
         if self._start == self._end:
             if not self._used:
                 self._view = _NOTHING
@@ -167,7 +169,7 @@ class FrameBuffer:
         self._largest = 0
 
     def _replace(self, capacity: int) -> None:
-        """Move to another buffer; the old one is not resized, because the loop may hold it."""
+        """Switch to another buffer; the event loop may hold the old one, so it keeps its size."""
         view = memoryview(self._obtain(capacity))
         view[: self._end] = self._view[: self._end]
         self._view = view

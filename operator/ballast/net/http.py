@@ -1,12 +1,12 @@
-"""The process's health and metrics over HTTP: /healthz (also /livez), /readyz, /certainz, /metrics.
+"""Health and metrics of a process over HTTP: /healthz, /livez, /readyz, /certainz, /metrics.
 
-/readyz is about serving clients. /certainz is about what the process knows: it fails while the
-process may have missed changes of the cluster, as when ZooKeeper does not answer.
+/readyz says whether clients are served. /certainz says whether what the process knows is current:
+it fails while the process may have missed changes of the cluster, for example when ZooKeeper does
+not answer. A process may add pages, whose text is made at each request.
 
-A process may add pages of its own, whose text is made at each request.
-
-One request per connection, GET or HEAD, no body, 8 KiB of head at most, answered or closed in time:
-it is asked by kubelets and Prometheus, and reachable by whoever reaches the pod.
+Kubelets and Prometheus use it, and everything that reaches the pod can. So there is one request per
+connection, GET or HEAD, without a body and with at most 8 KiB of head, answered or closed in
+bounded time.
 """
 
 import asyncio
@@ -27,15 +27,15 @@ _TEXT = "text/plain; charset=utf-8"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """What the process says about itself; each returns the reason why not, or None when well."""
+    """The health of the process; each function returns the reason why it is bad, or None."""
 
     unhealthy: Callable[[], str | None]
-    """Asked by /healthz and /livez: a reason gets the process restarted."""
+    """For /healthz and /livez: a reason makes the kubelet restart the container."""
     unready: Callable[[], str | None]
-    """Asked by /readyz: a reason keeps clients away."""
+    """For /readyz: a reason keeps clients away."""
     registry: CollectorRegistry
     uncertain: Callable[[], str | None] = lambda: None
-    """Asked by /certainz: a reason says that what the process knows may be old."""
+    """For /certainz: a reason says that the state of the process may be out of date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class HttpServer:
     def __init__(
         self, health: Health, pages: Mapping[str, Callable[[], str]] | None = None
     ) -> None:
-        """Show ``health``; ``pages`` returns further texts by path."""
+        """Serve ``health``; ``pages`` returns the text of further paths."""
         self.health = health
         self.pages = {path.encode(): text for path, text in (pages or {}).items()}
         self.connections: dict[_HttpConnection, None] = {}
@@ -127,7 +127,7 @@ class _HttpConnection(asyncio.Protocol):
             self._send(answer, is_head)
 
     def _render(self, families: Iterator[Metric], rendered: list[bytes], is_head: bool) -> None:
-        """Write one family of metrics, then let others have their turn: some are long."""
+        """Write one family of metrics, then yield to the event loop: some families are long."""
         if self._transport is None or self._transport.is_closing():
             return
         metric = next(families, None)
@@ -164,9 +164,9 @@ class _Family(CollectorRegistry):
 
 
 def _route(head: bytes, server: HttpServer) -> tuple[_Answer | None, bool]:
-    """Return the answer to a request's head, and whether only its head is asked for.
+    """Return the response to a request's head, and whether only its head is requested.
 
-    None stands for the metrics, which are not written in one go.
+    None stands for the metrics, which are written in several steps.
     """
     words = head.split(b"\n", 1)[0].split()
     if len(words) != 3 or not words[2].startswith(b"HTTP/1."):

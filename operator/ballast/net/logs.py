@@ -20,11 +20,9 @@ _RESERVED = frozenset(vars(logging.LogRecord("", 0, "", 0, "", None, None))) | {
 class JsonFormatter(logging.Formatter):
     """Formats a record as ``{"ts", "level", "logger", "message", ...extras}``.
 
-    The extra ``fields``, a mapping, stands for its items: they may be named as a record's own
-    attributes are, such as ``name``.
-
-    Control characters are escaped, and whatever is not ASCII too: a hostile topic or client name
-    can neither begin a new line nor move a terminal's cursor.
+    The extra ``fields``, a mapping, stands for its items, so that they may have names that a record
+    itself uses, such as ``name``. Control characters and everything outside ASCII are escaped: a
+    hostile topic or client name can neither begin a new line nor move the cursor of a terminal.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -49,7 +47,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_to(stream: TextIO, level: int = logging.INFO) -> None:
-    """Send the process's log to ``stream`` as JSON lines, instead of wherever it went before."""
+    """Send the log of the process to ``stream`` as JSON lines; other handlers are removed."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonFormatter())
     logging.basicConfig(level=level, handlers=[handler], force=True)

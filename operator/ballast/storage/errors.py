@@ -1,10 +1,10 @@
-"""What can go wrong on disk."""
+"""Errors of the storage."""
 
 import errno
 
 
 class StorageError(Exception):
-    """Any failure of this package."""
+    """Root of the errors of this package."""
 
 
 class DiskError(StorageError):
@@ -18,19 +18,19 @@ class DiskError(StorageError):
 
     @property
     def is_passing(self) -> bool:
-        """Whether descriptors have run out, which says nothing of the disk and changes nothing."""
+        """Whether descriptors have run out, which is no fault of the disk and changes nothing."""
         return self.errno in (errno.EMFILE, errno.ENFILE)
 
 
 class UnsafePath(StorageError):
-    """A path that leaves the log directories, or whose names storage would never make."""
+    """A path outside the log directories, or with a name that the storage never creates."""
 
 
 class LogFailed(StorageError):
-    """A log whose append, flush or truncation failed: it takes no more until it is reopened.
+    """A log whose append, flush or truncation failed: it accepts no changes until it is reopened.
 
-    What reached the disk is unknown after a failed write (KAFKA-10778) and after a failed fsync
-    (the kernel drops the dirty pages), so only recovery can tell where the log ends.
+    After a failed write (KAFKA-10778) or fsync (the kernel drops the dirty pages) the content of
+    the disk is unknown, so only recovery can determine where the log ends.
     """
 
 
@@ -57,7 +57,7 @@ class StaleLeaderEpoch(StorageError):
 
 
 class CleaningAborted(StorageError):
-    """A log that was cut or shortened while it was compacted: it is tried again another time."""
+    """A log that was truncated while it was compacted; compaction is tried again later."""
 
 
 class AppendTooLarge(StorageError):

@@ -1,7 +1,7 @@
 """Kafka's admin API as a client: what reassignments need (`reassign.ports.ClusterAdmin`).
 
-Speaks to Ballast and to Apache Kafka (2.8 and later) alike: each request's version is the newest
-that both sides speak.
+Works with Ballast and with Apache Kafka 2.8 and later: each request has the newest version that
+both sides support.
 """
 
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
@@ -64,16 +64,17 @@ LASTING_ERRORS = frozenset(
         ErrorCode.UNSUPPORTED_VERSION,
     }
 )
-"""A change that is refused as a whole with one of these is refused for each of its partitions: the
-cluster has answered, and asking again does not help."""
+"""A change that is refused as a whole with one of these errors is refused for each of its
+partitions: the cluster has answered, and a retry does not help.
+"""
 
 Item = TypeVar("Item")
 
 
 class AdminClient:
-    """Implements `reassign.ports.ClusterAdmin`; see there for what each method means.
+    """Implements `reassign.ports.ClusterAdmin`, which describes each method.
 
-    Every method may raise `ClusterUnavailable`, those about one broker `BrokerUnavailable`.
+    Every method may raise `ClusterUnavailable`; those about one broker, `BrokerUnavailable`.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class AdminClient:
         )
 
     async def list_reassignments(self) -> Mapping[TopicPartition, ReplicaAssignment]:
-        """ListPartitionReassignments (46): all that are pending."""
+        """ListPartitionReassignments (46): all pending reassignments."""
         response: ListPartitionReassignmentsResponse = await self.connections.ask_controller(
             ListPartitionReassignmentsRequest(topics=None), lambda answer: (answer.error_code,)
         )
@@ -119,7 +120,7 @@ class AdminClient:
     async def alter_reassignments(
         self, targets: Mapping[TopicPartition, tuple[int, ...] | None]
     ) -> Mapping[TopicPartition, RequestError]:
-        """AlterPartitionReassignments (45); None cancels. Returns the partitions refused."""
+        """AlterPartitionReassignments (45), None cancels; returns refused partitions."""
         if not targets:
             return {}
         request = alter_wire.AlterPartitionReassignmentsRequest(
@@ -157,21 +158,21 @@ class AdminClient:
     async def topic_configs(
         self, topics: Collection[str], names: Collection[str]
     ) -> Mapping[str, Mapping[str, str]]:
-        """DescribeConfigs (32): those names that are set *on the topic* (not inherited)."""
+        """DescribeConfigs (32): the named configs that are set *on the topic*."""
         described = await self._describe_topics(topics, names)
         return {topic: set_values(result, TOPIC_CONFIG) for topic, result in described.items()}
 
     async def effective_topic_configs(
         self, topics: Collection[str], names: Collection[str]
     ) -> Mapping[str, Mapping[str, str]]:
-        """DescribeConfigs (32): the values in force on topics, wherever they are set."""
+        """DescribeConfigs (32): the effective values, wherever they are set."""
         described = await self._describe_topics(topics, names)
         return {topic: effective_values(result) for topic, result in described.items()}
 
     async def _describe_topics(
         self, topics: Collection[str], names: Collection[str]
     ) -> dict[str, DescribeConfigsResult]:
-        """Ask for a bounded number of topics at once; those that do not exist are left out."""
+        """Request a bounded number of topics at once; missing topics are left out."""
         found: dict[str, DescribeConfigsResult] = {}
         for some in _slices(sorted(topics), CONFIG_RESOURCES_PER_REQUEST):
             response = await self.connections.ask_any(describe_request(TOPIC, some, names))
@@ -182,7 +183,7 @@ class AdminClient:
         return found
 
     async def broker_configs(self, broker_id: int, names: Collection[str]) -> Mapping[str, str]:
-        """DescribeConfigs (32): those names set dynamically on the broker itself."""
+        """DescribeConfigs (32): the named configs that are set dynamically on the broker."""
         request = describe_request(BROKER, [str(broker_id)], names)
         response = await self.connections.ask_broker(broker_id, request)
         for result in response.results:
@@ -191,7 +192,7 @@ class AdminClient:
         raise BrokerUnavailable(f"broker {broker_id} did not describe itself")
 
     async def default_broker_configs(self, names: Collection[str]) -> Mapping[str, str]:
-        """DescribeConfigs (32): those names set dynamically for all brokers at once."""
+        """DescribeConfigs (32): the named configs that are set for all brokers."""
         request = describe_request(BROKER, [ALL_BROKERS], names)
         response = await self.connections.ask_any(request)
         for result in response.results:
@@ -202,7 +203,7 @@ class AdminClient:
     async def alter_default_broker_configs(
         self, changes: Mapping[str, str | None]
     ) -> RequestError | None:
-        """IncrementalAlterConfigs (44) for all brokers at once: set, or delete where None."""
+        """IncrementalAlterConfigs (44) for all brokers: set, or delete where None."""
         response: IncrementalAlterConfigsResponse = await self.connections.ask_any(
             IncrementalAlterConfigsRequest(resources=(changes_of(BROKER, ALL_BROKERS, changes),))
         )
@@ -241,7 +242,7 @@ class AdminClient:
     async def replica_sizes(
         self, broker_id: int, topics: Mapping[str, Collection[int]]
     ) -> Mapping[TopicPartition, ReplicaSize]:
-        """DescribeLogDirs (35) of one broker; a log dir that has failed is left out."""
+        """DescribeLogDirs (35) of one broker; failed directories are left out."""
         if not topics:
             return {}
         response: log_dirs_wire.DescribeLogDirsResponse = await self.connections.ask_broker(
@@ -263,14 +264,14 @@ class AdminClient:
     async def replica_log_dirs(
         self, broker_id: int, topics: Mapping[str, Collection[int]]
     ) -> Mapping[TopicPartition, ReplicaLogDirs]:
-        """DescribeLogDirs (35) of one broker: where the replicas found lie and move to."""
+        """DescribeLogDirs (35) of one broker: current and future directory of replicas."""
         request = admin_log_dirs.describe_request(topics)
         return admin_log_dirs.replica_log_dirs(
             await self.connections.ask_broker(broker_id, request)
         )
 
     async def broker_log_dirs(self, broker_id: int) -> tuple[str, ...]:
-        """DescribeLogDirs (35) of one broker: its directories that work."""
+        """DescribeLogDirs (35) of one broker: its working directories."""
         request = admin_log_dirs.describe_request({})
         return admin_log_dirs.working_log_dirs(
             await self.connections.ask_broker(broker_id, request)
@@ -279,7 +280,7 @@ class AdminClient:
     async def alter_replica_log_dirs(
         self, broker_id: int, targets: Mapping[TopicPartition, str]
     ) -> Mapping[TopicPartition, RequestError]:
-        """AlterReplicaLogDirs (34) of one broker; returns the replicas refused."""
+        """AlterReplicaLogDirs (34) of one broker; returns the refused replicas."""
         request = admin_log_dirs.alter_request(targets)
         answer = await self.connections.ask_broker(broker_id, request)
         return {
@@ -291,7 +292,7 @@ class AdminClient:
     async def elect_preferred_leaders(
         self, partitions: Collection[TopicPartition]
     ) -> Mapping[TopicPartition, RequestError]:
-        """ElectLeaders (43), preferred; returns the refused, without ELECTION_NOT_NEEDED."""
+        """ElectLeaders (43), preferred; returns refusals but ELECTION_NOT_NEEDED."""
         if not partitions:
             return {}
         request = elect_wire.ElectLeadersRequest(
@@ -318,7 +319,7 @@ class AdminClient:
     async def load_samples(
         self, *, since_ms: int, max_bytes: int
     ) -> AsyncGenerator[LoadSample, None]:
-        """ListOffsets (2) and Fetch (1) of ``__ballast_load``: samples that end after a moment."""
+        """ListOffsets (2) and Fetch (1) of ``__ballast_load``: samples that end after a time."""
         view = await self.describe_cluster([LOAD_TOPIC])
         samples = admin_load.read_samples(
             self.connections, view, since_ms=since_ms, max_bytes=max_bytes
@@ -328,7 +329,7 @@ class AdminClient:
 
 
 def request_error(code: int, message: str | None) -> RequestError:
-    """Return a wire error as the port's; Kafka's own text stands in for a missing message."""
+    """Return a wire error as an error of the port; a missing message is that of Kafka."""
     name = error_name(code)
     return RequestError(error=name, message=message or ErrorCode[name].message)
 

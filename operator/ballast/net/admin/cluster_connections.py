@@ -1,8 +1,8 @@
-"""A client's connections to a cluster: who is alive, who is asked what, how often it is retried.
+"""A client's connections to a cluster: live brokers, choice of the broker, retries.
 
-A request goes to any broker, to one broker, or to the broker that Metadata names as controller
-(an Apache Kafka controller itself, or a Ballast broker that forwards). Every call ends within
-``call_timeout_s``; retries pause for ``backoff_s``, doubled each time.
+A request goes to any broker, to one broker, or to the broker that Metadata names as controller (the
+controller itself with Apache Kafka, or a Ballast broker that forwards). Every call ends within
+``call_timeout_s``; the pauses between retries begin with ``backoff_s`` and double.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from ballast.reassign.ports import BrokerUnavailable, ClusterUnavailable
 
 Address = tuple[str, int]
 Codes = Callable[[Any], Collection[int]]
-"""Returns the error codes in a response that may say NOT_CONTROLLER."""
+"""Returns the error codes in a response that may contain NOT_CONTROLLER."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class AdminOptions:
     request_timeout_s: float = 30.0
     connect_timeout_s: float = 5.0
     call_timeout_s: float = 60.0
-    """Of one call, its retries included."""
+    """Of one call with its retries."""
     attempts: int = 8
     backoff_s: float = 0.1
     backoff_max_s: float = 2.0
@@ -63,7 +63,7 @@ class ClusterConnections:
         self._brokers: dict[int, Address] = {}
         self._controller_id = -1
         self._last_answered: Address | None = None
-        """Asked first next time: what one broker knows does not go back in time."""
+        """Asked first next time, so that the state that is read does not go back in time."""
 
     async def close(self) -> None:
         """Close every connection."""
@@ -72,7 +72,7 @@ class ClusterConnections:
             channel.abort()
 
     async def ask_any(self, message: Message, last: LastResponse | None = None) -> Any:
-        """Return some broker's answer; raises `ClusterUnavailable`."""
+        """Return the response of any broker; raises `ClusterUnavailable`."""
         async with self._bounded():
             failure: Exception | None = None
             async for _ in self._attempts():
@@ -83,7 +83,7 @@ class ClusterConnections:
             raise ClusterUnavailable(f"no broker answered: {failure}") from failure
 
     async def ask_broker(self, broker_id: int, message: Message) -> Any:
-        """Return one broker's answer; raises `BrokerUnavailable`, `ClusterUnavailable`."""
+        """Return a broker's response; raises `BrokerUnavailable`, `ClusterUnavailable`."""
         async with self._bounded(broker_id):
             failure: Exception | None = None
             async for _ in self._attempts():
@@ -108,10 +108,10 @@ class ClusterConnections:
         repeatable: bool = True,
         timeout_s: float | None = None,
     ) -> Any:
-        """Return the controller's answer; raises `ClusterUnavailable`.
+        """Return the controller's response; raises `ClusterUnavailable`.
 
-        One that is not ``repeatable`` is repeated only if nobody can have carried it out: nothing
-        was sent, or the answer was NOT_CONTROLLER.
+        A request that is not ``repeatable`` is repeated only if it was not executed: nothing was
+        sent, or the response was NOT_CONTROLLER.
         """
         async with self._bounded():
             failure: Exception | str | None = None
@@ -136,9 +136,9 @@ class ClusterConnections:
     async def ask_metadata(
         self, message: MetadataRequest, last: LastResponse | None = None
     ) -> MetadataResponse:
-        """Return Metadata and remember who is alive; raises `ClusterUnavailable`.
+        """Return Metadata and update the live brokers; raises `ClusterUnavailable`.
 
-        ``last`` is that of the same request, which is sent again and again.
+        ``last`` belongs to this request, if it is sent again and again.
         """
         response: MetadataResponse = await self.ask_any(message, last)
         self._brokers = {broker.node_id: (broker.host, broker.port) for broker in response.brokers}
@@ -157,7 +157,7 @@ class ClusterConnections:
         return self._channel(address)
 
     async def _ask_one_of_all(self, message: Message, last: LastResponse | None) -> Any:
-        """Ask broker after broker until one answers: first the last one that did."""
+        """Ask one broker after another until one answers, first the one that did last."""
         addresses = dict.fromkeys((*self._brokers.values(), *self._bootstrap_servers))
         failure: NetError = ConnectFailed("no broker is known")
         for address in sorted(addresses, key=self._preference):
@@ -188,7 +188,7 @@ class ClusterConnections:
         return channel
 
     async def _attempts(self) -> AsyncIterator[int]:
-        """Count attempts, pausing before each but the first."""
+        """Count attempts, with a pause before each but the first."""
         pause_s = self.options.backoff_s
         for attempt in range(self.options.attempts):
             if attempt:

@@ -1,8 +1,8 @@
-"""A running cluster as the entries of ``ballast-snapshot/v1``, by Kafka's admin API.
+"""A running cluster as the entries of ``ballast-snapshot/v1``, read over Kafka's admin API.
 
-Of all replicas' sizes two numbers per partition are kept, and no object per replica: a million
-partitions fit beside what Metadata itself takes. Log directories, which are one entry per replica,
-are kept where they are asked for.
+Of the replicas' sizes two numbers per partition are kept, and no object per replica: a million
+partitions fit into the memory that Metadata takes anyway. Log directories, one entry per replica,
+are kept only if they are requested.
 """
 
 from array import array
@@ -27,21 +27,21 @@ _UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSnapshot:
-    """A cluster at one moment."""
+    """The state of a cluster at one moment."""
 
     cluster_id: str
     brokers: Sequence[BrokerEntry]
     partitions: int
     """Of the topics in `topics`."""
     silent_brokers: Mapping[int, str]
-    """Live brokers that did not tell the sizes of their replicas, and why."""
+    """Live brokers that did not return the sizes of their replicas, and why."""
     _topics: Mapping[str, Sequence[PartitionView]]
     _moving: Mapping[TopicPartition, ReplicaAssignment]
     _sizes: "_Sizes"
     _log_dirs: "_LogDirs | None"
 
     def topics(self, rates: LoadRates | None = None) -> Iterator[TopicEntry]:
-        """Yield the topics in the order of their names, with their rates where those are given."""
+        """Yield the topics by name, with their rates if rates are given."""
         for topic, seen in self._topics.items():
             placed = [self._placed(one) for one in seen]
             yield TopicEntry(
@@ -65,17 +65,17 @@ async def take_snapshot(
     with_log_dirs: bool = False,
     with_sizes: bool = True,
 ) -> ClusterSnapshot:
-    """Return the cluster as it is; brokers that are cordoned are to get nothing.
+    """Return the present state of the cluster; cordoned brokers are to get no replicas.
 
-    What is being reassigned stands where it will be when that has ended. A replica's size is that
-    of its leader's log, or of the largest where the leader's is not known. A topic that is not
-    shown whole is left out: it is just being made, or deleted. Brokers that are not alive are not
-    among the brokers: they get nothing either.
-    Without sizes no broker is asked for what it holds. Raises `ClusterUnavailable`.
+    Partitions that are being reassigned have their target replicas. The size of a replica is that
+    of the leader's log, or of the largest replica if that is not known. Topics whose partitions are
+    not all listed are left out, because they are being created or deleted. Brokers that are not
+    alive are left out too, so that they get no replicas. Without sizes no broker is asked for its
+    log directories. Raises `ClusterUnavailable`.
     """
     moving = dict(await admin.list_reassignments())
     view = await admin.describe_cluster()
-    # Once more: what began between the two is seen with all its replicas, old and new.
+    # Read again: a reassignment that began between the two has all replicas, old and new.
     moving |= await admin.list_reassignments()
     topics = _whole_topics(view)
     sizes = _Sizes(topics)
@@ -113,7 +113,7 @@ async def take_snapshot(
 async def _held(
     admin: ClusterAdmin, view: ClusterView, topics: Mapping[str, Sequence[PartitionView]]
 ) -> AsyncIterator[tuple[int, Mapping[TopicPartition, ReplicaSize] | BrokerUnavailable]]:
-    """Ask all live brokers, one after another, for the sizes of what they hold."""
+    """Ask all live brokers, one after another, for the sizes of their replicas."""
     held: dict[int, dict[str, array[int]]] = {}
     for topic, partitions in topics.items():
         for number, seen in enumerate(partitions):
@@ -131,7 +131,7 @@ async def _held(
 
 
 class _Sizes:
-    """Of each partition the size of its leader's log, and of its largest replica."""
+    """For each partition the size of its leader's log, and of its largest replica."""
 
     def __init__(self, topics: Mapping[str, Sequence[PartitionView]]) -> None:
         self._leading = {t: array("q", [_UNKNOWN]) * len(seen) for t, seen in topics.items()}
@@ -145,7 +145,7 @@ class _Sizes:
         return self._largest[topic][number] if leading == _UNKNOWN else leading
 
     def note(self, broker_id: int, found: Mapping[TopicPartition, ReplicaSize]) -> None:
-        """Take in what one broker holds."""
+        """Add the replicas of one broker."""
         for (topic, number), size in found.items():
             if topic not in self._leaders:
                 continue
@@ -155,30 +155,30 @@ class _Sizes:
 
 
 class _LogDirs:
-    """The log directory of each replica, as far as brokers told of it."""
+    """The log directory of each replica, where its broker has answered."""
 
     def __init__(self) -> None:
         self._on: dict[int, dict[TopicPartition, str]] = {}
         self._working: dict[int, Collection[str]] = {}
 
     def on(self, broker_id: int) -> tuple[str, ...]:
-        """Return the directories of one broker: those that work, and what holds anything."""
+        """Return the directories of one broker: the working ones and those with replicas."""
         held = set(self._on.get(broker_id, {}).values())
         return tuple(sorted(held.union(self._working.get(broker_id, ()))))
 
     def of(self, topic: str, placed: Sequence[Sequence[int]]) -> list[list[str | None]]:
-        """Return where each replica of a topic is on its broker, None where that is not known."""
+        """Return the directory of each replica of a topic, None where it is not known."""
         return [
             [self._on.get(broker, {}).get(TopicPartition(topic, number)) for broker in replicas]
             for number, replicas in enumerate(placed)
         ]
 
     def note_working(self, broker_id: int, paths: Collection[str]) -> None:
-        """Take in which directories a broker can use, whether or not they hold anything."""
+        """Add the directories that a broker can use, empty ones included."""
         self._working[broker_id] = paths
 
     def note(self, broker_id: int, found: Mapping[TopicPartition, ReplicaSize]) -> None:
-        """Take in what one broker holds."""
+        """Add the replicas of one broker."""
         self._on[broker_id] = {name: size.log_dir for name, size in found.items()}
 
 

@@ -1,4 +1,4 @@
-"""DescribeConfigs (32) and IncrementalAlterConfigs (44) as a client writes and reads them."""
+"""DescribeConfigs (32) and IncrementalAlterConfigs (44) on the client side."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -19,10 +19,10 @@ BROKER = 4
 TOPIC_CONFIG = 1
 DYNAMIC_BROKER_CONFIG = 2
 DYNAMIC_DEFAULT_BROKER_CONFIG = 3
-"""Kafka's config sources: set on the topic, dynamically on the broker itself, or on all brokers."""
+"""Kafka's config sources: set on the topic, dynamically on a broker, or for all brokers."""
 
 ALL_BROKERS = ""
-"""The name of the resource that stands for the defaults of all brokers."""
+"""The name of the resource for the defaults of all brokers."""
 
 _SET = 0
 _DELETE = 1
@@ -45,7 +45,7 @@ def describe_request(
 
 
 def set_values(result: DescribeConfigsResult, source: int) -> Mapping[str, str]:
-    """Return what is set at ``source`` itself; values that the peer hides are left out."""
+    """Return the values set at ``source`` itself, without those that the peer hides."""
     return {
         config.name: config.value
         for config in result.configs
@@ -54,7 +54,7 @@ def set_values(result: DescribeConfigsResult, source: int) -> Mapping[str, str]:
 
 
 def effective_values(result: DescribeConfigsResult) -> Mapping[str, str]:
-    """Return the values in force, whatever their source; those that the peer hides are left out."""
+    """Return the effective values from any source, without those that the peer hides."""
     return {config.name: config.value for config in result.configs if config.value is not None}
 
 

@@ -1,4 +1,4 @@
-"""Reading ``__ballast_load``: the samples of a while, as a consumer reads them."""
+"""Reads ``__ballast_load``: the load samples of a time window, as a consumer does."""
 
 from collections.abc import AsyncGenerator, Iterator
 
@@ -33,10 +33,11 @@ _NOTHING_SINCE = -1
 async def read_samples(
     connections: ClusterConnections, view: ClusterView, *, since_ms: int, max_bytes: int
 ) -> AsyncGenerator[LoadSample, None]:
-    """Yield the samples that end after a moment, partition by partition of the topic.
+    """Yield the samples that end after a time, partition by partition of the topic.
 
-    What is no sample is passed over: later versions may write others. Raises `ClusterUnavailable`,
-    and `LoadHistoryTooLarge` when there are more than ``max_bytes``, compressed.
+    Records that are no sample are skipped: later versions may write others. Raises
+    `ClusterUnavailable`, and `LoadHistoryTooLarge` if there are more than ``max_bytes``,
+    compressed.
     """
     left_bytes = max_bytes
     for name in sorted(name for name in view.partitions if name.topic == LOAD_TOPIC):
@@ -62,7 +63,7 @@ async def read_samples(
 async def _offset_since(
     connections: ClusterConnections, leader: int, name: TopicPartition, since_ms: int
 ) -> int:
-    """Return the first offset with a record of that time or later; -1 where there is none."""
+    """Return the first offset with a record at or after a time; -1 if there is none."""
     asked = ListOffsetsPartition(partition_index=name.partition, timestamp=since_ms)
     answer: ListOffsetsResponse = await connections.ask_broker(
         leader,

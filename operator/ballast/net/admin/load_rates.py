@@ -1,4 +1,4 @@
-"""What is written to the partitions of a running cluster, from the history that brokers keep."""
+"""The rates at which the partitions of a running cluster are written, from the brokers' samples."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -10,15 +10,15 @@ from ballast.planner.snapshot.load_history import LoadHistory
 from ballast.reassign.ports import ClusterAdmin
 
 MAX_BYTES = 64 * 1024 * 1024
-"""Of compressed samples: they open to some hundred MB of rows at most."""
+"""Of compressed samples: decompressed they are some hundred MB of rows at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadWindow:
-    """Which part of the history is asked for, and what of it."""
+    """The time window of the samples, and how they are combined."""
 
     length_ms: int = 3_600_000
-    """From now back."""
+    """The window ends now."""
     features: LoadFeatures = AVERAGE
 
 
@@ -35,9 +35,9 @@ class LoadRates:
 
 
 async def has_samples(admin: ClusterAdmin, window: LoadWindow, now_ms: int) -> bool:
-    """Return whether the history says anything of that time, which ends now.
+    """Return whether there are samples in the time window, which ends now.
 
-    What brokers wrote while they were asked, or with a clock that is ahead, is of a later time.
+    Samples that brokers write while they are asked, or with a clock that is ahead, are later.
     Raises `ClusterUnavailable`.
     """
     since_ms = now_ms - window.length_ms
@@ -49,13 +49,13 @@ async def has_samples(admin: ClusterAdmin, window: LoadWindow, now_ms: int) -> b
 
 
 async def history_partitions(admin: ClusterAdmin) -> int:
-    """Return how many partitions the history is kept in. Raises `ClusterUnavailable`."""
+    """Return the number of partitions of the samples' topic. Raises `ClusterUnavailable`."""
     view = await admin.describe_cluster()
     return sum(name.topic == LOAD_TOPIC for name in view.partitions)
 
 
 async def read_rates(admin: ClusterAdmin, window: LoadWindow, now_ms: int) -> LoadRates | None:
-    """Return what the history says, or None if there is none of that time.
+    """Return the rates in the time window, or None if it has no samples.
 
     Raises `ClusterUnavailable` and `LoadHistoryTooLarge`.
     """

@@ -1,4 +1,4 @@
-"""The wire forms of what an admin client asks about log directories (keys 34 and 35)."""
+"""The wire forms of an admin client's requests about log directories (keys 34 and 35)."""
 
 from collections.abc import Collection, Mapping
 
@@ -12,7 +12,7 @@ from ballast.reassign.ports import ReplicaLogDirs
 def describe_request(
     topics: Mapping[str, Collection[int]],
 ) -> describe_wire.DescribeLogDirsRequest:
-    """Return the question for some partitions' replicas."""
+    """Return the request for the replicas of some partitions."""
     return describe_wire.DescribeLogDirsRequest(
         topics=tuple(
             describe_wire.DescribableLogDirTopic(
@@ -26,7 +26,7 @@ def describe_request(
 def replica_log_dirs(
     response: describe_wire.DescribeLogDirsResponse,
 ) -> dict[TopicPartition, ReplicaLogDirs]:
-    """Return where replicas are and go to; what lies in a failed directory is not known."""
+    """Return current and future directories of replicas; those in failed ones are not known."""
     current: dict[TopicPartition, str] = {}
     future: dict[TopicPartition, str] = {}
     sizes: dict[TopicPartition, int] = {}

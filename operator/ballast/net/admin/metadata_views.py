@@ -1,4 +1,4 @@
-"""Metadata of a whole cluster as the admin port shows it, made anew only where it has changed."""
+"""Metadata of a whole cluster in the form of the admin port, rebuilt only where it has changed."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -9,14 +9,14 @@ from ballast.reassign.ports import ClusterView, PartitionView
 
 
 class MetadataViews:
-    """What was shown last. Views are shared: nobody changes their partitions."""
+    """The views of the last response. Views are shared, so their partitions must not be changed."""
 
     def __init__(self) -> None:
         self._response: MetadataResponse | None = None
         self._view: ClusterView | None = None
 
     def view_of(self, response: MetadataResponse) -> ClusterView:
-        """Return the view of a response that has all topics."""
+        """Return the view of a response that lists all topics."""
         if self._view is None or response is not self._response:
             self._view = cluster_view(response, self._partitions(response))
             self._response = response
@@ -54,7 +54,7 @@ def cluster_view(
 
 
 def _names(topic: MetadataResponseTopic) -> tuple[str, list[int]]:
-    """Return which partitions there are."""
+    """Return the partitions of a response."""
     return topic.name, [partition.partition_index for partition in topic.partitions]
 
 

@@ -1,4 +1,4 @@
-"""Topics and offsets as an admin client asks for them: keys 19, 20 and 2."""
+"""Topics and offsets for an admin client: CreateTopics, DeleteTopics, ListOffsets."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ EARLIEST = -2
 """Timestamps that stand for the end and the start of a log."""
 
 _ANSWER_MARGIN_S = 5.0
-"""The broker waits for its own timeout before it answers; the client waits a little longer."""
+"""The broker answers when its timeout has passed, so the client waits a little longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicToCreate:
-    """One topic to be created."""
+    """One topic to create."""
 
     name: str
     num_partitions: int = -1
@@ -29,7 +29,7 @@ class TopicToCreate:
     replication_factor: int = -1
     """-1 = the cluster's default, and with ``assignments``."""
     assignments: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """Replicas by partition, preferred first; else the controller places them."""
+    """Replicas by partition, preferred first; otherwise the controller places them."""
     configs: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -40,7 +40,7 @@ async def create_topics(
     timeout_ms: int = 30_000,
     validate_only: bool = False,
 ) -> Mapping[str, RequestError]:
-    """Create topics and return those refused; raises `ClusterUnavailable` (outcome unknown)."""
+    """Create topics, return those refused; raises `ClusterUnavailable` (outcome unknown)."""
     request = create_wire.CreateTopicsRequest(
         topics=tuple(_creatable(topic) for topic in topics),
         timeout_ms=timeout_ms,
@@ -62,7 +62,7 @@ async def create_topics(
 async def delete_topics(
     admin: AdminClient, names: Collection[str], *, timeout_ms: int = 30_000
 ) -> Mapping[str, RequestError]:
-    """Delete topics and return those refused; raises `ClusterUnavailable` (outcome unknown)."""
+    """Delete topics, return those refused; raises `ClusterUnavailable` (outcome unknown)."""
     request = delete_wire.DeleteTopicsRequest(
         topics=tuple(delete_wire.DeleteTopicState(name=name) for name in sorted(names)),
         timeout_ms=timeout_ms,
@@ -85,7 +85,7 @@ async def list_offsets(
 ) -> Mapping[TopicPartition, int | RequestError]:
     """Return each partition's first offset at or after its timestamp (ms, `LATEST`, `EARLIEST`).
 
-    -1 where no record is that young. A partition without a leader gets LEADER_NOT_AVAILABLE, an
+    -1 if no record is that recent. A partition without a leader has LEADER_NOT_AVAILABLE, an
     unknown one UNKNOWN_TOPIC_OR_PARTITION. Raises `ClusterUnavailable`, `BrokerUnavailable`.
     """
     view = await admin.describe_cluster({partition.topic for partition in timestamps})

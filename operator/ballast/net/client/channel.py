@@ -1,4 +1,4 @@
-"""One client connection to one broker: pipelined, bounded, timed, made anew when it breaks."""
+"""A client's channel to one broker: pipelined, bounded, with timeouts; it reconnects."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -33,25 +33,26 @@ class ChannelOptions:
 
     client_id: str = "ballast"
     max_in_flight: int = 5
-    """Requests sent and unanswered; further callers wait for their turn."""
+    """Requests sent and unanswered; further callers wait."""
     request_timeout_s: float = 30.0
-    """From the call to the answer, waiting and connecting included."""
+    """From the call to the response, including the time to wait and to connect."""
     connect_timeout_s: float = 10.0
-    """Of the first attempt; it doubles with each failure up to ``connect_timeout_max_s``."""
+    """Of the first attempt; doubles with each failure up to ``connect_timeout_max_s``."""
     connect_timeout_max_s: float = 30.0
     backoff_s: float = 0.05
-    """Least time between two connects; doubles with each failure up to ``backoff_max_s``."""
+    """Minimum time between two attempts; doubles with each failure up to ``backoff_max_s``."""
     backoff_max_s: float = 1.0
     response_max_bytes: int = 1024 * 1024 * 1024
 
 
 class BrokerChannel:
-    """Requests to one host and port. Connects on the first request, and again after a failure.
+    """Sends requests to one host and port.
 
-    Every method may raise `ConnectFailed`, `Disconnected`, `RequestTimedOut`,
-    `MalformedResponse`; none retries: whoever calls knows whether a request may be repeated.
-    A request that timed out closes the connection, because answers come in order: nothing sent
-    after it can be answered either (and a peer that vanished without a word is found out so).
+    Connects on the first request, and again after a failure. Every method may raise
+    `ConnectFailed`, `Disconnected`, `RequestTimedOut` or `MalformedResponse`. None retries: only
+    the caller knows whether a request may be repeated. A request that times out closes the
+    connection. Responses come in order, so nothing sent after it could be answered either; a peer
+    that vanished without closing the connection is detected in this way.
     """
 
     def __init__(self, host: str, port: int, options: ChannelOptions | None = None) -> None:
@@ -68,7 +69,7 @@ class BrokerChannel:
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a connection at the moment."""
+        """Whether a connection is open."""
         return self._connection is not None and self._connection.is_open
 
     async def request(
@@ -79,12 +80,12 @@ class BrokerChannel:
         timeout_s: float | None = None,
         last: LastResponse | None = None,
     ) -> Any:
-        """Send a request and return its decoded response (the class that `APIS` names).
+        """Send a request and return its decoded response (the class in `APIS`).
 
-        ``version`` None negotiates the newest that both sides speak (`UnsupportedByPeer`).
-        Record fields of the response are memoryviews that stay valid for as long as they are
-        referenced: the receive buffer of a large response is given away with it, not reused.
-        With ``last``, an answer that is the same as the one before is that one.
+        Without ``version`` the newest one that both sides support is negotiated
+        (`UnsupportedByPeer`). Record fields of the response are memoryviews that stay valid while
+        they are referenced: the receive buffer of a large response is given away with it, not
+        reused. With ``last``, a response equal to the previous one is the same object.
         """
 
         async def exchange(connection: ClientConnection) -> Any:
@@ -106,11 +107,11 @@ class BrokerChannel:
         return await self._run(exchange, ApiKey(message.API_KEY).name, timeout_s)
 
     def exchange(self, message: Message, version: int, taken: Callable[[Any], None]) -> bool:
-        """Send a request at once, if there is a connection; return whether it was sent.
+        """Send a request at once if the channel is connected; return whether it was sent.
 
-        ``taken`` is called with the decoded response, or with the `NetError` that came instead,
-        where that arrives; it must not raise. For a caller that has one request under way at a
-        time, and that watches over its time itself.
+        ``taken`` is called, where the response arrives, with the decoded response or with a
+        `NetError`; it must not raise. For callers that have one request in flight at a time and
+        check its timeout themselves.
         """
         connection = self._connection
         if connection is None or not connection.is_open:
@@ -139,19 +140,19 @@ class BrokerChannel:
         return True
 
     def interrupt(self) -> None:
-        """Drop the connection; requests under way fail with `Disconnected`, the next one connects.
+        """Drop the connection; requests in flight fail with `Disconnected`, the next one connects.
 
-        For a caller that no longer wants to wait for an answer that the peer holds back.
+        For a caller that stops waiting for a response that the peer delays.
         """
         if self._connection is not None:
             self._connection.drop(Disconnected("the requests under way were given up"))
 
     async def close(self) -> None:
-        """Close the connection for good; requests under way fail with `Disconnected`."""
+        """Close the connection for good; requests in flight fail with `Disconnected`."""
         self.abort()
 
     def abort(self) -> None:
-        """Do at once what `close` does."""
+        """Like `close`, at once."""
         self._closed = True
         if self._connection is not None:
             self._connection.drop(Disconnected("the channel was closed"))
@@ -162,7 +163,7 @@ class BrokerChannel:
         name: str,
         timeout_s: float | None,
     ) -> Answer:
-        """Run one exchange within its time and the bound of requests in flight."""
+        """Run one exchange within its timeout and the bound of requests in flight."""
         limit_s = self.options.request_timeout_s if timeout_s is None else timeout_s
         connection: ClientConnection | None = None
         try:
@@ -182,7 +183,7 @@ class BrokerChannel:
             raise malformed from error
 
     async def _connected(self) -> ClientConnection:
-        """Return the open connection, or make one; those who waited meanwhile share its failure."""
+        """Return the open connection, or connect; concurrent callers share a failure."""
         failures = self._failures
         async with self._connecting:
             if self._closed:

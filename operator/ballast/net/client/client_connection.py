@@ -1,4 +1,4 @@
-"""The client side of one connection: requests out, answers back to whoever waits for them."""
+"""The client side of one connection: sends requests, passes responses to their callers."""
 
 import asyncio
 import logging
@@ -16,21 +16,21 @@ from ballast.protocol.schema import Message
 log = logging.getLogger(__name__)
 
 COPY_BELOW = 16 * 1024
-"""Smaller answers are copied out of the receive buffer; larger ones take the buffer with them."""
+"""Smaller responses are copied out of the receive buffer; larger ones keep the buffer."""
 
 _CORRELATION_ID = Struct(">i")
 
 
 Taker = Callable[[memoryview | NetError], None]
-"""Takes the frame of an answer, or why there is none."""
+"""Takes the frame of a response, or the error that came instead."""
 
 
 class ClientConnection(asyncio.BufferedProtocol):
-    """One connection to a broker; never used again once it is lost."""
+    """One connection to a broker; not used any more once it is lost."""
 
     def __init__(self, response_max_bytes: int) -> None:
         self.versions: Mapping[int, tuple[int, int]] | None = None
-        """What the peer said that it serves, once it was asked."""
+        """The versions that the peer serves, once it was asked."""
         self._buffer = FrameBuffer(response_max_bytes, min_frame_bytes=4)
         self._transport: asyncio.Transport | None = None
         self._loop = asyncio.get_running_loop()
@@ -44,22 +44,22 @@ class ClientConnection(asyncio.BufferedProtocol):
         return self._transport is not None and self._lost is None
 
     def next_correlation_id(self) -> int:
-        """Return the id for the next request; they are sent in this order."""
+        """Return the id for the next request; requests are sent in this order."""
         self._last_correlation_id = (self._last_correlation_id + 1) & 0x7FFFFFFF
         return self._last_correlation_id
 
     def send(self, correlation_id: int, request: bytes) -> "asyncio.Future[memoryview]":
-        """Send a request; the future becomes its answer's frame (header and body).
+        """Send a request; the result of the future is the response's frame (header and body).
 
-        The frame stays valid for as long as it is referenced. The future fails with
-        `Disconnected` or `MalformedResponse`; it may be cancelled, the answer is then dropped.
+        The frame stays valid while it is referenced. The future fails with `Disconnected` or
+        `MalformedResponse`. It may be cancelled; the response is dropped then.
         """
         answer: asyncio.Future[memoryview] = self._loop.create_future()
         self.exchange(correlation_id, request, partial(_settle, answer))
         return answer
 
     def exchange(self, correlation_id: int, request: bytes, taken: Taker) -> None:
-        """Send a request; ``taken`` is called with its answer's frame, or with why there is none.
+        """Send a request; ``taken`` is called with the frame of the response, or with an error.
 
         It is called where the frame arrives, and must not raise. Raises as `send` does.
         """
@@ -69,7 +69,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._transport.write(request)
 
     def drop(self, reason: NetError) -> None:
-        """Close at once; whoever waits gets ``reason``."""
+        """Close at once; requests in flight fail with ``reason``."""
         if self._lost is None:
             self._lost = reason
             waiting, self._waiting = self._waiting, deque()
@@ -91,7 +91,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         return self._buffer.writable()
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Give every answer that is now complete to its waiter."""
+        """Pass every complete response to its caller."""
         self._buffer.received(nbytes)
         try:
             while self._lost is None and (frame := self._buffer.next_frame()) is not None:
@@ -102,7 +102,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self.drop(MalformedResponse(str(error)))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell whoever waits."""
+        """Fail the requests in flight."""
         self.drop(Disconnected(str(exc) if exc else "closed by the peer"))
 
     def _take(self, frame: memoryview) -> None:
@@ -123,7 +123,7 @@ def _settle(answer: "asyncio.Future[memoryview]", outcome: memoryview | NetError
         return
     if isinstance(outcome, NetError):
         answer.set_exception(outcome)
-        answer.exception()  # its waiter may have been cancelled: not worth a warning
+        answer.exception()  # Its caller may have been cancelled, which is no reason for a warning.
     else:
         answer.set_result(outcome)
 

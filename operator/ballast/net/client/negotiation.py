@@ -1,4 +1,4 @@
-"""Which version of a request both sides speak (ApiVersions, KIP-35, KIP-511)."""
+"""Negotiates the version of a request (ApiVersions, KIP-35, KIP-511)."""
 
 from collections.abc import Mapping
 from struct import Struct
@@ -22,8 +22,7 @@ async def ask_versions(
 ) -> Mapping[int, tuple[int, int]]:
     """Return the first and last version that the peer serves, by API key.
 
-    A peer that does not know our version of ApiVersions answers in version 0 and lists its own
-    all the same.
+    A peer that does not know our version of ApiVersions answers in version 0 and lists its own.
     """
     version = APIS[ApiKey.API_VERSIONS].max_version
     correlation_id = connection.next_correlation_id()
@@ -45,7 +44,7 @@ async def ask_versions(
 
 
 def choose_version(api_key: int, served: Mapping[int, tuple[int, int]]) -> int:
-    """Return the newest version of an API that both sides speak; raises `UnsupportedByPeer`."""
+    """Return the newest version that both sides support; raises `UnsupportedByPeer`."""
     api = APIS[ApiKey(api_key)]
     first, last = served.get(api_key, (0, -1))
     version = min(last, api.max_version)

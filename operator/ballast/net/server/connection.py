@@ -1,4 +1,4 @@
-"""One client's connection: frames in, answers out, in order and within limits."""
+"""One client's connection: frames in, responses out, in order and within limits."""
 
 import asyncio
 import logging
@@ -20,10 +20,10 @@ from ballast.protocol.frames import decode_request_header
 log = logging.getLogger(__name__)
 
 REQUESTS_PER_TURN = 128
-"""Requests of one connection handled before the other connections get their turn."""
+"""Requests of one connection that are handled before the event loop serves other connections."""
 
 JOINED_BELOW = 8 * 1024
-"""Bytes of answers that are sooner copied into one than handed to the system in parts."""
+"""Responses below this many bytes are copied into one buffer; larger ones are sent as parts."""
 
 
 class ConnectionOwner(Protocol):
@@ -36,28 +36,28 @@ class ConnectionOwner(Protocol):
     request_memory: RequestMemory | None
 
     def admit(self, connection: "Connection") -> str | None:
-        """Register a new connection, or say why it is refused."""
+        """Register a new connection, or return why it is refused."""
 
     def turn_in_s(self, now: float) -> float:
-        """Return for how long a connection that came now is not read from, in seconds."""
+        """Return for how many seconds a connection accepted now is not read from."""
 
     def forget(self, connection: "Connection") -> None:
-        """Take note that a connection was lost."""
+        """Remove a connection that was lost."""
 
 
 class Connection(asyncio.BufferedProtocol):
     """The protocol of one accepted connection (see `ballast.net.server.server.Server`).
 
-    Reading goes on while fewer than ``max_in_flight`` requests are unanswered and the transport
-    takes what is written; otherwise neither the socket nor the buffer is read any further, and the
-    kernel is asked now and then whether the client is still there (`net.server.peer_state`).
+    It is read while fewer than ``max_in_flight`` requests are unanswered and the client reads its
+    responses. Otherwise neither the socket nor the buffer is read any further, and the kernel is
+    asked periodically whether the client still has the connection open (`net.server.peer_state`).
 
     Requests of one connection are started in order and answered in order, but one that waits does
-    not keep the next from starting, up to ``max_in_flight``: Kafka mutes the connection until the
-    request is answered. So a Heartbeat behind a waiting JoinGroup counts at once, and records
-    behind a waiting acks=all are appended at once, in the order in which they were sent. No
-    client relies on the one or the other: those that send a request before the last one is
-    answered need the order of appends and of answers only, and both are kept.
+    not keep the next from starting, up to ``max_in_flight``. (Kafka mutes the connection until the
+    request is answered.) So a Heartbeat behind a waiting JoinGroup counts at once, and records
+    behind a waiting acks=all are appended at once, in the order in which they were sent. Clients do
+    not depend on either behaviour: those that pipeline requests need the order of appends and of
+    responses only, and both are kept.
     """
 
     def __init__(self, owner: ConnectionOwner, loop: asyncio.AbstractEventLoop) -> None:
@@ -68,9 +68,9 @@ class Connection(asyncio.BufferedProtocol):
         self._limits = owner.limits
         self._buffer = FrameBuffer(owner.limits.request_max_bytes)
         self._transport: asyncio.Transport | None = None
-        self._unanswered: deque[PendingResponse] = deque()
+        self._pending: deque[PendingResponse] = deque()
         self._under_way = 0
-        """Sum of the weights of what is unanswered."""
+        """Sum of the weights of the unanswered requests."""
         self._outgoing: ResponseParts = []
         self._outgoing_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -80,20 +80,20 @@ class Connection(asyncio.BufferedProtocol):
         self._closing = False
         self._memory = owner.request_memory
         self._taken_bytes = 0
-        """What the request that is being read has taken of the memory for requests."""
-        self._lacks_room = False
+        """What the request that is being read has taken of `RequestMemory`."""
+        self._waits_for_room = False
         self._liveness = Liveness(owner.limits, loop.time())
 
     @property
     def descriptor(self) -> int:
-        """The number of its socket's descriptor; -1 where it has none."""
+        """The descriptor of the socket; -1 if there is none."""
         own = self._transport.get_extra_info("socket") if self._transport is not None else None
         return -1 if own is None else int(own.fileno())
 
     # -- called by the transport ---------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Register with the server, or close at once when the house is full."""
+        """Register with the server; close at once if the server refuses (``max.connections``)."""
         self._transport = transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
         self.peer_host = str(peer[0]) if peer else ""
@@ -111,7 +111,7 @@ class Connection(asyncio.BufferedProtocol):
         delay_s = self._owner.turn_in_s(self._loop.time())
         if delay_s > 0:
             self._yielded = True
-            # uvloop begins to read after this method, whatever was said in it.
+            # uvloop begins to read after this method has returned, even if it pauses reading.
             self._loop.call_soon(self._pause_reading)
             self._loop.call_later(delay_s, self._take_turn)
 
@@ -127,25 +127,25 @@ class Connection(asyncio.BufferedProtocol):
             self._start_requests()
 
     def pause_writing(self) -> None:
-        """Stop starting requests: the client does not read its answers."""
+        """Start no more requests: the client does not read its responses."""
         self._write_paused = True
         self._liveness.write_paused(self._loop.time())
         self._pause_reading()
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Start requests again."""
         self._write_paused = False
         self._liveness.write_resumed(self._loop.time())
-        self._go_on()
+        self._resume()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - every end is alike
-        """Cancel what nobody will read any more."""
+        """Cancel the requests that are not answered yet."""
         self._closing = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        unanswered, self._unanswered = self._unanswered, deque()
-        for request in unanswered:
+        pending, self._pending = self._pending, deque()
+        for request in pending:
             request.cancel()
         self._outgoing = []
         if self._memory is not None:
@@ -153,13 +153,13 @@ class Connection(asyncio.BufferedProtocol):
             self._give_back_room(self._memory)
         self._owner.forget(self)
 
-    # -- called by the server and by answers ---------------------------------------------------
+    # -- called by the server and by pending responses ------------------------------------------
 
     def close_when_answered(self) -> None:
-        """Read no more; close once everything that was started is answered and sent."""
+        """Stop reading; close once every started request is answered and its response sent."""
         self._closing = True
         self._pause_reading()
-        if not self._unanswered and self._transport is not None:
+        if not self._pending and self._transport is not None:
             self._transport.close()
 
     def abort(self) -> None:
@@ -173,7 +173,7 @@ class Connection(asyncio.BufferedProtocol):
         self._fail(logging.WARNING, reason, None)
 
     def fail_handler(self, error: BaseException) -> None:
-        """Close because the handler could not answer."""
+        """Close because the handler failed to answer."""
         if self._transport is None or self._transport.is_closing():
             return
         if isinstance(error, ProtocolError):
@@ -201,21 +201,21 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.close()
 
     def send_responses(self) -> None:
-        """Send the answers whose turn has come; go on with requests that had to wait for it."""
-        unanswered = self._unanswered
-        while unanswered and unanswered[0].is_done:
-            request = unanswered.popleft()
+        """Send the responses whose turn has come, then start requests that had to wait."""
+        pending = self._pending
+        while pending and pending[0].is_done:
+            request = pending.popleft()
             self._under_way -= request.weight
             if request.parts is not None:
                 self._put(request.parts)
         if self._outgoing:
             self._flush()
         if self._closing:
-            if not unanswered and self._transport is not None:
+            if not pending and self._transport is not None:
                 self._transport.close()
         elif self._reading_paused:
-            # Not now: the answer may have come in the midst of another connection's request.
-            self._loop.call_soon(self._go_on)
+            # Not now: the response may complete while another connection's request is handled.
+            self._loop.call_soon(self._resume)
 
     # -- requests ------------------------------------------------------------------------------
 
@@ -249,7 +249,7 @@ class Connection(asyncio.BufferedProtocol):
         self._owner.counters.requests += started
         if self._outgoing:
             self._flush()
-        if self._yielded or self._is_held():
+        if self._yielded or self._is_blocked():
             self._pause_reading()
         self._note_read(now, is_new_frame=started > 0)
 
@@ -266,54 +266,54 @@ class Connection(asyncio.BufferedProtocol):
             return
         if not isinstance(answer, list):
             request = PendingResponse(self)
-            self._unanswered.append(request)
+            self._pending.append(request)
             request.wait_for(answer, self._owner.tasks)
             self._under_way += request.weight
-        elif self._unanswered:
-            self._unanswered.append(PendingResponse(self, answer))
+        elif self._pending:
+            self._pending.append(PendingResponse(self, answer))
             self._under_way += 1
         else:
             self._put(answer)
 
     def _has_room(self, memory: RequestMemory) -> bool:
-        """Whether the request at the start of the buffer may be read, or its length not known."""
+        """Whether the next request may be read: its length is not known yet, or there is memory."""
         size = self._buffer.announced
         if self._taken_bytes or size is None:
             return True
         if memory.take(size):
             self._taken_bytes = size
             return True
-        self._lacks_room = True
-        memory.wait(self.connection_id, self._try_again)
+        self._waits_for_room = True
+        memory.wait(self.connection_id, self._room_is_free)
         return False
 
-    def _try_again(self) -> None:
-        self._lacks_room = False
-        # Not now: it is called in the midst of another connection's request.
-        self._loop.call_soon(self._go_on)
+    def _room_is_free(self) -> None:
+        self._waits_for_room = False
+        # Not now: it is called while another connection's request is handled.
+        self._loop.call_soon(self._resume)
 
     def _give_back_room(self, memory: RequestMemory) -> None:
         taken, self._taken_bytes = self._taken_bytes, 0
         if taken:
             memory.give_back(taken)
 
-    def _is_held(self) -> bool:
+    def _is_blocked(self) -> bool:
         is_full = self._under_way >= self._limits.max_in_flight
-        return self._write_paused or self._lacks_room or is_full
+        return self._write_paused or self._waits_for_room or is_full
 
-    def _may_go_on(self) -> bool:
-        return not (self._closing or self._yielded or self._is_held())
+    def _may_resume(self) -> bool:
+        return not (self._closing or self._yielded or self._is_blocked())
 
     def _take_turn(self) -> None:
         self._yielded = False
-        self._go_on()
+        self._resume()
 
-    def _go_on(self) -> None:
-        """Handle what is in the buffer, then read on, unless something still holds requests."""
-        if not self._reading_paused or not self._may_go_on():
+    def _resume(self) -> None:
+        """Handle what is in the buffer, then resume reading, unless a limit still forbids it."""
+        if not self._reading_paused or not self._may_resume():
             return
         self._start_requests()
-        if not self._may_go_on():
+        if not self._may_resume():
             return
         self._reading_paused = False
         now = self._loop.time()
@@ -329,7 +329,7 @@ class Connection(asyncio.BufferedProtocol):
             if not self._transport.is_closing():
                 self._transport.pause_reading()
 
-    # -- answers -------------------------------------------------------------------------------
+    # -- responses -----------------------------------------------------------------------------
 
     def _put(self, parts: ResponseParts) -> None:
         self._outgoing += parts
@@ -360,14 +360,14 @@ class Connection(asyncio.BufferedProtocol):
 
     def _arm_timer(self) -> None:
         delay_s = self._liveness.next_look_s(self._loop.time())
-        self._timer = self._loop.call_later(delay_s, self._look)
+        self._timer = self._loop.call_later(delay_s, self._check)
 
-    def _look(self) -> None:
-        """Close what has ended or does not move; give back a receive buffer that is not used."""
+    def _check(self) -> None:
+        """Close a connection that has ended or stalled; free a receive buffer that is not used."""
         transport = self._transport
         assert transport is not None
         reason: str | None = None
-        if self._is_held() and has_ended(transport.get_extra_info("socket")):
+        if self._is_blocked() and has_ended(transport.get_extra_info("socket")):
             reason = "the client has closed it"
         else:
             reason = self._liveness.overdue(

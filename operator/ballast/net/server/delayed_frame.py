@@ -1,4 +1,4 @@
-"""A response frame that comes later, and is taken in the turn of the loop in which it comes."""
+"""A response frame that is completed later, by a callback in the same turn of the event loop."""
 
 import asyncio
 from collections.abc import Callable, Generator
@@ -10,27 +10,28 @@ Frame = list[bytes | memoryview]
 Callback = Callable[["DelayedFrame"], object]
 
 LONG_WAIT: Final = 8
-"""The weight of a request that waits for what others may do at any time, as records or members.
+"""The weight of a request that waits for an event of unknown time, as new records or members.
 
-Clients have one of these under way on a connection, or few; Kafka takes no other request of the
-connection meanwhile. So four of them hold it here, and what waits for a client that asks often
-costs memory for four requests, not for ``max_in_flight``.
+Clients have one or few of these in flight on a connection, and Kafka reads no other request of the
+connection meanwhile. Four of them stop the reading of a connection here, so a client that sends
+many costs memory for four requests, not for ``max_in_flight``.
 """
 
 
 class DelayedFrame:
     """What `asyncio.Future` is to a task, for a frame and a connection.
 
-    A future's callbacks wait for the next turn of the loop. A small record with acks=all goes
-    through three such frames, so that each turn counts. Callbacks here are called by whoever sets
-    the frame; they must not raise, and must not start the connection's next requests.
+    The callbacks of a future run in the next turn of the loop. A small record with acks=all goes
+    through three such frames, so each turn counts. Here `set_result` and `set_exception` call the
+    callbacks themselves; these must not raise, and must not start the next requests of the
+    connection.
     """
 
     __slots__ = ("_callbacks", "_exception", "_is_cancelled", "_is_done", "_parts", "weight")
 
     def __init__(self, weight: int = 1) -> None:
         self.weight = weight
-        """As how many requests under way it counts."""
+        """How many requests in flight it counts as."""
         self._callbacks: list[Callback] = []
         self._parts: Frame | None = None
         self._exception: Exception | None = None
@@ -38,42 +39,42 @@ class DelayedFrame:
         self._is_cancelled = False
 
     def done(self) -> bool:
-        """Whether there is a frame, an exception, or nobody to take them."""
+        """Whether the frame is set, has failed, or was cancelled."""
         return self._is_done
 
     def cancelled(self) -> bool:
-        """Whether nobody is left to take the frame."""
+        """Whether the connection has ended, so that the frame is not needed."""
         return self._is_cancelled
 
     def result(self) -> Frame | None:
-        """Return the frame, None for no answer; raise the exception that came instead."""
+        """Return the frame, None for no response; raise the exception that was set."""
         assert self._is_done, "not before it is there"
         if self._exception is not None:
             raise self._exception
         return self._parts
 
     def exception(self) -> Exception | None:
-        """Return what came instead of a frame, if anything did."""
+        """Return the exception that was set, if any."""
         return self._exception
 
     def outcome(self) -> Frame | Exception | None:
-        """Return the frame, None for no answer, or the exception that came instead."""
+        """Return the frame, None for a request without response, or the exception that was set."""
         return self._exception or self._parts
 
     def set_result(self, parts: Frame | None) -> None:
-        """Give the frame; once only."""
+        """Complete it with a frame; once only."""
         assert not self._is_done, "a frame is given once"
         self._parts = parts
         self._end()
 
     def set_exception(self, exception: Exception) -> None:
-        """Say that there will be no frame; once only."""
+        """Complete it with a failure; once only."""
         assert not self._is_done, "a frame is given once"
         self._exception = exception
         self._end()
 
     def cancel(self) -> bool:
-        """Take note that nobody is left to take the frame."""
+        """Record that the frame is not needed any more."""
         if self._is_done:
             return False
         self._is_cancelled = True

@@ -17,40 +17,50 @@ class ServerLimits:
     request_max_bytes: int = 100 * 1024 * 1024
     """socket.request.max.bytes: a longer frame closes the connection."""
     max_in_flight: int = 32
-    """Unanswered requests of one connection, after which no more of it is read; those that wait for
-    records or for members of a group count several times (`ballast.net.server.delayed_frame`)."""
+    """Unanswered requests of one connection, at which it is not read any further. Requests that
+    wait for records or for members of a group count several times
+    (`ballast.net.server.delayed_frame`).
+    """
     connections_max_idle_s: float = 600.0
-    """connections.max.idle.ms: a connection from which nothing comes for this long is closed, also
-    while requests of it wait for their answers."""
+    """connections.max.idle.ms: a connection that sends nothing for this long is closed, even while
+    requests of it wait for their responses.
+    """
     max_connections: int = 20_000
-    """max.connections: more are closed as they come."""
+    """max.connections: further ones are closed when they are accepted."""
     max_connections_per_ip: int = 20_000
     """max.connections.per.ip."""
     max_descriptor: int | None = None
-    """A connection whose descriptor is this or above is closed as it comes: the system gives the
-    lowest one that is free, so all below are in use, and the rest is for files."""
+    """A connection whose descriptor is this or above is closed when it is accepted. The system
+    assigns the lowest free descriptor, so all below are in use, and the rest is reserved for
+    files.
+    """
     max_connections_of: Mapping[str, int] = field(default_factory=dict)
     """max.connections.per.ip.overrides, by address."""
     connections_per_s: int = 2**31 - 1
-    """max.connection.creation.rate: a client that connects sooner is read from later."""
+    """max.connection.creation.rate: clients that connect faster are read from later."""
     queued_request_bytes: int = 0
-    """queued.max.request.bytes: while requests that are being read hold more, no further one is
-    begun. 0 = no bound."""
+    """queued.max.request.bytes: while the requests that are being read hold more, reading no
+    further request begins. 0 = no bound.
+    """
     incomplete_frame_timeout_s: float = 30.0
-    """A frame that began must be complete after this, plus what its bytes take at the rate below:
-    half a header then silence, or a byte now and then, holds nothing for ever."""
+    """A frame must be complete this long after its first byte, plus the time that its bytes take at
+    the rate below. A client that sends half a header, or a byte now and then, does not hold a
+    connection without end.
+    """
     min_receive_rate: int = 16 * 1024
-    """Bytes per second that a slow but honest sender reaches."""
+    """Bytes per second that a slow client must reach."""
     write_stall_timeout_s: float = 60.0
-    """A client that reads nothing of its answers for this long is dropped."""
+    """A client that reads none of its responses for this long is disconnected."""
     output_high_water: int = 256 * 1024
     """Unsent bytes above which no further request of the connection is started."""
     send_buffer_bytes: int = 512 * 1024
-    """Of the socket. The kernel's own choice grows to megabytes, which no cache holds any more: a
-    large fetch took a quarter longer with it."""
+    """Size of the socket's send buffer. The kernel's own choice grows to megabytes, beyond the CPU
+    caches: a large fetch took a quarter longer with it.
+    """
     quiet_period_s: float = 15.0
-    """How often a connection is looked at: a receive buffer not used in between is given back, and
-    a client that has closed while it was not read is noticed."""
+    """How often a connection is checked: an unused receive buffer is freed, and a client that has
+    closed the connection while it was not read is noticed.
+    """
 
 
 @dataclass(slots=True)
@@ -59,10 +69,10 @@ class ServerCounters:
 
     accepted: int = 0
     refused: int = 0
-    """Closed at once because of max.connections or max.connections.per.ip."""
+    """Closed at once because of a limit of connections or descriptors."""
     requests: int = 0
     malformed: int = 0
-    """Connections closed for a frame or request that cannot be read."""
+    """Connections closed because a frame or request could not be decoded."""
     handler_errors: int = 0
     timed_out: int = 0
     """Connections closed for idleness, a stalled frame or a stalled reader."""

@@ -1,16 +1,16 @@
-"""When a connection has to be closed because nothing moves. No I/O, no clock: time is given.
+"""When a connection has to be closed because nothing moves. No I/O, no clock: time is an argument.
 
-A client is idle when no byte of it has come for ``connections.max.idle.ms``, whether requests of it
-wait for their answers or not: so does Kafka, whose ``Selector`` closes the connection that was not
-ready for reading or writing for that long, muted or not, and counts nothing else
-(``Selector.maybeCloseOldestConnection``). Who vanished without a word is found by nothing else. An
-honest client is not cut by it: requests to wait for records or replicas are answered after three
-fifths of that time at the latest (`broker.apis.waits`), and whoever waits longer for a group to
-gather joins again by the rules of the protocol, as with Kafka.
+A client is idle when no byte of it has arrived for ``connections.max.idle.ms``, whether or not
+requests of it wait for responses. Kafka does the same: ``Selector.maybeCloseOldestConnection``
+closes the connection that was not ready for reading or writing for that long, muted or not. Nothing
+else detects a client that vanished without closing the connection. Other clients are not affected:
+requests that wait for records or replicas are answered after three fifths of that time at the
+latest (`broker.apis.waits`), and a member that waits longer for its group joins again by the rules
+of the protocol, as with Kafka.
 
-A client stalls when a request that it began does not get complete, or when it does not read its
-answers. While the server itself holds the connection back, its clock for the incomplete request
-stands still.
+A client stalls when a request that it began stays incomplete, or when it does not read its
+responses. While the server itself does not read the connection, the time of the incomplete request
+does not count.
 """
 
 from ballast.net.server.limits import ServerLimits
@@ -18,15 +18,16 @@ from ballast.net.server.limits import ServerLimits
 NEVER = -1.0
 
 EARLY_S = 0.002
-"""By how much a timer may fire too early, for event loops round to milliseconds: a look that comes
-just before the end of the idle time would leave the connection for another period."""
+"""By how much a timer may fire too early, because event loops round to milliseconds. A check just
+before the end of the idle time would leave the connection open for another period.
+"""
 
 OLD_BYTES_S = 1.0
-"""What is read this soon after the server reads again was there before, or may have been."""
+"""Bytes that are read this soon after reading resumed may have arrived while it was paused."""
 
 
 class Liveness:
-    """What one connection was seen doing."""
+    """The activity of one connection."""
 
     __slots__ = (
         "_active_at",
@@ -48,9 +49,9 @@ class Liveness:
         self._unsent = 0
 
     def next_look_s(self, now: float) -> float:
-        """Return in how many seconds `overdue` is worth asking: at the end of the idle time, too.
+        """Return in how many seconds to call `overdue` next, at the latest when the idle time ends.
 
-        So the connection of a client that has vanished is closed when that time is over, not later.
+        So the connection of a vanished client is closed when that time is over, not a period later.
         """
         limits = self._limits
         period_s = min(
@@ -63,10 +64,11 @@ class Liveness:
         return min(period_s, until_idle_s) if until_idle_s > 0 else period_s
 
     def received(self, now: float) -> None:
-        """Take note that bytes came.
+        """Record that bytes arrived.
 
-        Those that are read as soon as the connection is not held any more may have come at any time
-        since it was: they count as of then. What a client sent before it vanished keeps nothing.
+        Bytes that are read as soon as reading resumes may have arrived at any time during the
+        pause, and count as arrived at its start: what a client sent before it vanished does not
+        keep its connection open.
         """
         if self._held_at == NEVER or now - self._resumed_at >= OLD_BYTES_S:
             self._active_at = now
@@ -75,36 +77,37 @@ class Liveness:
         self._held_at = NEVER
 
     def read(self, now: float, *, is_frame_incomplete: bool, is_new_frame: bool) -> None:
-        """Take note of what handling the received bytes left behind."""
+        """Record what is left in the buffer after the received bytes were handled."""
         if not is_frame_incomplete:
             self._frame_began_at = NEVER
         elif is_new_frame or self._frame_began_at == NEVER:
             self._frame_began_at = now
 
     def held(self, now: float) -> None:
-        """Take note that the server reads no more for the time being."""
+        """Record that the server has paused reading."""
         self._frame_began_at = NEVER
         if self._held_at == NEVER:
             self._held_at = now
 
     def resumed(self, now: float) -> None:
-        """Take note that the server reads again."""
+        """Record that the server reads again."""
         self._resumed_at = now
 
     def write_paused(self, now: float) -> None:
-        """Take note that the client does not take what is written."""
+        """Record that the client does not read what is written."""
         self._stalled_at = now
         self._unsent = 1 << 62
 
     def write_resumed(self, now: float) -> None:
-        """Take note that the client has taken most of it."""
+        """Record that the client has read most of it."""
         self._stalled_at = NEVER
         self._active_at = now
 
     def overdue(self, now: float, *, pending: int, unsent: int) -> str | None:
         """Return why the connection has to be closed, or None.
 
-        ``pending``: bytes of an incomplete request; ``unsent``: bytes of answers not taken.
+        ``pending``: bytes of an incomplete request; ``unsent``: bytes of responses that are not
+        sent.
         """
         limits = self._limits
         if self._stalled_at != NEVER:
@@ -112,12 +115,12 @@ class Liveness:
                 self._unsent = unsent
                 self._stalled_at = now
             elif now - self._stalled_at >= limits.write_stall_timeout_s:
-                return "the client does not read its answers"
+                return "the client does not read its responses"
         elif self._frame_began_at != NEVER:
             allowed_s = limits.incomplete_frame_timeout_s + pending / limits.min_receive_rate
             if now - self._frame_began_at >= allowed_s:
                 return "a request stayed incomplete"
-        # A stalled client is not idle: it may be reading one large answer slowly.
+        # A stalled client is not idle: it may be reading one large response slowly.
         if self._stalled_at == NEVER and now - self._active_at >= limits.connections_max_idle_s:
             return "idle"
         return None

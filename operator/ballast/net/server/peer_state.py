@@ -1,33 +1,33 @@
-"""Whether the other end of a connection has ended, asked of the kernel.
+"""Whether the peer of a connection has closed it, from the kernel's state of the socket.
 
-While a connection is not read (its client has as many requests unanswered as it may), the event
-loop learns neither of a FIN nor of a reset. The kernel knows: the state of the socket is the first
-byte of ``TCP_INFO`` (``struct tcp_info`` of Linux; states as in ``include/net/tcp_states.h``).
-What the client sent before its end and nobody read keeps a FIN from arriving once the receive
-buffer is full; then only ``connections.max.idle.ms`` ends the connection.
+While a connection is not read (its client has reached the limit of unanswered requests), the event
+loop notices neither a FIN nor a reset. The kernel does: the state of the socket is the first byte
+of ``TCP_INFO`` (``struct tcp_info`` of Linux; states as in ``include/net/tcp_states.h``). When the
+receive buffer is full of unread requests, a FIN cannot arrive; then only
+``connections.max.idle.ms`` ends the connection.
 """
 
 import socket
 from typing import Final, Protocol
 
 TCP_CLOSE: Final = 7
-"""A reset came, or what was sent was not acknowledged in time."""
+"""The peer sent a reset, or did not acknowledge in time."""
 TCP_CLOSE_WAIT: Final = 8
-"""A FIN came."""
+"""The peer sent a FIN."""
 
 _ENDED: Final = frozenset({TCP_CLOSE, TCP_CLOSE_WAIT})
 _TCP_INFO: Final = getattr(socket, "TCP_INFO", None)
 
 
 class SocketOptions(Protocol):
-    """What event loops give as the ``socket`` of a transport."""
+    """The ``socket`` extra info of a transport."""
 
     def getsockopt(self, _level: int, _option: int, _size: int, /) -> bytes:
         """Return an option's bytes; raises `OSError`."""
 
 
 def has_ended(own: SocketOptions | None) -> bool:
-    """Tell whether the peer has closed or reset; False where the system cannot tell."""
+    """Whether the peer has closed or reset; False where the system cannot say."""
     if own is None or _TCP_INFO is None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Answers that are to come, each in its place: an answer leaves when all before it have left."""
+"""Requests of a connection that are not answered yet; responses leave in their order."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -9,36 +9,36 @@ from ballast.net.server.requests import AwaitableResponse, ResponseParts
 
 
 class ResponseSender(Protocol):
-    """Who sends the answers: a connection."""
+    """Sends the responses: a connection."""
 
     def send_responses(self) -> None:
-        """Take note that an answer is there."""
+        """Send the responses whose turn has come."""
 
     def fail(self, reason: str) -> None:
-        """Take note that an answer will never be there."""
+        """Close because a response will never be ready."""
 
     def fail_handler(self, error: BaseException) -> None:
-        """Take note that an answer could not be made."""
+        """Close because the handler raised an exception."""
 
 
 class PendingResponse:
-    """One request whose answer, or whose turn to be answered, is still to come."""
+    """One request whose response, or whose turn to be answered, is still to come."""
 
     __slots__ = ("_coroutine", "_future", "_taker", "is_done", "parts", "weight")
 
     def __init__(self, taker: ResponseSender, parts: ResponseParts | None = None) -> None:
         self.parts = parts
-        """The answer, None for none, once it `is_done`."""
+        """The response, None for a request without one, once it `is_done`."""
         self.is_done = parts is not None
         self.weight = 1
-        """As how many unanswered requests it counts."""
+        """How many unanswered requests it counts as."""
         self._taker = taker
         self._future: asyncio.Future[Any] | DelayedFrame | None = None
-        """Of `ResponseParts`, None (no answer), or the exception that a task ended with."""
+        """Of `ResponseParts`, None (no response), or the exception that a task ended with."""
         self._coroutine: Coroutine[Any, Any, ResponseParts | None] | None = None
 
     def wait_for(self, answer: AwaitableResponse, tasks: asyncio.TaskGroup) -> None:
-        """Have the answer taken when it is there."""
+        """Send the response when it is ready."""
         future: asyncio.Future[Any]
         if isinstance(answer, DelayedFrame):
             self.weight = answer.weight
@@ -54,7 +54,7 @@ class PendingResponse:
         future.add_done_callback(self._complete)
 
     def cancel(self) -> None:
-        """Nobody will read the answer any more."""
+        """Cancel the request: the connection has ended."""
         if self._future is not None:
             self._future.cancel()
 
@@ -68,7 +68,7 @@ class PendingResponse:
     def _complete(self, future: asyncio.Future[Any]) -> None:
         self._future = None
         if self._coroutine is not None:
-            self._coroutine.close()  # a task cancelled before its first step never started it
+            self._coroutine.close()  # A task that is cancelled before its first step never awaits it.
             self._coroutine = None
         if future.cancelled():
             self._taker.fail("a request was cancelled")
@@ -87,8 +87,8 @@ class PendingResponse:
 async def _contained(
     answer: Coroutine[Any, Any, ResponseParts | None],
 ) -> ResponseParts | Exception | None:
-    """Keep a failure from ending the whole group of tasks: it is one connection's own."""
+    """Return failures: raised, they would end the task group."""
     try:
         return await answer
-    except Exception as error:  # noqa: BLE001 - logged by the connection
+    except Exception as error:  # noqa: BLE001  logged by the connection
         return error

@@ -1,4 +1,4 @@
-"""The listener: accepts connections within its limits and closes them in good order."""
+"""The listener: accepts connections within its limits and closes them in order."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ class Server:
         self.handler = handler
         self.tasks = tasks
         self.limits = limits or ServerLimits()
-        """What is put here holds for new connections."""
+        """A change applies to new connections."""
         self.counters = ServerCounters()
         self.request_memory = (
             RequestMemory(self.limits.queued_request_bytes)
@@ -45,7 +45,7 @@ class Server:
         await self.listen()
 
     async def bind(self, host: str, port: int) -> None:
-        """Take host and port (0 = any free one), and let nobody in yet; raises `OSError`."""
+        """Bind host and port (0 = any free one) without accepting connections; raises `OSError`."""
         loop = asyncio.get_running_loop()
         self._listener = await loop.create_server(
             lambda: Connection(self, loop), host, port, backlog=1024, start_serving=False
@@ -54,22 +54,22 @@ class Server:
         self._port = sockets[0].getsockname()[1] if sockets else port
 
     async def listen(self) -> None:
-        """Let clients in at the address that `bind` has taken."""
+        """Accept connections at the address that `bind` has bound."""
         assert self._listener is not None, "bind comes first"
         await self._listener.start_serving()
 
     @property
     def port(self) -> int:
-        """The port that is listened on."""
+        """The port of the listener."""
         return self._port
 
     @property
     def connection_count(self) -> int:
-        """How many connections are open."""
+        """Open connections."""
         return len(self._connections)
 
     async def close(self, grace_s: float = 5.0) -> None:
-        """Stop listening; give requests under way ``grace_s`` to be answered, drop the rest."""
+        """Stop listening; wait ``grace_s`` for requests in flight, then abort the rest."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None
@@ -89,7 +89,7 @@ class Server:
     # -- called by connections (ConnectionOwner) -----------------------------------------------
 
     def admit(self, connection: Connection) -> str | None:
-        """Register a new connection, or say why it is refused."""
+        """Register a new connection, or return why it is refused."""
         here = self._connections_of.get(connection.peer_host, 0)
         refusal = self._refusal(connection, here)
         if refusal is not None:
@@ -120,7 +120,7 @@ class Server:
         return None
 
     def turn_in_s(self, now: float) -> float:
-        """Return for how long a connection that came now is not read from, in seconds."""
+        """Return for how many seconds a connection accepted now is not read from."""
         return self._rate.delay_s(self.limits.connections_per_s, now)
 
     def _has_descriptors(self, connection: Connection) -> bool:
@@ -128,7 +128,7 @@ class Server:
         return most is None or connection.descriptor < most
 
     def forget(self, connection: Connection) -> None:
-        """Take note that a connection was lost."""
+        """Remove a connection that was lost."""
         if self._connections.pop(connection.connection_id, None) is None:
             return
         left = self._connections_of[connection.peer_host] - 1

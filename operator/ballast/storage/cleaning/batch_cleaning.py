@@ -1,8 +1,9 @@
-"""What compaction leaves of one batch (Kafka 2.8 ``MemoryRecords.filterTo``).
+"""What compaction keeps of one batch (Kafka 2.8 ``MemoryRecords.filterTo``).
 
-Offsets stay as they are: a batch keeps its base offset, its last offset and its sequence numbers,
-so that a producer's last sequence number is found even where no record is left. The base timestamp
-stays too (Kafka takes the first kept record's): the bytes of kept records need no change.
+Offsets do not change: a batch keeps its base offset, its last offset and its sequence numbers, so
+that the last sequence number of a producer is found even where no record is left. The base
+timestamp stays too (Kafka takes that of the first kept record): the bytes of kept records need no
+change.
 """
 
 from collections.abc import Callable, Generator
@@ -22,21 +23,21 @@ from ballast.protocol.records import (
 )
 
 KeepsRecord = Callable[[int, bytes | None, bool], bool]
-"""Whether a record stays, given its offset, its key, and whether it has a value."""
+"""Whether a record is kept, given its offset, its key, and whether it has a value."""
 
 
 STEP_RECORDS = 1000
-"""Records that are looked at in one step."""
+"""Records per step."""
 
 
 def clean_batch(
     data: bytes, header: BatchHeader, keeps: KeepsRecord, *, keep_empty: bool
 ) -> Generator[int, None, bytes | None]:
-    """Return what stays of a batch, ``data`` itself if that is all; None if nothing stays.
+    """Return the kept part of a batch, ``data`` itself if all is kept, None if nothing is.
 
-    Yields 0 after every thousand records, so that others get their turn. ``keep_empty`` leaves the
-    header when no record stays. Raises `RecordsError` for a batch that cannot be opened: to write
-    it again would hide that it is damaged.
+    Yields 0 after every thousand records, so that other work gets its turn. ``keep_empty`` keeps
+    the header if no record is kept. Raises `RecordsError` for a batch that cannot be decoded:
+    writing it again would hide the damage.
     """
     if header.is_control:
         return data

@@ -1,15 +1,15 @@
-"""Cleaning one log: of each key only the newest record stays (Kafka 2.8 ``Cleaner.doClean``).
+"""Cleaning one log: only the newest record of each key is kept (Kafka 2.8 ``Cleaner.doClean``).
 
-1. Make the log durable, so that recovery never looks behind what cleaning writes.
+1. Flush the log, so that recovery never reads before what cleaning writes.
 2. Map the keys of the dirty part to their newest offsets, as many as the map holds.
-3. Write the segments up to there anew, several small ones as one, without what is superseded.
+3. Write the segments up to there again without superseded records, several small ones as one.
 4. Swap each new segment in (`ballast.storage.log.segment_swap`).
 
 Kept although superseded: the last batch of an active producer and the last batch of a segment, as a
-header without records. The latter leaves no gap between segments, so that recovery, which takes a
-gap for lost data, can go on doing so; Kafka does not keep it.
+header without records. The latter leaves no gap between segments, because recovery takes a gap for
+lost data; Kafka does not keep it.
 
-`clean` is a generator: between two steps of bounded work others get their turn.
+`clean` is a generator: between two steps of bounded work, other work gets its turn.
 """
 
 import contextlib
@@ -28,10 +28,10 @@ from ballast.storage.log.log import Log
 from ballast.storage.log.segment import BatchMark, Segment
 
 STEP_BYTES = 256 * 1024
-"""What is read in one step, unless a single batch is larger."""
+"""Bytes read in one step, unless a single batch is larger."""
 
 Step = int | Flush
-"""The bytes that were read and written since the last step, or a flush that must be waited for."""
+"""The bytes read and written since the last step, or a flush that must be waited for."""
 
 Steps = Generator[Step, None, None]
 
@@ -39,11 +39,10 @@ Steps = Generator[Step, None, None]
 def clean(log: Log, cleanable: Cleanable, keys_max: int) -> Generator[Step, None, int]:
     """Clean a log; return the offset up to which it is clean now.
 
-    Yields after each step how many bytes were read and written in it, and each flush: its failure
-    is to be thrown into the generator.
-
-    Raises `CleaningAborted` when the log is cut or shortened meanwhile, `RecordsError` for a batch
-    that cannot be opened, `StorageError`. What was swapped in until then stays.
+    Yields after each step how many bytes were read and written, and each flush, whose failure must
+    be thrown into the generator. Raises `CleaningAborted` when the log is truncated meanwhile,
+    `RecordsError` for a batch that cannot be decoded, `StorageError`. Segments that were swapped in
+    before that stay.
     """
     cleaning = _Cleaning(log, cleanable, keys_max)
     yield from log.flushes()
@@ -70,7 +69,7 @@ class _Cleaning:
         self._keeps_tombstones = True
 
     def map_keys(self) -> Steps:
-        """Read the dirty part until it ends or the map is full."""
+        """Read the dirty part until its end or until the map is full."""
         start = self._cleanable.first_dirty_offset
         end = self._cleanable.first_uncleanable_offset
         for segment in self._log.segments.following(start):
@@ -92,7 +91,7 @@ class _Cleaning:
     def _map_batch(
         self, header: BatchHeader, data: bytes, start: int
     ) -> Generator[int, None, bool]:
-        """Return whether all of a batch's keys are in the map."""
+        """Return whether all keys of a batch are in the map."""
         if not header.is_control:
             payload = decompress(header.compression, data[HEADER_SIZE:])
             for number, record in enumerate(slice_records(payload, header.record_count)):
@@ -108,7 +107,7 @@ class _Cleaning:
         return True
 
     def clean_group(self, group: list[Segment]) -> Steps:
-        """Write the segments of a group anew as one, and swap it in."""
+        """Write the segments of a group as one new segment, and swap it in."""
         log = self._log
         cleaned = Segment(
             log.files,
@@ -129,11 +128,11 @@ class _Cleaning:
                 assert group[-1].end_offset is not None
                 cleaned.seal(group[-1].end_offset)
                 yield from cleaned.flushes()
-                # The folder may have got another name, and another log its name, meanwhile.
+                # The directory may have been renamed meanwhile, and another log may have its name.
                 self.check()
                 yield log.files.begin_flush_directory(log.directory)
                 self.check()
-                # What a tombstone's age is counted from.
+                # The age of a tombstone is counted from this time.
                 cleaned.set_modified_ms(group[-1].modified_ms())
                 is_used = True
                 log.replace_segments(group, cleaned)
@@ -145,7 +144,7 @@ class _Cleaning:
     def _copy(
         self, source: Segment, target: Segment, *, is_last: bool
     ) -> Generator[int, None, bool]:
-        """Copy what stays of a segment; return whether that was all of it.
+        """Copy the kept part of a segment; return whether that was all of it.
 
         Yields after each step how many bytes were read and written.
         """
@@ -180,7 +179,7 @@ class _Cleaning:
         return has_value or self._keeps_tombstones
 
     def _read(self, segment: Segment, position: int) -> tuple[list[tuple[BatchHeader, bytes]], int]:
-        """Return the next few batches, and where the one after them begins."""
+        """Return the next few batches, and the position behind them."""
         self._log.segments.opened(segment)
         found = []
         size = records = 0
@@ -194,7 +193,7 @@ class _Cleaning:
         return found, position
 
     def check(self) -> None:
-        """Raise `CleaningAborted` if the log is not what it was when the cleaning began."""
+        """Raise `CleaningAborted` if the log has changed since the cleaning began."""
         log = self._log
         if log.segments.cuts != self._cuts or log.is_closed or log.failure is not None:
             raise CleaningAborted(f"{log.partition} has changed while it was cleaned")

@@ -1,14 +1,15 @@
-"""Which part of a compacted log is dirty, whether it is worth cleaning, and how it is cut.
+"""Which part of a compacted log is dirty, whether cleaning is due, and how segments are grouped.
 
 Rules (Kafka 2.8 ``LogCleanerManager``, ``Cleaner``):
 
-* dirty is what lies between the cleaner's checkpoint and the first of: the high watermark, the last
-  segment, and a segment with a record younger than ``min.compaction.lag.ms``; whole segments only;
-* a checkpoint outside the log counts as the log's start;
-* a log is cleaned when more than ``min.cleanable.dirty.ratio`` of what can be cleaned is dirty, or
-  when its oldest dirty batch is older than ``max.compaction.lag.ms``;
-* a tombstone goes in a segment that was last modified ``delete.retention.ms`` before the last clean
-  one: never in the pass that first cleans it, so that whoever reads on sees it in time.
+* The dirty part begins at the cleaner's checkpoint and ends at the first of: the high watermark,
+  the last segment, a segment with a record younger than ``min.compaction.lag.ms``; whole segments
+  only.
+* A checkpoint outside the log counts as the log's start.
+* A log is cleaned when more than ``min.cleanable.dirty.ratio`` of what can be cleaned is dirty, or
+  when its oldest dirty batch is older than ``max.compaction.lag.ms``.
+* A tombstone is removed from a segment that was last modified ``delete.retention.ms`` before the
+  last clean one: never in the pass that first cleans it, so that consumers read it in time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,17 +26,17 @@ class Cleanable:
 
     first_dirty_offset: int
     first_uncleanable_offset: int
-    """Where it ends: the base offset of a segment, or the first dirty offset if it is empty."""
+    """The end: the base offset of a segment, or the first dirty offset if it is empty."""
     clean_bytes: int
     dirty_bytes: int
     is_overdue: bool
-    """Its oldest batch is older than ``max.compaction.lag.ms``."""
+    """Whether its oldest batch is older than ``max.compaction.lag.ms``."""
     checkpoint_is_wrong: bool
-    """The checkpoint lies outside the log."""
+    """Whether the checkpoint lies outside the log."""
 
     @property
     def dirty_ratio(self) -> float:
-        """The dirty part of what would be read."""
+        """The dirty fraction of what would be read."""
         total = self.clean_bytes + self.dirty_bytes
         return self.dirty_bytes / total if total else 0.0
 
@@ -49,9 +50,9 @@ class Cleanable:
 def find_cleanable(
     log: Log, checkpoint: int | None, *, high_watermark: int, now_ms: int
 ) -> Cleanable:
-    """Return what could be cleaned of ``log``; raises `StorageError`.
+    """Return the cleanable part of ``log``; raises `StorageError`.
 
-    ``checkpoint`` is where the last cleaning ended, ``now_ms`` on the clock of the timestamps.
+    ``checkpoint`` is where the last cleaning ended; ``now_ms`` is on the clock of the timestamps.
     """
     is_wrong = checkpoint is not None and not (
         log.log_start_offset <= checkpoint <= log.log_end_offset
@@ -80,7 +81,7 @@ def find_cleanable(
 
 
 def _rest_of(log: Log, cleanable: Sequence[Segment], first_dirty: int) -> int:
-    """Return the dirty bytes of a segment in whose midst an earlier cleaning ended."""
+    """Return the dirty bytes of a segment within which an earlier cleaning ended."""
     if not cleanable or cleanable[0].base_offset >= first_dirty:
         return 0
     segment = log.segments.opened(cleanable[0])
@@ -95,7 +96,7 @@ def _is_overdue(log: Log, dirty: Iterable[Segment], now_ms: int) -> bool:
 
 
 def delete_horizon_ms(log: Log, first_dirty_offset: int) -> int:
-    """Return the time of a segment's last change at or before which its tombstones may go."""
+    """Return the newest modification time of segments whose tombstones may be removed."""
     clean = [s for s in log.segments if s.base_offset < first_dirty_offset]
     return clean[-1].modified_ms() - log.config.delete_retention_ms if clean else 0
 

@@ -7,7 +7,7 @@ whose entries take `BYTES_PER_KEY`. When it is full, compaction ends there and g
 from hashlib import blake2b
 
 BYTES_PER_KEY = 200
-"""Of a short key, or the hash of a longer one, with its offset and its place in the dictionary."""
+"""Of a short key, or the hash of a longer one, with its offset and its dictionary entry."""
 
 _HASH_BYTES = 16
 
@@ -22,10 +22,10 @@ class LatestOffsets:
         self._keys_max = keys_max
         self._offsets: dict[bytes, int] = {}
         self.latest_offset = -1
-        """Up to here, itself included, every record's key is in the map."""
+        """The keys of all records up to here, inclusive, are in the map."""
 
     def put(self, key: bytes, offset: int) -> bool:
-        """Note a record, offsets in order; return whether its key has room."""
+        """Add a record, in order of offsets; return whether its key has room."""
         short = _short(key)
         if len(self._offsets) >= self._keys_max and short not in self._offsets:
             return False
@@ -34,7 +34,7 @@ class LatestOffsets:
         return True
 
     def reach(self, offset: int) -> None:
-        """Note that there is no other key up to ``offset``."""
+        """Record that there is no other key up to ``offset``."""
         self.latest_offset = max(self.latest_offset, offset)
 
     def is_superseded(self, key: bytes, offset: int) -> bool:
@@ -43,5 +43,5 @@ class LatestOffsets:
 
 
 def _short(key: bytes) -> bytes:
-    # A hash is longer than any key that stands for itself: the two are never taken for each other.
+    # A hash is longer than any key that is stored itself, so the two cannot be confused.
     return key if len(key) < _HASH_BYTES else blake2b(key, digest_size=_HASH_BYTES).digest()

@@ -1,6 +1,6 @@
 """The log directories of a broker: their locks, and which of them are offline.
 
-A directory that fails goes offline with all its logs; the others go on (D1, D5).
+A directory that fails goes offline with all its logs; the others stay online (KIP-112).
 """
 
 import logging
@@ -15,16 +15,16 @@ log = logging.getLogger(__name__)
 
 
 class DirectorySet:
-    """Log directories in the order of the configuration. Not for several threads."""
+    """Log directories in the order of the configuration. Not thread-safe."""
 
     def __init__(self, directories: Sequence[LogDirectory]) -> None:
         self._directories = directories
         self.on_offline: Callable[[StorageError, Sequence[TopicPartition]], None] = _ignore
-        """Told when a directory goes offline, with the partitions whose logs went with it."""
+        """Called when a directory goes offline, with the partitions whose logs were in it."""
 
     @property
     def offline_directories(self) -> Mapping[str, StorageError]:
-        """The directories that failed, and how."""
+        """The directories that failed, and why."""
         return {
             directory.path: directory.failure
             for directory in self._directories
@@ -33,24 +33,24 @@ class DirectorySet:
 
     @property
     def is_any_online(self) -> bool:
-        """Whether a directory is left."""
+        """Whether any directory is online."""
         return bool(self._online())
 
     def is_online(self, path: str) -> bool:
-        """Whether a directory is not offline; raises `UnsafePath` if it is none of ours."""
+        """Whether a directory is online; raises `UnsafePath` if it is not configured."""
         return self._named(path).failure is None
 
     def take_offline(self, path: str, error: StorageError) -> list[TopicPartition]:
-        """Give up a directory; return the partitions whose logs went with it."""
+        """Close a directory; return the partitions whose logs were in it."""
         return self._go_offline(self._named(path), error)
 
     # -- locks ----------------------------------------------------------------------------------
 
     def lock_all(self) -> list[str]:
-        """Keep other processes out of every directory, before anything in any of them is read.
+        """Lock every directory against other processes, before anything in it is read.
 
-        Return the directories that another process is using. One whose lock cannot even be asked
-        for goes offline (Kafka ``LogManager.lockLogDirs``).
+        Return the directories that another process uses. One whose lock cannot be requested goes
+        offline (Kafka ``LogManager.lockLogDirs``).
         """
         in_use = []
         for directory in self._online():
@@ -60,7 +60,7 @@ class DirectorySet:
         return in_use
 
     def unlock_all(self) -> None:
-        """Let other processes in: this one touches no directory any more."""
+        """Release the locks: this process does not use the directories any more."""
         for directory in self._directories:
             directory.unlock()
 
@@ -99,13 +99,13 @@ class DirectorySet:
         except UnsafePath:
             raise
         except StorageError as error:
-            # While the disk was waited for it may have gone offline for another reason.
+            # It may have gone offline for another reason while this waited for the disk.
             if directory.failure is None:
                 self._go_offline(directory, error)
 
     @contextmanager
     def _offline_unless_passing(self, directory: LogDirectory) -> Iterator[None]:
-        """Do the same, but raise the `DiskError` of descriptors that have run out."""
+        """Take the directory offline, but raise the `DiskError` if descriptors have run out."""
         with self._offline_if_it_fails(directory):
             passing = None
             try:
@@ -119,7 +119,7 @@ class DirectorySet:
 
     @contextmanager
     def _offline_or_another_time(self, directory: LogDirectory) -> Iterator[None]:
-        """Do the same for what is done every so often, and leave it for the next time."""
+        """Take it offline, or ignore the error if descriptors have run out: periodic work."""
         try:
             with self._offline_unless_passing(directory):
                 yield
@@ -139,4 +139,4 @@ class DirectorySet:
 
 
 def _ignore(_error: StorageError, _lost: Sequence[TopicPartition]) -> None:
-    """Stand in for a callback that nobody set."""
+    """Do nothing: the default of a callback that is not set."""

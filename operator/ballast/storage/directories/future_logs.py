@@ -1,18 +1,18 @@
-"""Future logs (KIP-113): made in another directory, and put in the place of the log in use.
+"""Future logs (KIP-113): created in another directory, and swapped with the log in use.
 
-The swap leaves exactly one log in use, wherever it is cut off:
+The swap leaves exactly one log in use, wherever it is interrupted:
 
 1. everything of the future log is made durable, and a file in it names the directory it replaces;
-2. its folder takes the log's own name: from here on it is the log in use;
-3. the old log's folder is renamed for deletion, and the file is removed.
+2. its directory gets the log's own name: from now on it is the log in use;
+3. the directory of the old log is renamed for deletion, and the file is removed.
 
-A start between 2 and 3 finds two folders of one name, of which the one with the file counts. Kafka
-has no such file, and does not start. A swap that the disk refuses may still have come to 2: then
-the old log, which stays in use, gets such a file too, with a higher number.
+A start between 2 and 3 finds two directories of one name, of which the one with the file counts.
+Kafka has no such file, and does not start. A swap that the disk refuses may have completed step 2:
+then the old log, which stays in use, gets such a file too, with a higher number.
 
-A log that is made while directories are offline gets one that names all of those: an earlier
+A log that is created while directories are offline gets a file that names all of those: an earlier
 replica of its partition may lie there, and must not keep the broker from starting when they are
-back (Kafka does not start then either).
+online again (Kafka does not start then either).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -32,14 +32,15 @@ from ballast.storage.files.layout import (
 from ballast.storage.log.log import Log
 
 NewName = Callable[[], str]
-"""Return 32 hexadecimal digits that no folder has yet."""
+"""Return 32 hexadecimal digits that no directory has yet."""
 
 _MADE_ANEW = 1 << 32
-"""The number of a log that was made while others were out of sight: above any number of moves."""
+"""The number of a log that was created while directories were offline: above any number of moves.
+"""
 
 
 def create_future(directory: LogDirectory, current: Log, name: NewName) -> Log:
-    """Make an empty future log of ``current``, which begins where that does.
+    """Create an empty future log of ``current``, with the same log start offset.
 
     Raises `UnsafePath` when the topic's name is too long, `StorageError`.
     """
@@ -54,9 +55,9 @@ def create_future(directory: LogDirectory, current: Log, name: NewName) -> Log:
 
 
 def promote(future: Log, target: LogDirectory, source: LogDirectory) -> None:
-    """Have a future log, which has caught up, be the log in use (steps 1 and 2).
+    """Make a future log that has caught up the log in use (steps 1 and 2).
 
-    Raises `StorageError`, after which ``target`` must go offline; the log in use stays then.
+    Raises `StorageError`; then ``target`` must go offline and the old log stays in use.
     """
     partition = future.partition
     current = source.logs[partition]
@@ -78,7 +79,7 @@ def promote(future: Log, target: LogDirectory, source: LogDirectory) -> None:
 
 
 def outrank(current: Log, target: LogDirectory) -> None:
-    """Have the log in use count before what a refused swap may have left in ``target``.
+    """Make the log in use count before what a refused swap may have left in ``target``.
 
     Raises `StorageError`.
     """
@@ -88,9 +89,9 @@ def outrank(current: Log, target: LogDirectory) -> None:
 def create_over_unseen(
     directory: LogDirectory, partition: TopicPartition, offline: Iterable[str], unique_hex: str
 ) -> Log:
-    """Make an empty log that counts before what directories that are ``offline`` may hold.
+    """Create an empty log that counts before what directories that are ``offline`` may hold.
 
-    It has a name that a start removes until it says so. Raises `StorageError`.
+    Until the file is written it has a name that a start removes. Raises `StorageError`.
     """
     log = directory.create(deleted_directory(partition, unique_hex), partition)
     _replace(log, offline, _MADE_ANEW)
@@ -111,7 +112,7 @@ def _replace(log: Log, paths: Iterable[str], number: int) -> None:
 
 
 def forget_origins(log: Log, online: Collection[str]) -> None:
-    """Note that the logs that this one has replaced are gone (the end of step 3).
+    """Record that the logs that this one has replaced are gone (the end of step 3).
 
     Not while one of their directories is not ``online``: it may come back with the log.
     """
@@ -122,11 +123,11 @@ def forget_origins(log: Log, online: Collection[str]) -> None:
 
 
 def settle(directories: Sequence[LogDirectory], name: NewName) -> None:
-    """Leave each partition one log, after all directories that can be read are loaded.
+    """Keep one log for each partition, after all readable directories are loaded.
 
-    Future logs without use go: those beside their own log, and those whose log is gone, unless it
-    may be in a directory that is offline. Raises `WrongLogDir` for two logs of one partition of
-    which none replaces the other; a directory that fails is marked so.
+    Future logs without use are deleted: those beside their own log, and those whose log is gone,
+    unless it may be in an offline directory. Raises `WrongLogDir` for two logs of one partition of
+    which neither replaces the other. A directory that fails is marked.
     """
     online = [directory for directory in directories if directory.failure is None]
     all_are_online = len(online) == len(directories)
@@ -157,7 +158,7 @@ def settle(directories: Sequence[LogDirectory], name: NewName) -> None:
 def _newer(
     partition: TopicPartition, one: LogDirectory, other: LogDirectory, name: NewName
 ) -> LogDirectory:
-    """Return the directory whose log replaces the other's, which is buried."""
+    """Return the directory whose log replaces the other's, which is deleted."""
     try:
         first, second = _number(one.logs[partition]), _number(other.logs[partition])
         newer, older = (one, other) if first > second else (other, one)
@@ -175,7 +176,7 @@ def _origins(log: Log) -> frozenset[str]:
 
 
 def _number(log: Log) -> int:
-    """Return the rank of a log's claim to replace others, 0 for one that claims nothing."""
+    """Return the rank of a log's claim to replace others, 0 for none."""
     return max((number for number, _ in _claims(log)), default=0)
 
 
@@ -189,7 +190,7 @@ def _claims(log: Log) -> list[tuple[int, str]]:
 
 
 def _bury_unloaded_futures(directory: LogDirectory, name: NewName) -> None:
-    """Bury further future folders of a partition, of which only the first was opened."""
+    """Delete further future directories of a partition: only the first was opened."""
     known = {future.directory for future in directory.futures.values()}
     for folder in directory.files.names(directory.path):
         partition = parse_future_directory(folder)
@@ -206,7 +207,7 @@ def _bury(directory: LogDirectory, log: Log, name: NewName) -> None:
 
 @contextmanager
 def _marked(directory: LogDirectory) -> Iterator[None]:
-    """Mark a directory that fails, so that it goes offline and the others go on."""
+    """Mark a directory that fails, so that it goes offline and the others stay online."""
     try:
         yield
     except StorageError as error:

@@ -1,7 +1,7 @@
-"""One log directory: the logs in it, and its checkpoints as they are on disk.
+"""One log directory: the logs in it, and its checkpoints on disk.
 
-Beside the logs in use it may hold *future* logs (KIP-113): copies of logs that another directory
-holds, which take their place once they have caught up.
+Beside the logs in use it may hold *future* logs (KIP-113): copies of logs of another directory,
+which replace them once they have caught up.
 """
 
 import contextlib
@@ -61,7 +61,7 @@ class DirectoryDescription:
 
 
 class LogDirectory:
-    """One log directory. Every method raises `StorageError`, after which it must go offline."""
+    """One log directory. After a `StorageError` of any method it must go offline."""
 
     def __init__(self, files: Files, path: str, config_for: ConfigFor) -> None:
         self.path = path
@@ -70,25 +70,24 @@ class LogDirectory:
         """Why it is offline; None while it is not."""
         self.loaded = False
         self.is_fresh = False
-        """Whether it is nobody's yet: its disk is new, or has taken the place of another."""
+        """Whether no broker has claimed it: its disk is new, or was replaced."""
         self.missing: frozenset[TopicPartition] = frozenset()
-        """Replicas that went with the disk that was here before, as far as that is known."""
+        """Replicas that were on the disk that was replaced, as far as they are known."""
         self.logs: dict[TopicPartition, Log] = {}
         self.futures: dict[TopicPartition, Log] = {}
         """A partition has its log and its future log in two different directories."""
         self.damaged: dict[TopicPartition, str] = {}
-        """Logs whose bytes have rotten, with what was found; those that cannot be opened are in no
-        other list."""
+        """Damaged logs with the damage found; those that cannot be opened are in no other list."""
         self.high_watermarks: dict[TopicPartition, int] = {}
         self.cleaner_offsets: dict[TopicPartition, int] = {}
-        """Up to where compaction has come."""
+        """Up to where each log is compacted."""
         self._recovery_points: dict[TopicPartition, int] = {}
         self._log_start_offsets: dict[TopicPartition, int] = {}
         self._config_for = config_for
         self._names_changed = False
         self._is_locked = False
         self._writes: dict[str, int] = {}
-        """How often each checkpoint was begun to be written."""
+        """How many times the writing of each checkpoint has begun."""
 
     def all_logs(self) -> Iterator[tuple[TopicPartition, Log]]:
         """Yield logs and future logs, in order."""
@@ -98,9 +97,9 @@ class LogDirectory:
                     yield partition, kind[partition]
 
     def lock(self) -> bool:
-        """Keep other processes out; return False if one of them is using the directory.
+        """Lock the directory against other processes; return False if one of them uses it.
 
-        Nothing else here may be called before. Once held, the lock stays until `unlock`.
+        Call it before anything else here. The lock is held until `unlock`.
         """
         if not self._is_locked:
             self.files.make_directory(self.path)
@@ -108,13 +107,13 @@ class LogDirectory:
         return self._is_locked
 
     def unlock(self) -> None:
-        """Let other processes in: this one touches nothing here any more."""
+        """Release the lock: this process does not use the directory any more."""
         if self._is_locked:
             self._is_locked = False
             self.files.unlock(f"{self.path}/{LOCK}")
 
     def check_owner(self, cluster_id: str, broker_id: int) -> None:
-        """See whether it is nobody's; raises `WrongLogDir` if it is another broker's."""
+        """Determine `is_fresh`; raises `WrongLogDir` if it belongs to another broker."""
         self.files.make_directory(self.path)
         path = f"{self.path}/{META_PROPERTIES}"
         mine = MetaProperties(cluster_id=cluster_id, broker_id=broker_id)
@@ -129,9 +128,10 @@ class LogDirectory:
             )
 
     def claim(self, cluster_id: str, broker_id: int, missing: Collection[TopicPartition]) -> None:
-        """Make it this broker's, with what is ``missing``.
+        """Write `meta.properties` of this broker, and the list of what is ``missing``.
 
-        The list is durable first: a start that is cut off before the end finds the directory fresh.
+        The list is durable first: a start that is interrupted before the end finds the directory
+        fresh.
         """
         self.write_missing(missing)
         mine = MetaProperties(cluster_id=cluster_id, broker_id=broker_id)
@@ -158,13 +158,13 @@ class LogDirectory:
             if partition is not None and partition not in self.futures:
                 self._load_future(f"{self.path}/{name}", partition, clean=clean)
         if clean:
-            # Only now: a crash while loading must not make the next start trust less than this.
+            # Not earlier: a crash while loading must not make the next start trust less.
             self.files.remove(f"{self.path}/{CLEAN_SHUTDOWN}")
             self.files.flush_directory(self.path)
         self.loaded = True
 
     def _load_log(self, folder: str, partition: TopicPartition, *, clean: bool) -> None:
-        """Open a log; one that is too damaged for that is no reason to give the others up."""
+        """Open a log; one that is too damaged for that does not fail the others."""
         if self.files.exists(f"{folder}/{DAMAGED}"):
             text = self.files.read_whole(f"{folder}/{DAMAGED}")
             self.damaged[partition] = text.decode(errors="replace")
@@ -174,7 +174,7 @@ class LogDirectory:
             self.damaged.setdefault(partition, str(error))
 
     def _load_future(self, folder: str, partition: TopicPartition, *, clean: bool) -> None:
-        """Open a future log; one that is too damaged for that goes, for it is a copy."""
+        """Open a future log; one that is too damaged is deleted, because it is a copy."""
         try:
             self.futures[partition] = self._open(folder, partition, clean=clean)
         except CorruptLog as error:
@@ -183,17 +183,17 @@ class LogDirectory:
             self.bury(folder, partition, unique_hex)
 
     def mark_damaged(self, partition: TopicPartition, flaw: str) -> None:
-        """Remember, durably, that the log of a partition is damaged."""
+        """Record, durably, that the log of a partition is damaged."""
         path = f"{self.logs[partition].directory}/{DAMAGED}"
         self.damaged[partition] = flaw
         self.files.write_whole(path, flaw.encode())
 
     def create(self, name: str, partition: TopicPartition) -> Log:
-        """Make the folder of a log, or of a future log, and open it."""
+        """Create the directory of a log, or of a future log, and open it."""
         path = f"{self.path}/{name}"
         self.files.make_directory(path)
         self._names_changed = True
-        # What the checkpoints say is of a deleted partition of the same name.
+        # The entries in the checkpoints belong to a deleted partition of the same name.
         for checkpoint, offsets in (
             (RECOVERY_POINTS, self._recovery_points),
             (LOG_START_OFFSETS, self._log_start_offsets),
@@ -226,12 +226,12 @@ class LogDirectory:
         return log
 
     def bury(self, folder: str, partition: TopicPartition, unique_hex: str) -> None:
-        """Rename the folder of a log that is closed; `remove_buried` frees the space later."""
+        """Rename the directory of a closed log; `remove_buried` frees the space later."""
         self.files.rename(folder, f"{self.path}/{deleted_directory(partition, unique_hex)}")
         self.files.flush_directory(self.path)
 
     def remove_buried(self) -> None:
-        """Remove the folders of deleted logs and all in them."""
+        """Remove the directories of deleted logs with their content."""
         for name in self.files.names(self.path):
             if name.endswith(DELETED_SUFFIX):
                 folder = f"{self.path}/{name}"
@@ -240,7 +240,7 @@ class LogDirectory:
                 self.files.remove_directory(folder)
 
     def describe(self) -> DirectoryDescription:
-        """Return it as DescribeLogDirs shows it."""
+        """Return what DescribeLogDirs shows."""
         return DirectoryDescription(
             directory=self.path,
             offline=self.failure is not None,
@@ -249,7 +249,7 @@ class LogDirectory:
         )
 
     def close_logs(self) -> None:
-        """Close every log, as after a crash."""
+        """Close every log without a flush, as after a crash."""
         for _, log in self.all_logs():
             with contextlib.suppress(StorageError):
                 log.close(clean=False)
@@ -260,7 +260,7 @@ class LogDirectory:
     # -- checkpoints ----------------------------------------------------------------------------
 
     def checkpoint_flushes(self) -> Flushes:
-        """Write recovery points and log start offsets, and make the folders' names durable."""
+        """Write recovery points and log start offsets; make directory names durable."""
         if self._names_changed:
             self._names_changed = False
             yield self.files.begin_flush_directory(self.path)
@@ -275,12 +275,12 @@ class LogDirectory:
         offsets = self._of_unopened(self._recovery_points)
         offsets |= {partition: log.recovery_point for partition, log in self.all_logs()}
         if offsets != self._recovery_points:
-            # Noted before it is written: a truncation in between has to write a lower one.
+            # Recorded before it is written: a truncation meanwhile must write a lower one.
             self._recovery_points = offsets
             yield from self._write(RECOVERY_POINTS, offsets)
 
     def high_watermark_flushes(self, offsets: Mapping[TopicPartition, int]) -> Flushes:
-        """Write the high watermarks; who is not named keeps what was written before."""
+        """Write high watermarks; a partition that is not named keeps its entry."""
         known = self.high_watermarks
         current = self._of_unopened(known)
         current |= {p: offsets.get(p, known.get(p, -1)) for p in self.logs}
@@ -290,30 +290,30 @@ class LogDirectory:
             yield from self._write(HIGH_WATERMARKS, current)
 
     def cleaner_offset_flushes(self, partition: TopicPartition, offset: int) -> Flushes:
-        """Write up to where a log is compacted; the others stay, unless they are gone."""
+        """Write up to where a log is compacted; entries of other existing logs stay."""
         current = {p: done for p, done in self.cleaner_offsets.items() if p in self.logs}
         current[partition] = offset
         if current != self.cleaner_offsets:
-            # Noted before it is written, as recovery points are.
+            # Recorded before it is written, as recovery points are.
             self.cleaner_offsets = current
             yield from self._write(CLEANER_OFFSETS, current)
 
     def _of_unopened(self, known: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-        """Return what a checkpoint says of logs that are too damaged to be opened: it stays."""
+        """Return a checkpoint's entries of logs that cannot be opened: they stay."""
         unopened = self.damaged.keys() - self.logs.keys()
         return {partition: known[partition] for partition in unopened & known.keys()}
 
     def write_missing(self, missing: Collection[TopicPartition]) -> None:
-        """Write the list of the missing replicas; without any there is none."""
+        """Write the list of missing replicas; remove the file if there are none."""
         if self.missing != {*missing}:
             path = f"{self.path}/{MISSING_REPLICAS}"
             self.files.write_whole(path, encode_partitions(missing))
             self.missing = frozenset(missing)
 
     def leave_clean(self) -> None:
-        """Close every log; leave the marker of a clean end where all closed cleanly.
+        """Close every log; write the marker of a clean shutdown if all closed cleanly.
 
-        A directory that was not loaded to its end gets no marker (KAFKA-15375).
+        A directory that was not loaded completely gets no marker (KAFKA-15375).
         """
         clean = self.loaded
         for _, log in self.all_logs():
@@ -324,7 +324,7 @@ class LogDirectory:
             self.files.write_whole(f"{self.path}/{CLEAN_SHUTDOWN}", b"")
 
     def _write(self, name: str, offsets: Mapping[TopicPartition, int]) -> Flushes:
-        """Write a checkpoint; what is begun last wins, whichever is durable first."""
+        """Write a checkpoint; the writing that begins last wins, whichever is durable first."""
         number = self._writes[name] = self._writes.get(name, 0) + 1
         data = encode_offsets(offsets)
         return write_whole(

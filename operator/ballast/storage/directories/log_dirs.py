@@ -1,6 +1,6 @@
 """All logs of a broker, in one or several log directories (Kafka's LogManager).
 
-The checkpoints are written for a whole directory at a time.
+Checkpoints are written per directory.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,11 +18,11 @@ from ballast.storage.files.ports import Files
 from ballast.storage.log.log import Log
 
 PREFERRED_MAX = 10_000
-"""Partitions that are not here yet and whose directory is chosen; the oldest choice goes first."""
+"""Partitions with a chosen directory and no log yet; the oldest choice is dropped first."""
 
 
 class LogDirs(DirectorySet):
-    """The logs of one broker. Not for several threads."""
+    """The logs of one broker. Not thread-safe."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class LogDirs(DirectorySet):
         self._random = random
         self._preferred: dict[TopicPartition, LogDirectory] = {}
         self.in_background: InBackground = files.in_background
-        """How the disk is waited for while the event loop goes on."""
+        """Waits for the disk while the event loop goes on."""
 
     @property
     def logs(self) -> Mapping[TopicPartition, Log]:
@@ -50,7 +50,7 @@ class LogDirs(DirectorySet):
 
     @property
     def damaged(self) -> Mapping[TopicPartition, str]:
-        """What was found in the damaged logs of directories that are online."""
+        """The damage found in the damaged logs of online directories."""
         return {p: flaw for directory in self._online() for p, flaw in directory.damaged.items()}
 
     @property
@@ -59,7 +59,7 @@ class LogDirs(DirectorySet):
         return frozenset(self.damaged.keys() - self.logs.keys())
 
     def mark_damaged(self, partition: TopicPartition, flaw: str) -> None:
-        """Remember, durably, that a log is damaged."""
+        """Record, durably, that a log is damaged."""
         directory = self._holding(partition)
         if directory is not None:
             with self._offline_or_another_time(directory):
@@ -74,9 +74,10 @@ class LogDirs(DirectorySet):
     def load_all(self, cluster_id: str) -> None:
         """Open every log; directories that cannot be read go offline.
 
-        A process must hold the locks (`lock_all`) before. A directory without ``meta.properties``
-        is fresh until it gets one (`claim`). Raises `WrongLogDir` if one belongs to another cluster
-        or broker or holds a partition that another one has, `NoUsableLogDir` if none is left.
+        The process must hold the locks (`lock_all`). A directory without ``meta.properties`` is
+        fresh until it gets one (`claim`). Raises `WrongLogDir` if a directory belongs to another
+        cluster or broker or holds a partition that another one has, `NoUsableLogDir` if none is
+        left.
         """
         for directory in self._online():
             try:
@@ -93,7 +94,7 @@ class LogDirs(DirectorySet):
         self._require_usable()
 
     def get(self, partition: TopicPartition) -> Log | None:
-        """Return a partition's log, if it is here and its directory online."""
+        """Return a partition's log, if it is in an online directory."""
         directory = self._holding(partition)
         return directory.logs[partition] if directory else None
 
@@ -103,10 +104,10 @@ class LogDirs(DirectorySet):
         return directory.path if directory else None
 
     def get_or_create(self, partition: TopicPartition, topic_id: UUID | None = None) -> Log:
-        """Return a partition's log; a new one is made in the directory with the fewest logs.
+        """Return a partition's log; a new one is created in the directory with the fewest logs.
 
         Raises `UnsafePath` for a bad topic name, `NoUsableLogDir` if every directory is offline,
-        `CorruptLog` for a log that is here and too damaged to be opened.
+        `CorruptLog` for an existing log that is too damaged to be opened.
         """
         name = partition_directory(partition)
         log = self.get(partition)
@@ -128,10 +129,10 @@ class LogDirs(DirectorySet):
         return log
 
     def delete(self, partition: TopicPartition) -> None:
-        """Close a log and rename its folder; `remove_deleted` frees the space later.
+        """Close a log and rename its directory; `remove_deleted` frees the space later.
 
-        Raises `StorageError` when the disk refuses, which takes the directory offline: the log goes
-        with it as one that is there still.
+        Raises `StorageError` when the disk refuses. The log directory goes offline then, and the
+        log counts as one that still exists.
         """
         self._preferred.pop(partition, None)
         self.delete_future(partition)
@@ -156,7 +157,7 @@ class LogDirs(DirectorySet):
                 del directory.damaged[partition]
 
     def remove_deleted(self) -> None:
-        """Remove the folders of deleted logs and all in them."""
+        """Remove the directories of deleted logs with their content."""
         for directory in self._online():
             with self._offline_or_another_time(directory):
                 directory.remove_buried()
@@ -169,19 +170,19 @@ class LogDirs(DirectorySet):
 
     @property
     def fresh_directories(self) -> list[str]:
-        """The directories that are nobody's yet: nothing may be made in them before `claim`."""
+        """The directories that no broker has claimed: no log may be created before `claim`."""
         return [directory.path for directory in self._online() if directory.is_fresh]
 
     @property
     def missing(self) -> frozenset[TopicPartition]:
-        """Replicas that went with a disk, but for those that are here (it may have come back)."""
+        """Replicas of replaced disks, except for those that exist (the disk may have come back)."""
         listed = frozenset[TopicPartition]().union(*(d.missing for d in self._online()))
         return listed - self.logs.keys()
 
     def claim(self, cluster_id: str, missing: Collection[TopicPartition]) -> None:
-        """Make the fresh directories this broker's, and keep in them what is ``missing``.
+        """Claim the fresh directories for this broker, and store the list of ``missing`` replicas.
 
-        Raises `NoUsableLogDir` if none is left then.
+        Raises `NoUsableLogDir` if no directory is left then.
         """
         for directory in self._online():
             if directory.is_fresh:
@@ -190,7 +191,7 @@ class LogDirs(DirectorySet):
         self._require_usable()
 
     def forget_missing(self, partitions: Collection[TopicPartition]) -> None:
-        """Take replicas off the lists of what is missing, durably."""
+        """Remove replicas from the lists of missing ones, durably."""
         for directory in self._online():
             with self._offline_if_it_fails(directory):
                 directory.write_missing(directory.missing.difference(partitions))
@@ -198,7 +199,7 @@ class LogDirs(DirectorySet):
     # -- moves between directories --------------------------------------------------------------
 
     def prefer(self, partition: TopicPartition, path: str) -> None:
-        """Have a log that is not here yet made in this directory; raises `UnsafePath`."""
+        """Choose the directory of a log that does not exist yet; raises `UnsafePath`."""
         self._preferred.pop(partition, None)
         self._preferred[partition] = self._named(path)
         if len(self._preferred) > PREFERRED_MAX:
@@ -215,9 +216,9 @@ class LogDirs(DirectorySet):
         return directory.path if directory else None
 
     def create_future(self, partition: TopicPartition, path: str) -> Log:
-        """Make the future log of a partition that is here in another directory.
+        """Create, in another directory, the future log of a partition that has a log here.
 
-        Raises `UnsafePath` for a topic's name that is too long, `StorageError` when the disk fails,
+        Raises `UnsafePath` for a topic name that is too long, `StorageError` when the disk fails,
         which takes the directory offline.
         """
         directory, current = self._named(path), self.get(partition)
@@ -228,7 +229,7 @@ class LogDirs(DirectorySet):
         raise self._failure_of(directory)
 
     def promote_future(self, partition: TopicPartition) -> Log:
-        """Put the future log, which has caught up, in the place of the log; return it.
+        """Replace the log by its future log, which has caught up; return it.
 
         Raises `StorageError` when its directory fails, which goes offline; the log stays then.
         """
@@ -250,7 +251,7 @@ class LogDirs(DirectorySet):
         return log
 
     def delete_future(self, partition: TopicPartition) -> None:
-        """Give up a move."""
+        """Cancel a move."""
         directory = self._holding_future(partition)
         if directory is not None:
             self._bury(directory, directory.futures.pop(partition))
@@ -258,7 +259,7 @@ class LogDirs(DirectorySet):
     # -- checkpoints and upkeep -----------------------------------------------------------------
 
     async def checkpoint(self) -> None:
-        """Write down up to where recovery need not look, and where each log starts."""
+        """Write recovery points and log start offsets."""
         for directory in self._online():
             with self._offline_or_another_time(directory):
                 await run_in_background(directory.checkpoint_flushes(), self.in_background)
@@ -266,7 +267,7 @@ class LogDirs(DirectorySet):
     async def checkpoint_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Write ``replication-offset-checkpoint`` in each directory, for the logs it holds.
 
-        A partition that is not named keeps what was written for it before.
+        A partition that is not named keeps its entry.
         """
         for directory in self._online():
             with self._offline_or_another_time(directory):
@@ -274,13 +275,13 @@ class LogDirs(DirectorySet):
                 await run_in_background(flushes, self.in_background)
 
     def write_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Do what `checkpoint_high_watermarks` does, and wait for it in place."""
+        """Like `checkpoint_high_watermarks`, but wait for the disk in place."""
         for directory in self._online():
             with self._offline_if_it_fails(directory):
                 run(directory.high_watermark_flushes(offsets))
 
     def read_high_watermarks(self) -> dict[TopicPartition, int]:
-        """Return the high watermarks that were last written, of the logs that are here."""
+        """Return the stored high watermarks of the logs that exist."""
         found = {
             partition: directory.high_watermarks[partition]
             for directory in self._online()
@@ -303,30 +304,30 @@ class LogDirs(DirectorySet):
                 await run_in_background(flushes, self.in_background)
 
     def write_cleaner_offset(self, partition: TopicPartition, offset: int) -> None:
-        """Do what `checkpoint_cleaner_offset` does, and wait for it in place."""
+        """Like `checkpoint_cleaner_offset`, but wait for the disk in place."""
         directory = self._holding(partition)
         if directory is not None:
             with self._offline_if_it_fails(directory):
                 run(directory.cleaner_offset_flushes(partition, offset))
 
     def lower_cleaner_offset(self, partition: TopicPartition, offset: int) -> None:
-        """Have all from ``offset`` on compacted anew: it is about to be cut.
+        """Have everything from ``offset`` on compacted again: the log is about to be truncated.
 
-        Before the cut, so that a crash between the two costs no more than a second cleaning
-        (Kafka's ``LogCleaner.maybeTruncateCheckpoint``).
+        It is called before the truncation, so that a crash between the two costs no more than a
+        second cleaning (Kafka's ``LogCleaner.maybeTruncateCheckpoint``).
         """
         done = self.cleaner_offset(partition)
         if done is not None and done > offset:
             self.write_cleaner_offset(partition, offset)
 
     def remove_expired_producers(self, now_ms: int) -> None:
-        """Forget idempotent producers that have been silent for the expiration time."""
+        """Remove idempotent producers that have been inactive for the expiration time."""
         for directory in self._online():
             for _, log in directory.all_logs():
                 log.producers.remove_expired(now_ms)
 
     def remove_retired_segments(self, now_ms: int) -> None:
-        """Remove the files of segments that logs gave up ``file.delete.delay.ms`` ago.
+        """Remove the files of segments that were dropped ``file.delete.delay.ms`` ago.
 
         ``now_ms`` is on any one clock.
         """
@@ -336,7 +337,7 @@ class LogDirs(DirectorySet):
                     log.segments.remove_retired(now_ms, log.config.file_delete_delay_ms)
 
     def shutdown(self) -> None:
-        """Close everything; the marker of a clean end is left where all logs closed cleanly."""
+        """Close everything; write the marker of a clean shutdown where all logs closed cleanly."""
         for directory in self._online():
             try:
                 directory.leave_clean()

@@ -1,4 +1,4 @@
-"""The one door to the disk: the `Files` port, its implementation, and small files on it.
+"""The `Files` port, its implementation, and Kafka's small files.
 
-Only modules of this package reach the operating system's files.
+Only modules of this package use the files of the operating system.
 """

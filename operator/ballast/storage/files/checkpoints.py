@@ -64,7 +64,7 @@ def decode_partitions(data: bytes) -> frozenset[TopicPartition]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetaProperties:
-    """Whose a log directory is: ``meta.properties``, version 0."""
+    """The owner of a log directory: ``meta.properties``, version 0."""
 
     cluster_id: str
     broker_id: int
@@ -76,7 +76,7 @@ def encode_meta_properties(meta: MetaProperties) -> bytes:
 
 
 def decode_meta_properties(data: bytes) -> MetaProperties:
-    """Return what a ``meta.properties`` says."""
+    """Return the content of a ``meta.properties``."""
     properties = {}
     for line in _text(data).splitlines():
         if line and not line.startswith("#"):

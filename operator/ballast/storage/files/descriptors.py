@@ -11,18 +11,19 @@ Buffer = bytes | bytearray | memoryview
 _NOTHING = memoryview(b"")
 
 MAPPED_FROM_BYTES = 128 * 1024
-"""Smaller parts are sooner copied than mapped."""
+"""Copying smaller parts is cheaper than mapping them."""
 
 WRITE_BYTES = 1024 * 1024
-"""How much is written with one call. Linux takes page-cache folios as large as the write, and those
-of 2 MiB are seldom at hand: a follower's appends took twice as long with them."""
+"""Bytes written with one call. Linux allocates page-cache folios as large as the write, and those
+of 2 MiB are rarely available: a follower's appends took twice as long with them.
+"""
 
 WINDOW_BYTES = 8 * 1024 * 1024
-"""How much of a file is mapped at once: whoever reads one large part mostly reads on."""
+"""Bytes mapped at once, because large reads are mostly sequential."""
 
 
 class RealFlush:
-    """A flush of a descriptor of its own."""
+    """A flush of a duplicated descriptor."""
 
     __slots__ = ("_descriptor", "_path")
 
@@ -39,7 +40,7 @@ class RealFlush:
             self.close()
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the descriptor."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
@@ -54,7 +55,7 @@ class RealFile:
         self._path = path
         self._descriptor = descriptor
         self._window = _NOTHING
-        """The mapped part of the file from `_window_start` on, while it is being read through."""
+        """The mapped part of the file from `_window_start` on, while it is read sequentially."""
         self._window_start = 0
 
     def pread(self, size: int, position: int) -> bytes:
@@ -76,12 +77,12 @@ class RealFile:
             try:
                 self._map(size, position)
             except (ValueError, OSError):
-                # The file is shorter than that, or there is no room for another mapping.
+                # The file is shorter than that, or the limit of mappings is reached.
                 return self.pread(size, position)
             start = position - self._window_start
         part = self._window[start : start + size]
         if start + size == len(self._window):
-            # Read through: it goes when its last part has been sent.
+            # Read completely: it is unmapped when its last part has been sent.
             self._window = _NOTHING
         return part
 
@@ -133,7 +134,7 @@ class RealFile:
             return os.fstat(self._descriptor).st_size
 
     def close(self) -> None:
-        """Give the descriptor back; closing twice is allowed."""
+        """Close the descriptor; closing twice is allowed."""
         self._window = _NOTHING
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:

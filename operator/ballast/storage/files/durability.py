@@ -1,11 +1,11 @@
-"""Waiting for the disk: procedures that say what must be durable before they go on.
+"""Waiting for the disk: generators that yield what must be durable before they continue.
 
-A procedure is a generator of `Flush`: it yields what the disk must have kept and goes on once that
-is so. `run` waits in place, for a start and a stop; `run_in_background` lets the event loop go on
-meanwhile, so that a slow fsync delays nobody. Between two steps of the latter anything may happen
-to the log: a procedure looks again at what it relies on after each ``yield``.
+A generator of `Flush` yields each flush and continues once that is done. `run` waits in place, at
+start and stop. `run_in_background` waits while the event loop goes on, so that a slow fsync delays
+no request. While it waits the log may change, so a generator checks its assumptions again after
+each ``yield``.
 
-Only the waiting leaves the event loop. What is opened, written and renamed happens in its turn.
+Only the waiting leaves the event loop. Files are opened, written and renamed in its own turn.
 """
 
 from collections.abc import Callable, Coroutine, Generator, Iterable
@@ -15,18 +15,18 @@ from ballast.storage.errors import DiskError
 from ballast.storage.files.ports import Files, Flush
 
 _TEMPORARY_SUFFIX = ".new"
-"""Another name than the one of `Files.write_whole`, which may replace the same file meanwhile."""
+"""Not the suffix of `Files.write_whole`, which may replace the same file meanwhile."""
 
 Flushes = Generator[Flush, None, None]
-"""Yields what must be durable before it goes on. A failure is thrown into it as `DiskError`."""
+"""Yields what must be durable before it continues. A failure is thrown into it as `DiskError`."""
 
 
 InBackground = Callable[[Flush], Coroutine[Any, Any, None]]
-"""Runs what waits for the disk while the event loop goes on; raises what that raises."""
+"""Waits for the disk while the event loop goes on; raises what the flush raises."""
 
 
 def run(flushes: Flushes) -> None:
-    """Go through a procedure in place; raises what it raises."""
+    """Execute a generator in place; raises what it raises."""
     try:
         flush = next(flushes)
         while True:
@@ -41,7 +41,7 @@ def run(flushes: Flushes) -> None:
 
 
 async def run_in_background(flushes: Flushes, in_background: InBackground) -> None:
-    """Go through a procedure while the event loop goes on; raises what it raises."""
+    """Execute a generator while the event loop goes on; raises what it raises."""
     try:
         flush = next(flushes)
         while True:
@@ -58,7 +58,7 @@ async def run_in_background(flushes: Flushes, in_background: InBackground) -> No
 
 
 def each(pending: Iterable[Flush]) -> Flushes:
-    """Yield each flush; those that are not asked for any more are given up."""
+    """Yield each flush; close the rest if the generator ends early."""
     rest = list(pending)
     try:
         while rest:
@@ -71,8 +71,8 @@ def each(pending: Iterable[Flush]) -> Flushes:
 def write_whole(files: Files, path: str, data: bytes, is_current: Callable[[], bool]) -> Flushes:
     """Replace a small file's content atomically and durably, unless ``is_current`` ends meanwhile.
 
-    The content is given up, and the file left as it is, when ``is_current`` does not hold any more
-    once the content is durable: something newer was written, or the folder is gone.
+    The new content is dropped, and the file stays as it is, if ``is_current`` returns False once
+    the content is durable: newer content was written, or the directory is gone.
     """
     temporary = path + _TEMPORARY_SUFFIX
     file = files.open(temporary, create=True)

@@ -1,4 +1,4 @@
-"""Names of files and folders in a log directory: Kafka's, made here and nowhere else."""
+"""Names of files and directories in a log directory; they are made here only."""
 
 import re
 
@@ -8,16 +8,16 @@ from ballast.storage.errors import UnsafePath
 
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 LOCK = ".lock"
-"""Held by the process that uses the directory."""
+"""Locked by the process that uses the directory."""
 META_PROPERTIES = "meta.properties"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 HIGH_WATERMARKS = "replication-offset-checkpoint"
 LOG_START_OFFSETS = "log-start-offset-checkpoint"
 CLEANER_OFFSETS = "cleaner-offset-checkpoint"
 MISSING_REPLICAS = "missing-replicas"
-"""Replicas of the broker that went with the disk in whose place an empty one has come."""
+"""Replicas of the broker that were on a disk that was replaced by an empty one."""
 DAMAGED = "damaged"
-"""In a log whose bytes have rotten: what was found."""
+"""In a damaged log: the damage that was found."""
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 
@@ -28,9 +28,9 @@ SNAPSHOT_SUFFIX = ".snapshot"
 DELETED_SUFFIX = "-delete"
 FUTURE_SUFFIX = "-future"
 MOVED_FROM = "moved-from"
-"""In a log that has replaced one of another directory, whose path it holds, until that is gone."""
+"""In a log that replaces a log of another directory: its path, until it is gone."""
 RETIRED_SUFFIX = ".deleted"
-"""Of the files of a segment that the log has no more; Kafka removes them a while later."""
+"""Of the files of a dropped segment; they are removed a while later, as in Kafka."""
 
 CLEANED_SUFFIX = ".cleaned"
 """Of the files of a segment that compaction is writing."""
@@ -44,7 +44,7 @@ _PARTITION = re.compile(r"0|[1-9][0-9]{0,9}")
 
 
 def partition_directory(partition: TopicPartition) -> str:
-    """Return the folder of a partition; raises `UnsafePath` for names that Kafka refuses."""
+    """Return the directory of a partition; raises `UnsafePath` for names that Kafka refuses."""
     try:
         check_topic_name(partition.topic)
     except InvalidTopicName as error:
@@ -58,7 +58,7 @@ def partition_directory(partition: TopicPartition) -> str:
 
 
 def parse_partition_directory(name: str) -> TopicPartition | None:
-    """Return the partition a folder belongs to; None for any other name."""
+    """Return the partition of a directory; None for any other name."""
     topic, dash, number = name.rpartition("-")
     if not dash or not _PARTITION.fullmatch(number):
         return None
@@ -70,13 +70,13 @@ def parse_partition_directory(name: str) -> TopicPartition | None:
 
 
 def deleted_directory(partition: TopicPartition, unique_hex: str) -> str:
-    """Return the folder name under which a deleted partition waits (Log.logDeleteDirName)."""
+    """Return the directory name of a partition that is to be deleted (Log.logDeleteDirName)."""
     suffix = f"-{partition.partition}.{unique_hex}{DELETED_SUFFIX}"
     return partition.topic[: _NAME_LENGTH_MAX - len(suffix)] + suffix
 
 
 def future_directory(partition: TopicPartition, unique_hex: str) -> str:
-    """Return the folder of a log that is to replace a partition's (Log.logFutureDirName).
+    """Return the directory of a future log (Log.logFutureDirName).
 
     Raises `UnsafePath` for names that are too long for it.
     """
@@ -87,7 +87,7 @@ def future_directory(partition: TopicPartition, unique_hex: str) -> str:
 
 
 def parse_future_directory(name: str) -> TopicPartition | None:
-    """Return the partition whose future log a folder holds; None for any other name."""
+    """Return the partition whose future log a directory holds; None for any other name."""
     stem, dot, unique_hex = name.removesuffix(FUTURE_SUFFIX).rpartition(".")
     if not name.endswith(FUTURE_SUFFIX) or not dot or not _UNIQUE.fullmatch(unique_hex):
         return None

@@ -13,7 +13,7 @@ from ballast.storage.files.descriptors import Buffer
 
 
 class Flush(Protocol):
-    """A flush that has begun: what was written before it began is durable once it returns.
+    """A flush that has begun: what was written before is durable once it returns.
 
     It may be called in another thread. It is called once, or closed.
     """
@@ -23,7 +23,7 @@ class Flush(Protocol):
         ...
 
     def close(self) -> None:
-        """Give it up."""
+        """Drop the flush."""
         ...
 
 
@@ -37,7 +37,7 @@ class File(Protocol):
     def view(self, size: int, position: int) -> bytes | memoryview:
         """Return what `pread` does, for sending: a large part is not copied.
 
-        Such a part is the file itself: it changes with the file, and to send what was cut off
+        Such a part is the file itself: it changes with the file, and sending what was truncated
         meanwhile fails (``EFAULT``).
         """
         ...
@@ -55,7 +55,7 @@ class File(Protocol):
         ...
 
     def begin_flush(self) -> Flush:
-        """Begin what `flush` does; the file may be closed, renamed or removed meanwhile."""
+        """Begin a `flush`; the file may be closed, renamed or removed meanwhile."""
         ...
 
     def size(self) -> int:
@@ -63,7 +63,7 @@ class File(Protocol):
         ...
 
     def close(self) -> None:
-        """Give the descriptor back; closing twice is allowed."""
+        """Close the descriptor; closing twice is allowed."""
         ...
 
 
@@ -71,11 +71,11 @@ class Files(Protocol):
     """The file system below the log directories. Every method raises `DiskError`, `UnsafePath`."""
 
     def open(self, path: str, *, create: bool = False) -> File:
-        """Open for reading and writing; ``create`` makes a missing file."""
+        """Open for reading and writing; ``create`` creates a missing file."""
         ...
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file or directory of that name (a link counts as neither)."""
+        """Whether there is a file or directory of that name (links do not count)."""
         ...
 
     def size(self, path: str) -> int:
@@ -87,7 +87,7 @@ class Files(Protocol):
         ...
 
     def set_modified_ms(self, path: str, time_ms: int) -> None:
-        """Have a file changed last at another time."""
+        """Set when a file last changed, in ms since the epoch."""
         ...
 
     def names(self, directory: str) -> list[str]:
@@ -95,7 +95,7 @@ class Files(Protocol):
         ...
 
     def make_directory(self, path: str) -> None:
-        """Make a directory; one that exists is left alone."""
+        """Create a directory; nothing happens if it exists."""
         ...
 
     def rename(self, source: str, target: str) -> None:
@@ -115,7 +115,7 @@ class Files(Protocol):
         ...
 
     def begin_flush_directory(self, path: str) -> Flush:
-        """Begin what `flush_directory` does; the directory may be renamed meanwhile."""
+        """Begin a `flush_directory`; the directory may be renamed meanwhile."""
         ...
 
     def read_whole(self, path: str) -> bytes:
@@ -127,9 +127,9 @@ class Files(Protocol):
         ...
 
     def lock(self, path: str) -> bool:
-        """Take the exclusive lock of a file, which is made; return False if it is held already.
+        """Lock a file exclusively, creating it; return False if the lock is held already.
 
-        It is held until `unlock`, or until the process ends, in whatever way.
+        It is held until `unlock`, or until the process ends.
         """
         ...
 
@@ -140,6 +140,6 @@ class Files(Protocol):
     async def in_background(self, operation: Callable[[], None]) -> None:
         """Return when ``operation`` has returned; the event loop goes on meanwhile.
 
-        ``operation`` is a `Flush`, or removes files that nobody uses any more.
+        ``operation`` is a `Flush`, or removes files that are not in use.
         """
         ...

@@ -22,8 +22,8 @@ _TEMPORARY_SUFFIX = ".tmp"
 class RealFiles:
     """The operating system's files below ``roots`` (the broker's ``log.dirs``).
 
-    A root is the administrator's own path and may be a link; it is made if it is missing.
-    A root that cannot be opened fails each access below it with `DiskError`, not the others.
+    A root is the administrator's own path and may be a link; a missing one is created. If a root
+    cannot be opened, each access below it fails with `DiskError`; other roots are not affected.
     """
 
     def __init__(self, roots: Sequence[str]) -> None:

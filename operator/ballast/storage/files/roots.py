@@ -24,17 +24,16 @@ class Roots:
         self._locks: dict[str, int] = {}
 
     def close(self) -> None:
-        """Give the descriptors back, and the locks with them."""
+        """Close the descriptors, which releases the locks."""
         while self._locks:
             os.close(self._locks.popitem()[1])
         while self._descriptors:
             os.close(self._descriptors.popitem()[1])
 
     def lock(self, path: str) -> bool:
-        """Take the exclusive lock of a file, which is made; return False if it is held already.
+        """Lock a file exclusively, creating it; return False if another process holds the lock.
 
-        The kernel holds it for this process (flock) and releases it when the process ends, in
-        whatever way. Raises ``OSError``.
+        The kernel releases the lock (flock) when the process ends. Raises ``OSError``.
         """
         if path in self._locks:
             return False
@@ -59,7 +58,7 @@ class Roots:
             os.close(descriptor)
 
     def descriptor(self, root: str) -> int:
-        """Return the descriptor of a root, which is made if it is missing."""
+        """Return the descriptor of a root; a missing directory is created."""
         descriptor = self._descriptors.get(root)
         if descriptor is None:
             os.makedirs(root, 0o750, exist_ok=True)  # noqa: PTH103 - os level throughout
@@ -69,7 +68,7 @@ class Roots:
 
     @contextmanager
     def parent(self, path: str) -> Iterator[tuple[int, str]]:
-        """Give the descriptor of the directory that holds ``path``, and the name in it."""
+        """Yield the descriptor of the directory that holds ``path``, and the name in it."""
         root, names = self._split(path)
         if not names:
             raise UnsafePath(f"{path!r} is a log directory itself")
@@ -84,7 +83,7 @@ class Roots:
 
     @contextmanager
     def directory(self, path: str) -> Iterator[int]:
-        """Give a descriptor of the directory ``path``."""
+        """Yield a descriptor of the directory ``path``."""
         root, names = self._split(path)
         descriptor = os.dup(self.descriptor(root))
         for name in names:
@@ -114,7 +113,7 @@ class Roots:
 
 @contextmanager
 def disk_errors(operation: str, path: str) -> Iterator[None]:
-    """Raise `DiskError` for what the operating system refuses in the block."""
+    """Raise `DiskError` for an ``OSError`` in the block."""
     try:
         yield
     except OSError as error:
@@ -122,6 +121,6 @@ def disk_errors(operation: str, path: str) -> Iterator[None]:
 
 
 def check_name(name: str) -> None:
-    """Raise `UnsafePath` for what is no name of a file in a log directory."""
+    """Raise `UnsafePath` for a name that no file in a log directory can have."""
     if name in (".", "..") or not _SAFE_NAME.fullmatch(name):
         raise UnsafePath(f"{name!r} is no name of a log directory's file")

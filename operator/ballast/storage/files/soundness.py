@@ -1,8 +1,8 @@
-"""Whether stored batches are still what was written.
+"""Checks whether stored batches are still what was written.
 
-The bytes of a disk may rot. A batch's checksum covers what follows it; the base offset, the length,
-the leader epoch and the magic byte before it are checked against what surrounds the batch. Kafka's
-broker checks checksums of what it appends only, and leaves damage to its clients to find.
+Bytes on a disk may change (bit rot). The checksum of a batch covers what follows it; the base
+offset, the length, the leader epoch and the magic byte before it are compared with the neighbours
+of the batch. Kafka's brokers check checksums of appends only; its clients have to detect damage.
 """
 
 import struct
@@ -20,19 +20,19 @@ _MAGIC: Final = 2
 
 
 class Sound(NamedTuple):
-    """How far batches are sound."""
+    """The sound part of stored batches."""
 
     size_bytes: int
-    """Of the whole batches before the first flaw."""
+    """Of the whole batches before the first damage."""
     flaw: str | None
-    """What is wrong behind them; None where nothing is."""
+    """The damage behind them; None if there is none."""
 
 
 def check_stored(batches: Buffer, *, end_offset: int, latest_epoch: int) -> Sound:
     """Check whole batches that were read from a log.
 
-    ``end_offset`` is an offset that none of them reaches, ``latest_epoch`` the newest leader epoch
-    of the log. Offsets may leave gaps: the log may be compacted, or may have been.
+    All their offsets are below ``end_offset``; ``latest_epoch`` is the newest leader epoch of the
+    log. Offsets may have gaps, because the log may be or have been compacted.
     """
     view = memoryview(batches)
     size = len(view)

@@ -1,4 +1,4 @@
-"""What an append must satisfy, and what it answers: decisions over headers, no I/O."""
+"""The conditions of an append, and its result: decisions from batch headers, no I/O."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,7 +22,7 @@ PositionedHeader = tuple[int, BatchHeader]
 
 
 class AppendInfo(NamedTuple):
-    """What an append did."""
+    """The result of an append."""
 
     first_offset: int
     last_offset: int
@@ -31,7 +31,7 @@ class AppendInfo(NamedTuple):
     """Largest timestamp of the batches, in ms."""
     log_start_offset: int
     duplicate: bool
-    """The batch was in the log already, at the offsets given; nothing was written."""
+    """The batch was in the log already, at these offsets; nothing was written."""
     batches: int
     size_bytes: int
 
@@ -39,7 +39,7 @@ class AppendInfo(NamedTuple):
 def find_duplicate(
     batches: Sequence[PositionedHeader], producers: ProducerStates, now_ms: int
 ) -> Duplicate | None:
-    """Return where the log already holds what a producer sent; raises what it may not send.
+    """Return where the log already has a producer's batch; raises if the sequence is not allowed.
 
     An idempotent producer sends one batch at a time (ProduceRequest.validateRecords).
     """
@@ -62,13 +62,13 @@ def check_fetched(records: memoryview) -> list[PositionedHeader]:
 def epochs_begun(
     batches: Sequence[PositionedHeader], log_end_offset: int, epochs: LeaderEpochCache
 ) -> list[tuple[int, int]]:
-    """Return the (epoch, start offset) that a leader's batches begin in a follower's log.
+    """Return the (epoch, start offset) of epochs that begin in the batches of a leader.
 
-    Raises `UnexpectedOffset` where they go back, `StaleLeaderEpoch` where epochs go down (P6: a
-    log's epochs never do). They may leave offsets out: the leader's log may be compacted.
+    Raises `UnexpectedOffset` where offsets go back, `StaleLeaderEpoch` where epochs decrease (P6:
+    in a log they never do). Offsets may have gaps: the leader's log may be compacted.
     """
     expected = log_end_offset
-    # An epoch that begins at the very end is of a leader that appended nothing: it may go.
+    # An epoch that begins at the log end belongs to a leader that appended nothing.
     previous = epochs.epoch_at(expected - 1)
     known = epochs.latest_epoch
     begun = []
@@ -95,8 +95,8 @@ def must_roll(
 ) -> bool:
     """Whether the batches belong in a new segment (LogSegment.shouldRoll).
 
-    Age is counted between the timestamps of batches; without them on the clock of ``now_ms``, from
-    the first append that this process sees.
+    Age is the difference of batch timestamps; without timestamps it is the time on the clock of
+    ``now_ms`` since the first append in this process.
     """
     if not segment.size:
         return False
@@ -104,7 +104,7 @@ def must_roll(
         return True
     if marks[-1].last_offset - segment.base_offset > INT_MAX:
         return True
-    # The time index gets one more entry at a roll.
+    # A roll adds one more entry to the time index.
     most_index_bytes = config.segment_index_bytes
     if (
         OFFSET_ENTRY_BYTES * segment.offset_index.file.count >= most_index_bytes
@@ -118,9 +118,9 @@ def must_roll(
 
 
 def _jitter_ms(segment: Segment, config: LogConfig) -> int:
-    """Return by how much a segment rolls earlier, so that not all do at once.
+    """Return by how much earlier a segment rolls, so that segments do not all roll at once.
 
-    It is a number of the segment's own, the same after a restart (Kafka draws one at random for
-    each segment that it opens; LogConfig.randomSegmentJitter).
+    The number is derived from the segment and is the same after a restart (Kafka draws one at
+    random for each segment that it opens; LogConfig.randomSegmentJitter).
     """
     return crc32(segment.path.encode()) % min(config.segment_jitter_ms, config.max_segment_ms)

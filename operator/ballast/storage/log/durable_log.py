@@ -66,7 +66,7 @@ class DurableLog(LogFence):
         self._epoch_file = EpochFile(files, state.epochs, is_saved=state.epochs_saved)
 
     def assign_topic_id(self, topic_id: UUID) -> None:
-        """Note, durably, which incarnation of the topic this log belongs to."""
+        """Store, durably, the id of the topic that this log belongs to."""
         self._check_usable()
         if self.topic_id != topic_id:
             path = f"{self.directory}/{PARTITION_METADATA}"
@@ -80,10 +80,11 @@ class DurableLog(LogFence):
     def flushes(self) -> Flushes:
         """Make everything durable that was appended before; a failure fences the log.
 
-        It is never tried again: after a failed fsync the kernel forgets what it could not write.
-        What is appended in between is left for the next flush. When the end of the log is cut in
-        between, the recovery point stays where the cut put it: other records may be in that place.
-        It stays too where leader epochs have changed in between: it vouches for theirs as well.
+        It is never retried: after a failed fsync the kernel drops what it could not write. What is
+        appended in between is left for the next flush. If the end of the log is truncated in
+        between, the recovery point stays where the truncation put it, because other records may be
+        in that place. It also stays if leader epochs have changed in between: it covers those as
+        well.
         """
         self._check_usable()
         end_offset, cuts = self.log_end_offset, self.segments.tail_cuts
@@ -98,7 +99,7 @@ class DurableLog(LogFence):
             self.recovery_point = max(self.recovery_point, end_offset)
 
     def close(self, *, clean: bool) -> None:
-        """Close the files; ``clean`` makes all durable first, so that opening needs no recovery."""
+        """Close the files; ``clean`` flushes first, so that opening needs no recovery."""
         if self._closed:
             return
         try:
@@ -131,4 +132,4 @@ class DurableLog(LogFence):
 
 
 def _ignore() -> None:
-    """Stand in for a callback that nobody set."""
+    """Do nothing: the default of a callback that is not set."""

@@ -1,7 +1,6 @@
 """The file of a log's leader epochs (Kafka ``LeaderEpochCheckpointFile``), written at a flush.
 
-Recovery finds epochs above the recovery point in the batches; those below it are trusted to be in
-the file.
+Recovery finds epochs above the recovery point in the batches; those below are expected in the file.
 """
 
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from ballast.storage.files.ports import Files
 
 
 class EpochFile:
-    """Knows whether the file has what the memory has."""
+    """Writes the epochs in memory to their file."""
 
     def __init__(self, files: Files, epochs: LeaderEpochCache, *, is_saved: bool) -> None:
         self.is_saved = is_saved
@@ -24,15 +23,15 @@ class EpochFile:
         self._version = 0
 
     def changed(self, changed: bool) -> None:
-        """Note whether the epochs have changed."""
+        """Record whether the epochs have changed."""
         if changed:
             self.is_saved = False
             self._version += 1
 
     def flushes(self, directory: str, is_in_use: Callable[[], bool]) -> Flushes:
-        """Write the file, unless the epochs change, or the log leaves, while the disk writes.
+        """Write the file, unless the epochs change or the log moves while the disk writes.
 
-        ``is_in_use`` tells whether the log still has that directory.
+        ``is_in_use`` returns whether the log is still in that directory.
         """
         if self.is_saved:
             return
@@ -41,7 +40,7 @@ class EpochFile:
         version = self._version
 
         def is_current() -> bool:
-            # A truncation may have written newer ones already.
+            # A truncation may have written newer epochs already.
             return self._version == version and is_in_use()
 
         data = encode_epochs(self._epochs.entries)

@@ -1,9 +1,9 @@
 """Sparse indexes of a segment: offset to position, and time to offset (OffsetIndex, TimeIndex).
 
-Entries are fixed-size and big-endian, and both columns increase. The index of the segment that
-is appended to lives in memory and reaches its file at a flush; after a crash recovery rebuilds what
-is missing. A sealed segment's index is searched in its file, so that memory does not grow with the
-log. Kafka preallocates the files and cuts them at the end; here they are as long as their entries.
+Entries are fixed-size and big-endian, and both columns increase. The index of the active segment is
+kept in memory and written to its file at a flush; after a crash, recovery rebuilds what is missing.
+The index of a sealed segment is searched in its file, so that memory does not grow with the log.
+Kafka preallocates the files and truncates them at the end; here they are as long as their entries.
 """
 
 import struct
@@ -31,14 +31,14 @@ class OffsetEntry(NamedTuple):
 
 
 class TimeEntry(NamedTuple):
-    """The largest timestamp up to the batch that ends at ``last_offset`` and holds it."""
+    """The largest timestamp up to the batch that ends at ``last_offset`` and contains it."""
 
     timestamp_ms: int
     last_offset: int
 
 
 class _IndexFile:
-    """Rows of two numbers: in memory while the segment is appended to, else behind a file.
+    """Rows of two numbers: in memory for the active segment, otherwise in a file.
 
     Every method raises `DiskError`.
     """
@@ -70,7 +70,7 @@ class _IndexFile:
         self._durable = False
 
     def look(self) -> bool:
-        """Count the file's entries without reading it; return whether its length is possible."""
+        """Count the entries from the file's length; return whether the length is valid."""
         if not self._files.exists(self.path):
             return False
         size = self._files.size(self.path)
@@ -78,9 +78,9 @@ class _IndexFile:
         return size % self._format.size == 0
 
     def load(self, *, verify: bool) -> None:
-        """Hold the rows in memory, to append to them; zeros and a cut row at the end are left out.
+        """Read the rows into memory, to append to them, without zeros and a partial row at the end.
 
-        ``verify`` looks at every row and leaves out what follows one that is out of order.
+        ``verify`` checks every row and drops those from the first one that is out of order.
         """
         data = self._files.read_whole(self.path) if self._files.exists(self.path) else b""
         width = self._format.size
@@ -109,9 +109,9 @@ class _IndexFile:
             self._durable = False
 
     def write(self) -> None:
-        """Bring the file up to date with the memory.
+        """Write what is only in memory to the file.
 
-        The file does not stay open: until the next flush nothing needs it.
+        The file is closed again: it is not needed until the next flush.
         """
         if self._rows is not None:
             self._write(self._rows)
@@ -130,7 +130,7 @@ class _IndexFile:
             self._durable = False
 
     def begin_flush(self) -> Flush | None:
-        """Write what is only in memory and begin to make the file durable; None if it is."""
+        """Write what is only in memory, and begin a flush; None if all is durable."""
         if self._rows is None:
             return self._open().begin_flush()
         if self._durable and self._written == len(self._rows):
@@ -142,16 +142,16 @@ class _IndexFile:
 
     @property
     def state(self) -> tuple[int, int]:
-        """Differs before and after every change."""
+        """A value that differs before and after every change."""
         return self._cuts, self.count
 
     def flush_ended(self, state: tuple[int, int]) -> None:
-        """Note that a flush has ended; ``state`` is the one in which it began."""
+        """Record that a flush has ended; ``state`` is the one in which it began."""
         if state == self.state:
             self._durable = True
 
     def seal(self) -> None:
-        """Write the file and give the memory back."""
+        """Write the file and free the memory."""
         self.write()
         self._rows = None
 
@@ -244,7 +244,7 @@ class TimeIndex:
         return TimeEntry(timestamp_ms, self._base_offset + relative)
 
     def append_if_later(self, timestamp_ms: int, last_offset: int) -> None:
-        """Add an entry unless its timestamp is no news."""
+        """Add an entry if its timestamp is later than the last one."""
         last = self.last()
         if timestamp_ms > (last.timestamp_ms if last else NO_TIMESTAMP):
             self.file.append_row(timestamp_ms, last_offset - self._base_offset)

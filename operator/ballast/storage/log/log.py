@@ -77,9 +77,9 @@ class Log(DurableLog):
     def append_as_leader(
         self, records: memoryview, *, leader_epoch: int, now_ms: int
     ) -> AppendInfo:
-        """Append what a producer sent, under new offsets.
+        """Append the batches of a producer, under new offsets.
 
-        ``records`` is patched in place if it is writable, else copied. Raises the errors of
+        ``records`` is patched in place if it is writable, otherwise copied. Raises the errors of
         `ballast.protocol.errors.RecordsError` and of `ballast.replication.producer_state`,
         `AppendTooLarge`, `StaleLeaderEpoch` and `LogFailed`; nothing is appended then.
         """
@@ -121,11 +121,11 @@ class Log(DurableLog):
         batches: Sequence[tuple[int, BatchHeader]] | None = None,
         now_ms: int | None = None,
     ) -> AppendInfo:
-        """Append what the leader's log holds, offsets and epochs as they are.
+        """Append batches of the leader's log with their offsets and epochs.
 
-        The batches must continue at the log's end. ``batches`` is what `check_fetched` returned
-        for ``records``, if that was asked. ``now_ms`` is when a producer was last heard of.
-        Raises `RecordsError`, `UnexpectedOffset`, `StaleLeaderEpoch` and
+        The batches must continue at the end of the log. ``batches`` is what `check_fetched`
+        returned for ``records``, if it was called. ``now_ms`` is the time of the last activity of
+        the producers. Raises `RecordsError`, `UnexpectedOffset`, `StaleLeaderEpoch` and
         `LogFailed`; nothing is appended then.
         """
         self._check_usable()
@@ -144,7 +144,7 @@ class Log(DurableLog):
         return info
 
     def begin_leader_epoch(self, epoch: int) -> None:
-        """Note that ``epoch`` begins at the log's end: what a new leader does first."""
+        """Record that ``epoch`` begins at the end of the log; a new leader calls it first."""
         self._check_usable()
         self._epoch_file.changed(self.leader_epochs.assign(epoch, self.log_end_offset))
 
@@ -156,12 +156,12 @@ class Log(DurableLog):
         upper_offset: int | None = None,
         at_least_one_batch: bool = True,
     ) -> bytes | memoryview:
-        """Return whole batches from the one that holds ``offset`` on, as they lie in the file.
+        """Return whole batches from the one that holds ``offset`` on, as they are in the file.
 
-        At most ``max_bytes``, unless the first batch alone is larger and ``at_least_one_batch``;
-        no batch with an offset at or above ``upper_offset``; never beyond the end of a segment.
-        A large answer is a view of the file, for sending (`File.view`).
-        Raises `OffsetOutOfRange` outside the log, `CorruptLog` for headers that make no sense.
+        At most ``max_bytes``, unless the first batch alone is larger and ``at_least_one_batch``; no
+        batch with an offset at or above ``upper_offset``; never beyond the end of a segment. A
+        large result is a view of the file, for sending (`File.view`). Raises `OffsetOutOfRange`
+        outside the log, `CorruptLog` for headers that cannot be decoded.
         """
         if not self.log_start_offset <= offset <= self.log_end_offset:
             raise OffsetOutOfRange(offset, self.log_start_offset, self.log_end_offset)
@@ -176,8 +176,8 @@ class Log(DurableLog):
     def position_of(self, offset: int) -> LogPosition:
         """Return where the records from ``offset`` on begin, without reading them.
 
-        It holds until the log is truncated or the segment is compacted. Raises `OffsetOutOfRange`
-        outside the log, `CorruptLog` for headers that make no sense, `DiskError`.
+        Valid until the log is truncated or the segment is compacted. Raises `OffsetOutOfRange`
+        outside the log, `CorruptLog` for headers that cannot be decoded, `DiskError`.
         """
         if offset == self.log_end_offset:
             active = self.segments.active
@@ -187,20 +187,20 @@ class Log(DurableLog):
         return self.segments.position_of(offset)
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
-        """Return (epoch, end offset) as OffsetForLeaderEpoch answers it."""
+        """Return (epoch, end offset) for OffsetForLeaderEpoch."""
         return self.leader_epochs.end_offset_for(epoch, self.log_end_offset)
 
     def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int] | None:
         """Return (timestamp, offset) of the first record at or after ``timestamp_ms``.
 
-        A batch that cannot be opened is answered by its first offset.
+        For a batch that cannot be decoded it is the batch's first offset.
         """
         return find_timestamp(self.segments, timestamp_ms, self.log_start_offset)
 
     def truncate_to(self, offset: int) -> None:
-        """Cut every batch with an offset at or above ``offset``, durably.
+        """Truncate every batch with an offset at or above ``offset``, durably.
 
-        A batch that begins below is cut whole: `log_end_offset` may end up below ``offset``.
+        A batch that begins below is removed whole: `log_end_offset` may end up below ``offset``.
         """
         self._check_usable()
         if offset >= self.log_end_offset:
@@ -219,7 +219,7 @@ class Log(DurableLog):
         self._epoch_file.changed(self.leader_epochs.truncate_from_end(self.log_end_offset))
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
-        """Drop everything, durably; the next append is at ``offset``."""
+        """Remove all records, durably; the next append is at ``offset``."""
         self._check_usable()
         with self._fenced("truncate"):
             self._lower_recovery_point(min(offset, self.log_start_offset))
@@ -231,17 +231,17 @@ class Log(DurableLog):
         self.log_start_offset = self.log_end_offset = self.recovery_point = offset
 
     def take_epochs(self, entries: Sequence[EpochEntry]) -> None:
-        """Know the leader epochs of the log that this one is a copy of, empty ones included."""
+        """Take over the leader epochs of the log that this one copies, empty ones included."""
         self._epoch_file.changed(self.leader_epochs.replace(entries))
 
     def relocate(self, directory: str) -> None:
-        """Go on in a folder that was renamed to ``directory``."""
+        """Continue in a directory that was renamed to ``directory``."""
         self.directory = directory
         self.segments.relocate(directory)
         self._snapshots.directory = directory
 
     def raise_log_start_offset(self, offset: int) -> None:
-        """Forget what lies below ``offset``: whole segments are removed, the rest is hidden."""
+        """Remove records below ``offset``: whole segments are dropped, the rest is hidden."""
         self._check_usable()
         if offset <= self.log_start_offset:
             return
@@ -252,12 +252,12 @@ class Log(DurableLog):
         self.drop_hidden_segments()
 
     def drop_hidden_segments(self) -> None:
-        """Give up the segments that lie below the log's start."""
+        """Drop the segments below the log start offset."""
         with self._fenced("remove segments"):
             self.segments.retire_below(self.log_start_offset)
 
     def replace_segments(self, old: Sequence[Segment], new: Segment) -> None:
-        """Have ``new``, which compaction made of ``old``, in their place."""
+        """Replace ``old`` by ``new``, which compaction made of them."""
         with self._fenced("compaction"):
             swap_in(self.segments, old, new)
 
@@ -273,7 +273,7 @@ class Log(DurableLog):
         self._take_snapshot()
 
     def reload_producers(self) -> None:
-        """Learn the producers anew: newest snapshot, then the headers that follow it."""
+        """Rebuild the producer states: newest snapshot, then the headers after it."""
         latest = self._snapshots.latest(self.log_end_offset)
         offset, producers = latest or (self.log_start_offset, [])
         self.producers.load(producers)

@@ -1,7 +1,7 @@
-"""Whether a log takes changes: not once it is closed, nor once one of them has failed.
+"""Whether a log accepts changes: not after it was closed, nor after a change has failed.
 
-What reached the disk is unknown after a failed write (KAFKA-10778) and after a failed fsync (the
-kernel drops the dirty pages), so only recovery can tell where the log ends.
+After a failed write (KAFKA-10778) or fsync (the kernel drops the dirty pages) the content of the
+disk is unknown, so only recovery can determine where the log ends.
 """
 
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from ballast.storage.errors import DiskError, LogFailed, StorageError
 
 
 class LogFence:
-    """The part of a log that refuses changes."""
+    """The state of a log that refuses changes."""
 
     def __init__(self, partition: TopicPartition) -> None:
         self.partition = partition
         self.failure: StorageError | None = None
-        """Why the log takes no more appends; None while it does."""
+        """Why the log accepts no changes; None while it does."""
         self._closed = False
 
     @property
@@ -33,7 +33,7 @@ class LogFence:
 
     @contextmanager
     def _fenced(self, operation: str) -> Iterator[None]:
-        """Let the log take no more when the operation fails."""
+        """Refuse further changes if the operation fails."""
         try:
             yield
         except StorageError as error:
@@ -41,9 +41,9 @@ class LogFence:
 
     @contextmanager
     def _fenced_unless_passing(self, operation: str) -> Iterator[None]:
-        """Do the same, but for an operation that found no descriptor to begin with.
+        """Refuse further changes if the operation fails, unless descriptors have run out.
 
-        Raises its `DiskError` then: what is appended or flushed is tried again another time.
+        Then `DiskError` is raised, and the append or flush may be tried again.
         """
         try:
             yield

@@ -1,18 +1,20 @@
-"""What a leader makes of a producer's batches before it appends them, where a topic asks for it.
+"""What a leader changes in a producer's batches before it appends them, where a topic requires it.
 
-A topic with the default settings asks for nothing of it: `changes_batches` says so once per
-setting, and its batches stay as they came. Else, batch by batch (Kafka's LogValidator):
+A topic with the default settings requires nothing: `changes_batches` returns that once per setting,
+and its batches are appended as they were received. Otherwise, batch by batch (Kafka's
+LogValidator):
 
 * ``message.timestamp.type=LogAppendTime`` sets the batch's type and time, and its checksum. Single
-  records keep their timestamps, which no client looks at then.
+  records keep their timestamps, which clients ignore then.
 * ``message.timestamp.difference.max.ms`` refuses times that are too far from the broker's. Kafka
-  compares each record's; here it is the first record's and the largest, as the header has them. A
-  batch of which only a record in between is too old is taken.
+  compares each record's; here it is the first record's and the largest, which are in the header. A
+  batch in which only a record in between is too old is accepted.
 * ``compression.type`` other than ``producer``: a batch of another codec is compressed with the
   topic's. Its producer, sequence numbers and offsets stay.
-* A compacted topic takes no record without key.
+* A compacted topic refuses records without a key.
 
-A batch that is opened for one of these is checked inside too (`ballast.protocol.record_checks`).
+Batches that are decompressed for one of these reasons are also checked inside
+(`ballast.protocol.record_checks`).
 """
 
 from collections.abc import Sequence
@@ -47,9 +49,9 @@ def changes_batches(config: LogConfig) -> bool:
 def prepare(
     records: memoryview, batches: Sequence[PositionedHeader], config: LogConfig, now_ms: int
 ) -> tuple[memoryview, list[PositionedHeader]]:
-    """Return the batches as they are appended; ``records`` is changed in place where it can be.
+    """Return the batches to append; ``records`` is changed in place where possible.
 
-    Raises `RecordsError`; nothing is to be appended then.
+    Raises `RecordsError`; nothing must be appended then.
     """
     if config.limits_timestamps and not config.has_append_time:
         for _, header in batches:
@@ -93,7 +95,7 @@ def _opened(
     codec: int | None,
     config: LogConfig,
 ) -> tuple[memoryview, list[PositionedHeader]]:
-    """Open and check batches; put those of another codec into the topic's."""
+    """Decode and check batches; compress those of another codec with the topic's."""
     parts: list[bytes | memoryview] = []
     is_changed = False
     for position, header in batches:

@@ -6,9 +6,9 @@
 
 As ProducerStateManager.PidSnapshotMapSchema of 2.8; the fields of transactions stay empty. The last
 part is Ballast's own: Kafka checks the CRC over the whole rest of the file and reads its entries
-only. A file that Kafka wrote lacks it, and says less.
-A snapshot is made when a segment is rolled and at a clean close; the newest whole one at or below
-the end of the log is where a restart begins to replay.
+only. It is missing from a file that Kafka wrote.
+A snapshot is written when a segment is rolled and at a clean close. A restart begins to replay at
+the newest complete one at or below the end of the log.
 """
 
 import struct
@@ -43,9 +43,9 @@ class SnapshotFiles:
         self._offsets = [offset for offset in offsets if offset is not None]
 
     def latest(self, log_end_offset: int) -> tuple[int, list[ProducerSnapshot]] | None:
-        """Return the newest whole snapshot at or below ``log_end_offset``; remove all others above.
+        """Return the newest complete snapshot at or below ``log_end_offset``; remove all above it.
 
-        A snapshot that does not parse is removed as well: it was being written in a crash.
+        A snapshot that does not parse is removed too: a crash interrupted its writing.
         """
         while self._offsets:
             offset = self._offsets[-1]
@@ -61,7 +61,7 @@ class SnapshotFiles:
     def take(
         self, offset: int, producers: Sequence[ProducerSnapshot], keep: Collection[int]
     ) -> None:
-        """Write the snapshot of ``offset``; of older ones only those of ``keep`` stay."""
+        """Write the snapshot of ``offset``; remove older ones whose offset is not in ``keep``."""
         path = self._path(offset)
         file = self._files.open(path, create=True)
         try:

@@ -1,11 +1,11 @@
-"""Opening a log: trusting what was closed or flushed, checking everything else.
+"""Opening a log: what was closed cleanly or flushed is trusted, everything else is checked.
 
-After an unclean end the batches from the recovery point on are read and their checksums verified.
-The log ends before the first batch that is short or damaged; later segments are dropped (LogLoader,
-LogSegment.recover). Only what lies behind the recovery point is read.
+After an unclean shutdown the batches from the recovery point on are read and their checksums
+verified. The log ends before the first batch that is short or damaged; later segments are dropped
+(LogLoader, LogSegment.recover). Only what lies after the recovery point is read.
 
-What lies before the recovery point was durable. Damage there was not done by the crash: nothing is
-cut because of it, as intact records may follow that another replica relies on.
+What lies before the recovery point was durable. The crash did not damage it, so nothing is
+truncated because of damage there: intact records may follow, on which another replica depends.
 """
 
 import contextlib
@@ -64,14 +64,14 @@ def open_log(  # noqa: PLR0913 - what the checkpoints say comes in by name
 ) -> Log:
     """Open the log in ``directory``, which exists; an empty one begins at ``log_start_offset``.
 
-    ``clean`` says that it was closed cleanly; else it is checked from ``recovery_point`` on.
-    Raises `DiskError`, and `CorruptLog` if a part that was flushed makes no sense.
+    ``clean`` says that it was closed cleanly; otherwise it is checked from ``recovery_point`` on.
+    Raises `DiskError`, and `CorruptLog` if a part that was flushed cannot be decoded.
     """
     segments, log_end_offset = _open_segments(
         files, directory, config, log_start_offset, None if clean else recovery_point
     )
     if clean and recovery_point and log_end_offset != recovery_point:
-        # A clean end notes where the log ends, and checksums do not cover offsets.
+        # A clean shutdown records where the log ends, and checksums do not cover offsets.
         segments.release()
         segments, log_end_offset = _open_segments(
             files, directory, config, log_start_offset, recovery_point
@@ -102,10 +102,10 @@ def open_log(  # noqa: PLR0913 - what the checkpoints say comes in by name
 
 
 def recover_segment(segment: Segment, size: int, recovery_point: int) -> tuple[int, bool]:
-    """Verify a segment behind ``recovery_point``, cut it where it is damaged, complete its indexes.
+    """Verify a segment after ``recovery_point``, truncate it at damage, complete its indexes.
 
-    ``size`` is the file's. Return the offset after the last batch, and whether anything was cut.
-    Raises `CorruptLog` for damage before the recovery point that cannot be stepped over.
+    ``size`` is the file's. Return the offset after the last batch, and whether anything was
+    truncated. Raises `CorruptLog` for damage before the recovery point that cannot be skipped.
     """
     segment.size = size
     segment.load_indexes(verify=True)
@@ -124,13 +124,13 @@ def recover_segment(segment: Segment, size: int, recovery_point: int) -> tuple[i
     was_durable = next_offset < recovery_point
     for position, header, is_sound in _verified_batches(segment, end, recovery_point):
         if not next_offset <= header.base_offset <= segment.base_offset + INT_MAX:
-            # Checksums do not cover offsets: it may be the one before that is wrong.
+            # Checksums do not cover offsets: the batch before may be the wrong one.
             was_durable = before < recovery_point
             break
         segment.note(position, mark_of(header))
         before, next_offset = next_offset, header.next_offset
         end = position + header.size
-        # A length that is wrong leads to nowhere, and shows in the checksum.
+        # A wrong length leads to an invalid position, and fails the checksum.
         was_durable = next_offset < recovery_point or not is_sound
     if end < size and was_durable:
         raise CorruptLog(f"{segment.path} at {end}: a header is damaged that was durable")
@@ -195,9 +195,9 @@ def _recover_from(
 def _verified_batches(
     segment: Segment, position: int, recovery_point: int
 ) -> Iterator[tuple[int, BatchHeader, bool]]:
-    """Yield position, header and whether the checksum is right, until the first flaw.
+    """Yield position, header and whether the checksum is right, until the first damage.
 
-    A wrong checksum is none in batches that end before ``recovery_point``.
+    A wrong checksum does not end batches before ``recovery_point``.
     """
     chunk = memoryview(b"")
     chunk_position = position
@@ -246,8 +246,8 @@ def _load_epochs(
 ) -> tuple[LeaderEpochCache, bool]:
     """Return the leader epochs, and whether their file could be read.
 
-    The file is right up to the recovery point; behind it, and everywhere if the file is missing or
-    damaged, the batches themselves say under which epoch they were written.
+    The file is right up to the recovery point. After it, and everywhere if the file is missing or
+    damaged, the batches contain the epochs under which they were written.
     """
     path = f"{directory}/{LEADER_EPOCHS}"
     entries = None

@@ -1,15 +1,14 @@
-"""Which segments a log keeps no longer: by age, by size, and below the log's start.
+"""Which segments a log drops: by age, by size, and below the log start offset.
 
-Rules (Kafka 2.8 ``Log.deleteOldSegments``). Segments go from the oldest on, and only
+Rules (Kafka 2.8 ``Log.deleteOldSegments``). Segments are dropped from the oldest on, and only
 
-* if all of a segment is below the high watermark, so that nothing goes that may still be lost or
-  that a follower's leader may yet cut (KAFKA-5634);
+* if all of a segment is below the high watermark, so that nothing is dropped that may still be lost
+  or that a follower's leader may still truncate (KAFKA-5634);
 * and it lies below the log start offset, or, under ``cleanup.policy=delete``, the log without it is
   still at least ``retention.bytes`` long, or its newest record is older than ``retention.ms``.
 
-A segment whose records bear no timestamps is as old as its file (LogSegment.largestTimestamp). The
-last segment goes
-too when it holds records and all of it may go: an empty one takes its place.
+A segment without timestamps is as old as its file (LogSegment.largestTimestamp). The last segment
+is dropped too if it holds records and all of them may go: an empty one replaces it.
 """
 
 from collections.abc import Iterable
@@ -21,13 +20,13 @@ from ballast.storage.log.log import Log
 
 
 class SegmentFacts(NamedTuple):
-    """What is decided by, of one segment."""
+    """The properties of a segment that decide whether it is dropped."""
 
     end_offset: int
-    """The offset after its last one."""
+    """The offset after its last record."""
     size_bytes: int
     max_timestamp: int
-    """Of its records, or of its file when they have none, in ms; -1 for an empty segment."""
+    """Of its records, or of its file without timestamps, in ms; -1 for an empty segment."""
 
 
 def start_of_what_stays(
@@ -38,7 +37,7 @@ def start_of_what_stays(
     high_watermark: int,
     now_ms: int,
 ) -> int:
-    """Return where the log begins once the ``segments`` (oldest first) that may go are gone.
+    """Return the start of the log after the ``segments`` (oldest first) that may go are dropped.
 
     ``now_ms`` is on the clock of the records' timestamps.
     """
@@ -59,7 +58,7 @@ def start_of_what_stays(
 
 
 def _bytes_too_many(segments: Iterable[SegmentFacts], config: LogConfig) -> int:
-    """Return how far the log is above its size; -1 when size is no reason to let segments go."""
+    """Return by how much the log exceeds its size; -1 without a limit."""
     if not config.is_deleted or config.retention_bytes < 0:
         return -1
     return max(-1, sum(segment.size_bytes for segment in segments) - config.retention_bytes)

@@ -1,8 +1,8 @@
-"""One segment of a log: a file of record batches and its two sparse indexes.
+"""One segment of a log: its batches and the two sparse indexes of them.
 
-An index entry is made for the first batch that begins more than ``index.interval.bytes`` after the
-previous entry's (LogSegment.append). Positions of recent batch boundaries are remembered, so that
-reads at the tail and sequential reads search nothing.
+An index entry is made for the first batch that begins more than ``index.interval.bytes`` after that
+of the previous entry (LogSegment.append). Positions of recent batch boundaries are remembered, so
+that reads at the tail and sequential reads need no search.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,10 +22,10 @@ REMEMBERED_POSITIONS = 64
 
 
 class BatchMark(NamedTuple):
-    """One batch among the bytes that are appended."""
+    """The properties of one appended batch that a segment needs."""
 
     position: int
-    """Relative to the bytes that are appended."""
+    """Relative to the appended bytes."""
     size: int
     last_offset: int
     max_timestamp: int
@@ -76,7 +76,7 @@ class Segment(SegmentFiles):
         return self.end_offset is not None
 
     def create(self) -> None:
-        """Begin an empty segment, over whatever a crash left under its names."""
+        """Begin an empty segment; files that a crash left under its names are emptied."""
         self._open(create=True).truncate(0)
         for index in (self.offset_index.file, self.time_index.file):
             index.load(verify=False)
@@ -104,7 +104,7 @@ class Segment(SegmentFiles):
         return self._scan_tail()
 
     def load_indexes(self, *, verify: bool) -> None:
-        """Hold both indexes in memory; both empty if one is missing or cut off."""
+        """Load both indexes into memory; empty them if one is missing or incomplete."""
         intact = self.look_at_indexes()
         for index in (self.offset_index.file, self.time_index.file):
             index.load(verify=verify)
@@ -112,11 +112,11 @@ class Segment(SegmentFiles):
                 index.keep(0)
 
     def look_at_indexes(self) -> bool:
-        """Whether both indexes are there, with whole entries."""
+        """Whether both index files exist with whole entries."""
         return self.offset_index.file.look() and self.time_index.file.look()
 
     def begin_tail(self) -> None:
-        """Go back to what the indexes know; `note` must follow for the batches behind them."""
+        """Reset to the state of the indexes; `note` must follow for the batches after them."""
         last_time = self.time_index.last()
         newest = last_time or (NO_TIMESTAMP, self.base_offset)
         self.max_timestamp, self.max_timestamp_offset = newest
@@ -152,7 +152,7 @@ class Segment(SegmentFiles):
         self.remember(marks[-1].last_offset + 1, self.size)
 
     def note(self, position: int, mark: BatchMark) -> None:
-        """Take the batch at ``position`` of this segment into the indexes."""
+        """Add the batch at ``position`` of this segment to the indexes."""
         if mark.max_timestamp > self.max_timestamp:
             self.max_timestamp = mark.max_timestamp
             self.max_timestamp_offset = mark.last_offset
@@ -171,7 +171,7 @@ class Segment(SegmentFiles):
         return self._first_timestamp
 
     def waited_ms(self, timestamp_ms: int, now_ms: int | None) -> int:
-        """Return how long it takes batches, by their timestamps or, without, since first asked."""
+        """Return the age for `must_roll`: by timestamps or, without, since the first call."""
         first = self.first_timestamp() if self._first_timestamp is None else self._first_timestamp
         if first > NO_TIMESTAMP:
             return timestamp_ms - first
@@ -186,7 +186,7 @@ class Segment(SegmentFiles):
         return self.max_timestamp if self.max_timestamp > NO_TIMESTAMP else self.modified_ms()
 
     def scan(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
-        """Yield position and header of the batches from ``position`` on, checksums unread."""
+        """Yield position and header of the batches from ``position`` on; checksums are not read."""
         file = self._open()
         next_offset = self.base_offset
         while position < self.size:
@@ -203,7 +203,7 @@ class Segment(SegmentFiles):
             position += header.size
 
     def remember(self, offset: int, position: int) -> None:
-        """Note where the batch that holds ``offset`` begins, or will begin."""
+        """Remember where the batch that holds ``offset`` begins, or will begin."""
         positions = self._positions
         positions[offset] = position
         if len(positions) > REMEMBERED_POSITIONS:
@@ -229,7 +229,7 @@ class Segment(SegmentFiles):
     ) -> bytes | memoryview:
         """Return whole batches from the one that holds ``offset``, below ``upper_offset``.
 
-        For sending: a large answer is a view of the file (`File.view`).
+        For sending: a large part is a view of the file (`File.view`).
         """
         start = self.position_of(offset)
         if self.end_offset is not None and upper_offset >= self.end_offset:
@@ -265,7 +265,7 @@ class Segment(SegmentFiles):
         return self._scan_tail()
 
     def seal(self, end_offset: int) -> None:
-        """Finish the indexes; further appends go to the segment at ``end_offset``."""
+        """Complete the indexes; further appends go to the segment at ``end_offset``."""
         self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
         self.end_offset = end_offset
         self.offset_index.file.seal()
@@ -275,7 +275,7 @@ class Segment(SegmentFiles):
     def flushes(self) -> Flushes:
         """Make everything durable that was appended before, indexes included."""
         if not self.sealed:
-            # The time index always knows the newest timestamp of what a restart trusts.
+            # The time index must contain the newest timestamp of what a restart trusts.
             self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
         indexes = (self.offset_index.file, self.time_index.file)
         states = [index.state for index in indexes]
@@ -292,17 +292,17 @@ class Segment(SegmentFiles):
             index.flush_ended(state)
 
     def _boundary_below(self, start: int, limit: int) -> int:
-        """Return where the last batch ends that ends at or below ``limit``, or ``start``."""
+        """Return the end of the last batch that ends at or below ``limit``, or ``start``."""
         _, first = next(self.scan(start))
         after = start + first.size
         if after > limit:
             return start
         if limit - after < HEADER_SIZE:
-            # No other batch has room, so none is looked at.
+            # There is no room for another batch.
             self.remember(first.next_offset, after)
             return after
         if 2 * first.size <= limit - start:
-            # Many small batches: the index leads near to the last one.
+            # Many small batches: the index has a position near the last one.
             after = max(after, self.offset_index.position_at_or_below(limit))
         for position, header in self.scan(after):
             if position + header.size > limit:

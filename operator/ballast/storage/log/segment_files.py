@@ -43,7 +43,7 @@ class SegmentFiles:
         self._file: File | None = None
 
     def open(self) -> None:
-        """Open the batches' file, if it is not; raises `DiskError`."""
+        """Open the file of the batches, if it is not open."""
         self._open()
 
     def _open(self, *, create: bool = False) -> File:
@@ -52,15 +52,15 @@ class SegmentFiles:
         return self._file
 
     def modified_ms(self) -> int:
-        """Return when the batches' file last changed, in ms since the epoch."""
+        """Return when the file of the batches last changed, in ms since the epoch."""
         return self._files.modified_ms(self.path)
 
     def set_modified_ms(self, time_ms: int) -> None:
-        """Have the batches' file changed last at another time."""
+        """Set when the file of the batches last changed, in ms since the epoch."""
         self._files.set_modified_ms(self.path, time_ms)
 
     def read_at(self, position: int, size: int) -> bytes:
-        """Return bytes of the file as they are."""
+        """Return bytes of the file."""
         return self._open().pread(size, position)
 
     def reserve(self, size_bytes: int) -> None:
@@ -105,13 +105,13 @@ class SegmentFiles:
             self._file = None
 
     def remove(self) -> None:
-        """Remove the files; the batches' file goes first, so that no log without an index stays."""
+        """Remove the files, that of the batches first, so that no log is without an index."""
         self.release()
         for path in self._paths():
             self._files.remove(path)
 
     def change_suffix(self, suffix: str) -> None:
-        """Rename the files, the batches' file last."""
+        """Rename the files, that of the batches last."""
         self.release()
         before = self.offset_index.file.path, self.time_index.file.path, self.path
         self._suffix = suffix
@@ -121,7 +121,7 @@ class SegmentFiles:
             self._files.rename(source, target)
 
     def relocate(self, directory: str) -> None:
-        """Find the files in a folder that was renamed to ``directory``; they must be closed."""
+        """Use the files in a directory that was renamed to ``directory``; they must be closed."""
         self.directory = directory
         self._name_files()
 
@@ -133,7 +133,7 @@ class SegmentFiles:
     def retire(self) -> list[str]:
         """Rename the files, in the order of `remove`; return the paths that are to be removed.
 
-        Until then what was read from them can still be sent.
+        Until they are removed, views of them that were read can still be sent.
         """
         self.release()
         retired = []

@@ -1,4 +1,4 @@
-"""Putting a new segment in the place of old ones so that a crash leaves either (Kafka's ``.swap``).
+"""Replaces segments by a new one so that a crash leaves either (Kafka's ``.swap``).
 
     .cleaned   being written; removed when the log is opened
     .swap      complete and durable; opening the log finishes the swap
@@ -27,10 +27,10 @@ _INDEXES = (OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX)
 
 
 def swap_in(segments: Segments, old: Sequence[Segment], new: Segment) -> None:
-    """Replace ``old``, which follow one another, by ``new``, whose files are ``.cleaned``.
+    """Replace the consecutive segments ``old`` by ``new``, whose files are ``.cleaned``.
 
     The content and the names of ``new`` are durable already. Raises `DiskError`; then only recovery
-    can tell which of them the log has.
+    can determine which of them the log has.
     """
     new.change_suffix(SWAP_SUFFIX)
     # No old name can go before this one is durable. It is waited for in place: a truncation while
@@ -38,7 +38,7 @@ def swap_in(segments: Segments, old: Sequence[Segment], new: Segment) -> None:
     segments.flush_names_now()
     segments.replace(old, new)
     new.change_suffix("")
-    # A restart before the next flush finishes the swap again.
+    # If the process restarts before the next flush, it finishes the swap again.
     segments.names_changed = True
 
 
@@ -57,7 +57,7 @@ def finish_swaps(files: Files, directory: str) -> None:
         _finish(files, directory, base_offset)
     for name in files.names(directory):
         if name.endswith(SWAP_SUFFIX):
-            # An index whose batches' file was not renamed: that swap had not begun.
+            # The file of its batches was not renamed, so this swap had not begun.
             files.remove(f"{directory}/{name}")
     if swaps:
         files.flush_directory(directory)

@@ -1,8 +1,8 @@
-"""The segments of one log, oldest first; the last one is appended to.
+"""The segments of one log, oldest first; the last one is the active segment.
 
-Invariant: there is always at least one segment; all but the last are sealed.
-Files of sealed segments are opened when they are read and only the last few stay open, so that the
-number of descriptors does not grow with the log.
+Invariant: there is always at least one segment; all but the last are sealed. Files of sealed
+segments are opened when they are read, and only a few stay open, so that the number of descriptors
+does not grow with the log.
 """
 
 from bisect import bisect_right
@@ -20,7 +20,7 @@ SEALED_OPEN_MAX = 4
 
 
 class LogPosition(NamedTuple):
-    """Where a batch lies on disk (Kafka's ``LogOffsetMetadata``, without the offset)."""
+    """The position of a batch on disk (Kafka's ``LogOffsetMetadata`` without the offset)."""
 
     base_offset: int
     """Of the segment that holds the batch."""
@@ -47,17 +47,17 @@ class Segments:
         assert segments, "a log has at least one segment"
         self.directory = directory
         self.names_changed = False
-        """Whether files were made or removed since the directory was last flushed."""
+        """Whether files were created or removed since the directory was last flushed."""
         self.cuts = 0
-        """How often batches were taken away from either end."""
+        """How many times batches were removed from either end."""
         self.tail_cuts = 0
-        """How often batches were taken away from the end."""
+        """How many times batches were removed from the end."""
         self._files = files
         self._list = segments
         self._open_sealed: OrderedDict[int, Segment] = OrderedDict()
         self._just_retired: list[str] = []
         self._retired: deque[tuple[int, list[str]]] = deque()
-        """Paths that wait to be removed, each list with the time at which it was first seen."""
+        """Paths to remove, each list with the time of the first call of `remove_retired`."""
 
     def __iter__(self) -> Iterator[Segment]:
         return iter(self._list)
@@ -72,7 +72,7 @@ class Segments:
 
     @property
     def active(self) -> Segment:
-        """The segment that is appended to."""
+        """The segment that appends go to."""
         return self._list[-1]
 
     @property
@@ -85,7 +85,7 @@ class Segments:
         return max(0, bisect_right(self._list, offset, key=lambda s: s.base_offset) - 1)
 
     def holding(self, offset: int) -> Segment:
-        """Return the segment that holds ``offset``, ready to be read."""
+        """Return the segment that holds ``offset``, with its files open."""
         active = self._list[-1]
         if offset >= active.base_offset:
             return active
@@ -99,7 +99,7 @@ class Segments:
     def read(
         self, offset: int, upper_offset: int, max_bytes: int, *, at_least_one_batch: bool
     ) -> bytes | memoryview:
-        """Return what `Segment.read` does, of the first segment that has any of it.
+        """Return what `Segment.read` returns, from the first segment that has any of it.
 
         Kafka's compaction may leave nothing of a segment from some offset on.
         """
@@ -127,9 +127,9 @@ class Segments:
                 yield header
 
     def make_next(self, base_offset: int) -> Segment:
-        """Make the files of a segment for `roll`; until then the log is as it was.
+        """Create the files of a segment for `roll`; the log is not changed.
 
-        Here descriptors run out, if they do; what `roll` opens after this it gives back at once.
+        If descriptors run out, they do so here: `roll` closes what it opens.
         """
         segment = Segment(
             self._files, self.directory, base_offset, self.active.index_interval_bytes
@@ -142,7 +142,7 @@ class Segments:
         return segment
 
     def roll(self, segment: Segment, preallocated_bytes: int = 0) -> None:
-        """Seal the last segment and go on in a new one, with a file of ``preallocated_bytes``."""
+        """Seal the last segment and add a new one, with a file of ``preallocated_bytes``."""
         base_offset = segment.base_offset
         if preallocated_bytes:
             segment.reserve(preallocated_bytes)
@@ -154,7 +154,7 @@ class Segments:
         self.names_changed = True
 
     def trim(self) -> None:
-        """Cut what was reserved for the last segment and is not used, durably."""
+        """Cut what was reserved for the last segment and is unused, durably."""
         self.active.trim(durable=True)
 
     def truncate(self, offset: int) -> int:
@@ -185,7 +185,7 @@ class Segments:
         self.flush_names()
 
     def retire_below(self, offset: int) -> None:
-        """Give up the sealed segments that end at or below ``offset``, oldest first.
+        """Drop the sealed segments that end at or below ``offset``, oldest first.
 
         Their files are renamed; `remove_retired` removes them.
         """
@@ -195,7 +195,7 @@ class Segments:
             del self._list[0]
 
     def replace(self, old: Sequence[Segment], new: Segment) -> None:
-        """Give up sealed segments that follow one another, and have ``new`` in their place."""
+        """Drop consecutive sealed segments, and put ``new`` in their place."""
         first = self._list.index(old[0])
         assert self._list[first : first + len(old)] == list(old), "a log's segments, in order"
         for segment in old:
@@ -208,23 +208,23 @@ class Segments:
         self._just_retired += segment.retire()
 
     def remove_retired(self, now_ms: int, delay_ms: int) -> None:
-        """Remove the files of segments given up ``delay_ms`` ago.
+        """Remove the files of segments that were dropped ``delay_ms`` ago.
 
-        ``now_ms`` is on any one clock. The delay begins with the first call after the giving up.
+        ``now_ms`` is on any one clock. The delay begins with the first call after the drop.
         """
         if self._just_retired:
             self._retired.append((now_ms, self._just_retired))
             self._just_retired = []
         while self._retired and now_ms - self._retired[0][0] >= delay_ms:
             for path in self._retired.popleft()[1]:
-                # A segment of the same name may have gone, and been removed, meanwhile.
+                # A segment of the same name may have been dropped and removed meanwhile.
                 if self._files.exists(path):
                     self._files.remove(path)
 
     def flushes(self, offset: int, end_offset: int) -> Flushes:
         """Make everything from ``offset`` to ``end_offset`` durable, names included.
 
-        Each segment is looked up when its turn comes: it may be gone meanwhile.
+        Each segment is looked up when its turn comes, because it may have been dropped meanwhile.
         """
         while True:
             segment = self._list[self.number_of(offset)]
@@ -240,13 +240,13 @@ class Segments:
             yield flush
 
     def flush_names(self) -> None:
-        """Return when created and removed files are durable."""
+        """Make created and removed files durable."""
         if self.names_changed:
             self._files.flush_directory(self.directory)
             self.names_changed = False
 
     def relocate(self, directory: str) -> None:
-        """Go on in a folder that was renamed to ``directory``."""
+        """Use the files in a directory that was renamed to ``directory``."""
         self.release()
         self.directory = directory
         for segment in self._list:
@@ -259,7 +259,7 @@ class Segments:
         return [f"{self.directory}/{path.rpartition('/')[2]}" for path in paths]
 
     def flush_names_now(self) -> None:
-        """Return when renamed files are durable too."""
+        """Make renamed files durable too."""
         self.names_changed = True
         self.flush_names()
 
@@ -275,7 +275,7 @@ class Segments:
         self.names_changed = True
 
     def opened(self, segment: Segment) -> Segment:
-        """Count a segment that is about to be read among the few whose files stay open."""
+        """Count a segment that is about to be read among the few with open files."""
         if segment.sealed:
             self._open_sealed[segment.base_offset] = segment
             self._open_sealed.move_to_end(segment.base_offset)

@@ -17,7 +17,7 @@ def find_timestamp(
 ) -> tuple[int, int] | None:
     """Return (timestamp, offset) of the first record at or after both arguments, or None.
 
-    The order is the log's, not the timestamps' (Log.fetchOffsetByTimestamp).
+    First in the order of the log, not of timestamps (Log.fetchOffsetByTimestamp).
     """
     for segment in segments.following(log_start_offset):
         if segment.max_timestamp < timestamp_ms:
@@ -46,7 +46,7 @@ def _find_in_batch(
             if timestamp >= timestamp_ms and offset >= log_start_offset:
                 return timestamp, offset
     except (DecodeError, RecordsError, IndexError):
-        # What lies in a batch is its producer's word; the batch's own offset is near enough.
+        # A producer may send a batch that cannot be decoded; its base offset is close enough.
         return header.base_timestamp, max(header.base_offset, log_start_offset)
     return None
 
