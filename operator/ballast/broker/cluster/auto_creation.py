@@ -1,9 +1,9 @@
-"""Topics that are made because a client asked for their metadata (``auto.create.topics.enable``).
+"""Creates topics that clients request metadata of (``auto.create.topics.enable``).
 
-They are made with default numbers, as for a CreateTopics request that leaves the numbers open. A
-name is asked for once at a time, and not more than `MAX_UNDER_WAY` of them: the others are answered
-LEADER_NOT_AVAILABLE, as the ones under way, so that clients ask again. Kafka's own topics are made
-as brokers need them, and not before enough brokers live to hold their replicas.
+They get the default numbers, as with a CreateTopics request that leaves the numbers open. A name is
+requested once at a time, and at most `MAX_UNDER_WAY` names: the others are answered with
+LEADER_NOT_AVAILABLE, like those in progress, so that clients ask again. Internal topics are created
+when brokers need them, and not before enough brokers are alive for their replicas.
 """
 
 import logging
@@ -25,14 +25,14 @@ log = logging.getLogger(__name__)
 MAX_UNDER_WAY: Final = 100
 TIMEOUT_MS: Final = 5000
 VERSION: Final = 4
-"""From version 4 on, -1 asks for the cluster's defaults (KIP-464)."""
+"""From version 4 on, -1 means the cluster's defaults (KIP-464)."""
 
 LEADER_WAIT_S: Final = 1.0
-"""How long an answer is held back so that it can name the new topic's leaders."""
+"""How long a response is delayed so that it can name the leaders of the new topic."""
 
 
 class AutoCreation:
-    """Asks the controller for topics that clients expect to exist."""
+    """Requests topics that clients expect to exist from the controller."""
 
     def __init__(
         self,
@@ -41,9 +41,9 @@ class AutoCreation:
         internal_topics: Mapping[str, CreatableTopic],
         with_defaults: Callable[[CreatableTopic], CreatableTopic] = lambda topic: topic,
     ) -> None:
-        """Make it; ``internal_topics`` says how topics are made that only brokers write.
+        """Make it; ``internal_topics`` defines the topics that only brokers write.
 
-        ``with_defaults`` gives other topics the numbers that this broker knows.
+        ``with_defaults`` sets the numbers of other topics that this broker knows.
         """
         self._with_defaults = with_defaults
         self._controller = controller
@@ -52,7 +52,7 @@ class AutoCreation:
         self._under_way: set[str] = set()
 
     async def create(self, names: Collection[str]) -> dict[str, int]:
-        """Have topics made, and return why those were not made that the metadata still lacks."""
+        """Create topics; return the errors of those that are still not in the metadata."""
         free = MAX_UNDER_WAY - len(self._under_way)
         wanted = [name for name in names if name not in self._under_way][:free]
         refused = await self._ask(wanted)
@@ -84,7 +84,7 @@ class AutoCreation:
         return self._internal_topics.get(name) or self._with_defaults(by_default)
 
     async def _ask_for(self, topics: tuple[CreatableTopic, ...]) -> dict[str, int]:
-        """Return the topics that the controller refused to make."""
+        """Return the topics that the controller refused to create."""
         names = [topic.name for topic in topics]
         request = CreateTopicsRequest(topics=topics, timeout_ms=TIMEOUT_MS)
         self._under_way.update(names)

@@ -1,4 +1,4 @@
-"""Handing leadership over before the broker stops (ControlledShutdown, key 7)."""
+"""Moves leadership to other brokers before this one stops (ControlledShutdown, key 7)."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ async def hand_over(config: BrokerConfig, identity: Identity, controller: Contro
 
     Tried ``controlled.shutdown.max.retries`` times within
     ``ballast.controlled.shutdown.timeout.ms``, so that logs are closed in order before a container
-    is killed; not at all by a broker that is not registered: all was moved already.
+    is killed. A broker that is not registered does not try: its leaderships were moved already.
     """
     try:
         async with asyncio.timeout(config.controlled_shutdown_timeout_ms / 1000):

@@ -1,7 +1,7 @@
-"""The way to the elected controller: who it is, and requests passed on to it.
+"""The connection to the elected controller, and requests that are forwarded to it.
 
-Clients take any broker for the controller (Metadata names one); what they ask of it goes to the
-endpoint that the elected candidate publishes in ``/controller``, as their own version of it.
+Clients take any broker for the controller (Metadata names one). Their requests go, in the same
+version, to the endpoint that the elected candidate publishes in ``/controller``.
 """
 
 import asyncio
@@ -21,19 +21,19 @@ from ballast.znodes.controller import ControllerInfo
 log = logging.getLogger(__name__)
 
 CONTROLLER_WAIT_S: Final = 5.0
-"""How long a request waits for a controller to be elected and reachable."""
+"""How long a request waits for a controller that is elected and reachable."""
 
 ANSWER_GRACE_S: Final = 5.0
-"""How much longer than the client's own timeout the controller's answer is waited for."""
+"""How much longer than the client's timeout the link waits for the controller's response."""
 
 MAX_TIMEOUT_S: Final = 120.0
-"""Bound of what a client may ask for."""
+"""Bound of the timeout of a request."""
 
 RETRY_S: Final = 0.1
 
 
 class ControllerLink:
-    """Follows ``/controller`` and holds the channel to whom it names."""
+    """Follows ``/controller`` and holds the channel to the controller."""
 
     def __init__(self, session: ZooKeeperSession, client_id: str) -> None:
         self._session = session
@@ -45,11 +45,11 @@ class ControllerLink:
 
     @property
     def info(self) -> ControllerInfo | None:
-        """The controller as last read; None while there is none."""
+        """The content of ``/controller`` as last read; None while there is none."""
         return self._info
 
     def look_again(self) -> None:
-        """Read ``/controller`` anew: it changed, or a new session has begun."""
+        """Read ``/controller`` again: it changed, or a new session has begun."""
         self._stale.set()
 
     async def run(self) -> None:
@@ -87,9 +87,9 @@ class ControllerLink:
     async def request(
         self, message: Message, version: int, timeout_ms: int, *, grace_s: float = ANSWER_GRACE_S
     ) -> Message:
-        """Pass a request on and return the controller's answer, whatever it says.
+        """Forward a request and return the controller's response.
 
-        ``timeout_ms`` is the client's own; the answer may take ``grace_s`` longer. Raises
+        ``timeout_ms`` is the client's; the response may take ``grace_s`` longer. Raises
         `ControllerUnavailable`: with NOT_CONTROLLER when nothing was sent, with REQUEST_TIMED_OUT
         when the outcome is unknown.
         """

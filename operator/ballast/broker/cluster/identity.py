@@ -1,4 +1,4 @@
-"""Who this broker is, and whose word it takes: epochs of its registration and of the controller."""
+"""The identity of this broker, and the epochs that fence old requests of controllers."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from ballast.protocol.error_codes import ErrorCode
 
 
 class Identity:
-    """Ids of the broker and of its cluster; the epoch changes with each ZooKeeper session."""
+    """Ids of the broker and of its cluster; the epoch changes with each registration."""
 
     def __init__(self, broker_id: int) -> None:
         self.broker_id = broker_id
@@ -16,24 +16,25 @@ class Identity:
         self.broker_epoch = NO_EPOCH
         """The czxid of the latest registration (KIP-380); -1 before the first."""
         self.is_registered = False
-        """Whether that registration is in force, as far as ZooKeeper has told this broker."""
+        """Whether that registration is in force, as far as this broker knows."""
         self.registered_once = asyncio.Event()
-        """Set at the first registration: before it, nothing tells which commands of the controller
-        were meant for the process before this one."""
+        """Set at the first registration. Before it, this broker cannot decide which requests of the
+        controller were meant for an earlier process.
+        """
 
     def registered(self, broker_epoch: int) -> None:
-        """Take up the epoch of a new registration."""
+        """Set the epoch of a new registration."""
         self.broker_epoch = broker_epoch
         self.is_registered = True
         self.registered_once.set()
 
     def lost(self) -> None:
-        """Note that ZooKeeper has ended the session: others take this broker for dead now."""
+        """Record that the session has expired: the controller considers this broker dead."""
         self.is_registered = False
 
 
 class ControllerFence:
-    """Refuses what a deposed controller sends, and what was meant for an earlier registration.
+    """Refuses requests of an old controller, and those meant for an earlier registration.
 
     Kafka 2.8 ``KafkaApis.isBrokerEpochStale`` and the controller epoch check of ReplicaManager
     (KAFKA-1188, KIP-380).
@@ -42,13 +43,13 @@ class ControllerFence:
     def __init__(self, identity: Identity) -> None:
         self._identity = identity
         self.controller_epoch = 0
-        """The highest seen."""
+        """The highest epoch in a request."""
 
     def check(self, controller_epoch: int, broker_epoch: int) -> ErrorCode | None:
         """Return why a request is refused, or None and remember its controller's epoch.
 
-        A broker epoch above this one's is accepted: a controller may learn of a registration
-        before the broker does. One that is not stated is accepted too.
+        A broker epoch above this one's is accepted: the controller may know of a registration
+        before the broker does. A request without broker epoch is accepted too.
         """
         if self._is_stale(broker_epoch):
             return ErrorCode.STALE_BROKER_EPOCH
@@ -60,5 +61,5 @@ class ControllerFence:
     def _is_stale(self, broker_epoch: int) -> bool:
         if self._identity.is_registered:
             return broker_epoch != NO_EPOCH and broker_epoch < self._identity.broker_epoch
-        # The last registration has ended, so its very epoch is stale as well.
+        # The last registration has ended, so its epoch is stale too.
         return broker_epoch <= self._identity.broker_epoch

@@ -1,4 +1,4 @@
-"""What this broker tells clients about the cluster: the content of UpdateMetadata (key 6)."""
+"""The cluster as the controller last described it (UpdateMetadata, key 6), for clients."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -11,26 +11,26 @@ from ballast.model.brokers import Broker
 from ballast.model.ids import LEADER_DURING_DELETE, NO_LEADER, TopicPartition
 
 FILL_WAIT_S: Final = 5.0
-"""How long clients of a broker that has just started wait for the controller's first word."""
+"""How long clients of a broker that has just started wait for the first UpdateMetadata."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionMetadata:
-    """One partition as the controller last told it."""
+    """One partition in the last UpdateMetadata."""
 
     leader: int
     leader_epoch: int
     isr: tuple[int, ...]
     replicas: tuple[int, ...]
     offline_replicas: tuple[int, ...] = ()
-    """Replicas that the controller knows to be on failed disks."""
+    """Replicas on failed disks."""
 
 
 class MetadataCache:
     """Live brokers, and the partitions of every topic.
 
-    A change wakes whoever waits for it (`wait_until`). Nothing here is durable: the controller
-    sends all of it to a broker that starts.
+    `wait_until` waits for a change. Nothing here is durable: the controller sends everything to a
+    broker that starts.
     """
 
     def __init__(self) -> None:
@@ -39,9 +39,12 @@ class MetadataCache:
         self._topic_ids: dict[str, UUID] = {}
         self._waiters: dict[asyncio.Future[None], None] = {}
         self.is_filled = False
-        """Whether the controller has told what there is: only then is what is absent unknown."""
+        """Whether the controller has described the cluster: only then is an absent topic unknown.
+        """
         self.expects_partitions = False
-        """Set when there are partitions for sure: live brokers alone do not fill the cache then."""
+        """Set when the cluster certainly has partitions: live brokers alone do not fill the cache
+        then.
+        """
 
     @property
     def brokers(self) -> Mapping[int, Broker]:
@@ -59,14 +62,14 @@ class MetadataCache:
 
     @property
     def controller_id(self) -> int:
-        """The broker that clients are to send controller-bound requests to; -1 when none lives.
+        """The broker that clients send controller-bound requests to; -1 when none is alive.
 
         Every broker forwards them, so any would do; the lowest id is the same at each broker.
         """
         return min(self._brokers, default=NO_LEADER)
 
     def partition(self, partition: TopicPartition) -> PartitionMetadata | None:
-        """Return what is known of one partition."""
+        """Return the metadata of one partition."""
         return self._topics.get(partition.topic, {}).get(partition.partition)
 
     def is_led(self, topic: str, count: int) -> bool:
@@ -82,9 +85,9 @@ class MetadataCache:
         live_brokers: Iterable[Broker],
         topic_ids: Mapping[str, UUID],
     ) -> frozenset[TopicPartition]:
-        """Take an UpdateMetadata; return the partitions that it declared deleted.
+        """Apply an UpdateMetadata; return the partitions that it declares deleted.
 
-        The brokers replace those known; partitions not named stay as they are.
+        The brokers replace the present ones; partitions that are not named stay as they are.
         """
         self._brokers = {b.broker_id: b for b in sorted(live_brokers, key=lambda b: b.broker_id)}
         self._topic_ids.update(topic_ids)
@@ -110,11 +113,11 @@ class MetadataCache:
             self._topic_ids.pop(partition.topic, None)
 
     async def wait_until_filled(self) -> None:
-        """Wait for the controller's first word, for `FILL_WAIT_S` at most."""
+        """Wait for the first UpdateMetadata, for `FILL_WAIT_S` at most."""
         await self.wait_until(lambda: self.is_filled, FILL_WAIT_S)
 
     async def wait_until(self, reached: Callable[[], bool], timeout_seconds: float) -> bool:
-        """Wait until ``reached()`` holds after an update; return False when time ran out."""
+        """Wait until ``reached()`` holds after an update; return False at the timeout."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_seconds
         while not reached():

@@ -1,7 +1,7 @@
-"""Partitions that were just made: whoever asked for them is answered once they are led.
+"""Delays responses about new partitions until they have leaders.
 
-Kafka ``DelayedCreatePartitions``: a client can produce at once. What is not led when the client's
-time is up is REQUEST_TIMED_OUT, although it was made.
+Kafka ``DelayedCreatePartitions``: the client can produce at once. A topic without leaders at the
+client's timeout is REQUEST_TIMED_OUT, although it was created.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from ballast.broker.cluster.metadata_cache import MetadataCache
 from ballast.protocol.error_codes import ErrorCode
 
 Result = TypeVar("Result", bound=Any)
-"""A topic's part of an answer, with its ``name``, ``error_code`` and ``error_message``."""
+"""A topic's entry of a response, with ``name``, ``error_code`` and ``error_message``."""
 
 
 async def with_timeouts(
@@ -22,7 +22,7 @@ async def with_timeouts(
     expected: Mapping[str, int],
     timeout_s: float,
 ) -> tuple[Result, ...]:
-    """Wait until topics have as many led partitions as ``expected``; return what to answer."""
+    """Wait until topics have as many led partitions as ``expected``; return their results."""
     await metadata.wait_until(
         lambda: all(metadata.is_led(*item) for item in expected.items()), max(timeout_s, 0)
     )

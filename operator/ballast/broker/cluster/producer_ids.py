@@ -10,7 +10,7 @@ ALLOCATE_TIMEOUT_S: Final = 5.0
 
 
 class ProducerIds:
-    """Hands out ids that no other broker hands out, and that this one never does again."""
+    """Returns ids that are unique in the cluster."""
 
     def __init__(self, session: ZooKeeperSession, broker_id: int) -> None:
         self._session = session

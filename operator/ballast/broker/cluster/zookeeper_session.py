@@ -1,4 +1,4 @@
-"""The broker's present ZooKeeper session, as those see it who only want to use it."""
+"""The broker's present ZooKeeper session, for the components that use it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class ZooKeeperSession:
-    """Holds the store of the present session; while there is none, whoever needs it waits."""
+    """Holds the store of the present session; callers wait while there is none."""
 
     def __init__(self) -> None:
         self._store: BrokerStore | None = None
@@ -26,7 +26,7 @@ class ZooKeeperSession:
         return self._store
 
     def opened(self, store: BrokerStore) -> None:
-        """Take up a new session."""
+        """Set the store of a new session."""
         self._store = store
         self._available.set()
 
@@ -36,10 +36,10 @@ class ZooKeeperSession:
         self._available.clear()
 
     async def use(self, call: Callable[[BrokerStore], Awaitable[T]]) -> T:
-        """Make a call that may be made twice, again in the next session when one has expired.
+        """Make an idempotent call, again in the next session if the session expires.
 
-        It waits for as long as there is no session: a caller with a deadline sets its own. Raises
-        what the call raises, and `SessionExpired` after `MAX_SESSIONS`.
+        It waits while there is no session: callers set their own deadline. Raises what the call
+        raises, and `SessionExpired` after `MAX_SESSIONS`.
         """
         for _ in range(MAX_SESSIONS - 1):
             try:

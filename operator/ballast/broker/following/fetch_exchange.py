@@ -1,7 +1,7 @@
-"""A follower's requests to its leader, one at a time, whose answers come by callback.
+"""The requests of a follower to its leader, one at a time; responses arrive by callback.
 
-Small records are as slow as the way to the followers and back, so an answer is taken where it
-arrives: no task is made for a request, and none has to wake up for its answer.
+The latency of small acks=all records is the round trip to the followers, so a response is handled
+in the callback where it arrives: no task is created for a request, and none has to wake up.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from ballast.protocol.messages.records.fetch import FetchRequest, FetchResponse
 FETCH_VERSION: Final = 12
 
 Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
-"""Starts a coroutine as a task that its broker owns."""
+"""Starts a coroutine as a task of the broker."""
 
 
 class FetchExchange:
-    """Sends a fetch, and calls ``taken`` with the answer, or with why there is none.
+    """Sends a fetch, and calls ``taken`` with the response or an error.
 
     Needs a running event loop. A fetch that is not answered in time ends its connection.
     """
@@ -38,10 +38,10 @@ class FetchExchange:
         self._timer: asyncio.TimerHandle | None = None
         self._answer_due = 0.0
         self.is_under_way = False
-        """Whether a fetch is not answered yet."""
+        """Whether a fetch is in flight."""
 
     def send(self, request: FetchRequest) -> None:
-        """Send a fetch; the one before must have been answered."""
+        """Send a fetch; the previous one must have been answered."""
         assert not self.is_under_way, "one fetch at a time"
         self.is_under_way = True
         if not self._channel.exchange(request, FETCH_VERSION, self._answered):
@@ -52,11 +52,11 @@ class FetchExchange:
             self._timer = self._loop.call_at(self._answer_due, self._look_at_time)
 
     def give_up(self) -> None:
-        """Wait for an answer no longer: `Disconnected` comes instead."""
+        """Cancel the fetch in flight: its result is `Disconnected`."""
         self._channel.interrupt()
 
     async def close(self) -> None:
-        """Give up what is under way, and the connection; ``taken`` is not called any more."""
+        """Cancel the fetch in flight and close; ``taken`` is not called any more."""
         self._taken = _ignore
         if self._timer is not None:
             self._timer.cancel()
@@ -78,7 +78,7 @@ class FetchExchange:
         self._taken(outcome)
 
     def _look_at_time(self) -> None:
-        """One timer for all fetches: it is not set anew for each, and looks when it was sent."""
+        """Check the timeout: one timer serves all fetches, instead of one for each."""
         self._timer = None
         if not self.is_under_way or self._connecting is not None:
             return
@@ -89,4 +89,4 @@ class FetchExchange:
 
 
 def _ignore(_: FetchResponse | NetError) -> None:
-    """Stand in for the fetcher once it has ended."""
+    """Ignore responses after the end of the fetcher."""

@@ -1,9 +1,9 @@
-"""Records that a leader has sent and that are not appended yet, and when to ask on before they are.
+"""Records that were fetched and are not appended yet, and when the next fetch may precede them.
 
-A fetch tells the leader what the follower has, so in general it must not leave before the append.
-It may where it tells nothing: below the high watermark everything is acknowledged already, and no
-replica joins the ISR there. So a follower that is far behind asks for the next records, and writes
-the last ones while the leader sends.
+The offset of a fetch acknowledges everything below it, so in general a fetch must not be sent
+before the append. Below the high watermark this does not matter: all of that is acknowledged
+already, and no replica joins the ISR there. So a follower that is far behind requests the next
+records first, and writes the last ones while the leader sends.
 """
 
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ from ballast.replication.follower import FetchState
 
 
 class FetchedRecords(NamedTuple):
-    """One partition's part of an answer: whole batches, checked."""
+    """One partition's records of a response: whole batches, checked."""
 
     partition: Partition
     requested: FetchState
     records: memoryview
     batches: Sequence[tuple[int, BatchHeader]]
     high_watermark: int
-    """The leader's when it answered; it never goes back in a leader epoch."""
+    """The leader's when it answered; it never decreases within a leader epoch."""
     log_start_offset: int
 
     def state_after(self) -> FetchState:
-        """Return the state once the records are appended."""
+        """Return the state after the records are appended."""
         last = self.batches[-1][1]
         return self.requested.after_append(
             last.next_offset, last.partition_leader_epoch, self.high_watermark
@@ -34,7 +34,7 @@ class FetchedRecords(NamedTuple):
 
 
 def may_ask_on(fetched: Sequence[FetchedRecords]) -> bool:
-    """Whether the next fetch may leave before any of the records are appended.
+    """Whether the next fetch may be sent before any of the records are appended.
 
     Strictly below the high watermark: at it, the fetch would let the replica join the ISR.
     """

@@ -1,10 +1,10 @@
-"""One follower's connection to one leader: fetch, truncate where the logs diverge, append.
+"""Fetches from one leader: appends records, and truncates where the logs diverge.
 
-Every fetch is version 12 and carries the epoch of the follower's last record, so that the leader
-tells in the answer where the two logs part (KIP-595's truncation on fetch); a new leader epoch
-begins with such a fetch, and answers to requests of an older state are not taken (KAFKA-7786).
-A fetch names the partitions whose positions have changed since the one before (KIP-227), so that
-partitions at rest cost nothing. Work is per partition and answer, never per record.
+Every fetch is version 12 and carries the epoch of the follower's last record, so that the response
+says where the two logs diverge (KIP-595's truncation on fetch). A new leader epoch begins with such
+a fetch, and responses to requests of an older state are dropped (KAFKA-7786). A fetch names only
+the partitions whose positions have changed since the previous one (KIP-227), so that idle
+partitions cost nothing. Work is done per partition and response, never per record.
 """
 
 import asyncio
@@ -36,21 +36,21 @@ _SESSION_ERRORS: Final = frozenset(
 )
 
 THROTTLED_RETRY_S: Final = 0.1
-"""Wait when the quota holds back every partition that is ready."""
+"""Pause when the quota delays every partition that is ready."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """What of an answer cannot be done at once where it arrives."""
+    """The part of a response that cannot be handled where it arrives."""
 
     out_of_range: dict[TopicPartition, FetchState]
-    """Partitions whose range the leader has to be asked for."""
+    """Partitions for which the leader must be asked for the range of its log."""
     fetched: list[FetchedRecords]
     """Records that are not appended yet."""
 
 
 _Left = FetchResponse | NetError | _Rest | None
-"""What is left to the task: an answer, an error, a rest, or None when nothing is fetched."""
+"""Work for the task: a response, an error, a rest, or None when nothing is fetched."""
 
 
 class ReplicaFetcher:
@@ -65,19 +65,19 @@ class ReplicaFetcher:
         self._followed: dict[TopicPartition, FollowedPartition] = {}
         self._session: FollowerSession[TopicPartition, FetchPartition] = FollowerSession()
         self._requested: dict[TopicPartition, FetchState] = {}
-        """The states that the last fetch, and the session before it, were made from."""
+        """The states in the last fetch of the session and those before it."""
         self._changed: dict[TopicPartition, None] = {}
-        """Partitions that the next fetch may ask for in other words, or no more."""
+        """Partitions whose entry in the session may have to change."""
         self._left_out: dict[TopicPartition, None] = {}
-        """Partitions that are delayed or held back by the throttle."""
+        """Partitions that are delayed, by a back-off or by the throttle."""
         self._wake = asyncio.Event()
         self._exchange = FetchExchange(channel, spawn, self._answered)
         self._left: asyncio.Future[_Left] = asyncio.get_running_loop().create_future()
-        """What the task waits for, while answers are taken where they arrive."""
+        """The task waits for it, while responses are handled where they arrive."""
         self._is_busy = False
-        """Whether the task deals with something: an answer that arrives meanwhile is left to it."""
+        """Whether the task is working: a response that arrives meanwhile is left to it."""
         self._is_given_up = False
-        """Whether the fetch under way was given up, for one that asks for more."""
+        """Whether the fetch in flight was cancelled for one that requests more."""
 
     # -- which partitions -----------------------------------------------------------------------
 
@@ -87,9 +87,9 @@ class ReplicaFetcher:
         return not self._followed
 
     def add(self, partition: Partition) -> None:
-        """Fetch the partition too, in its present leader epoch."""
-        # The leader holds an answer back while nothing is new; a partition that is just beginning
-        # does not wait for that (up to ``replica.fetch.wait.max.ms``).
+        """Fetch a further partition, in its present leader epoch."""
+        # The leader delays a response while nothing is new; a partition that is just added must
+        # not wait for that (up to ``replica.fetch.wait.max.ms``).
         if (
             self._exchange.is_under_way
             and not self._is_given_up
@@ -104,7 +104,7 @@ class ReplicaFetcher:
         self._wake.set()
 
     def remove(self, name: TopicPartition) -> None:
-        """Fetch the partition no more."""
+        """Stop fetching the partition."""
         self._followed.pop(name, None)
         self._changed[name] = None
 
@@ -136,7 +136,7 @@ class ReplicaFetcher:
             await self._exchange.close()
 
     def _answered(self, outcome: FetchResponse | NetError) -> None:
-        """Take an answer where it arrives and ask on, unless that is for the task."""
+        """Handle a response where it arrives and send the next fetch, or leave it to the task."""
         if self._left.cancelled():
             return
         if self._is_busy or isinstance(outcome, NetError):
@@ -144,21 +144,21 @@ class ReplicaFetcher:
             return
         try:
             rest = self._take(outcome)
-            # The last partition may have gone with its disk just now, and the task with it.
+            # The last partition may just have gone offline with its disk, which ended the task.
             if not self._left.cancelled() and (rest is not None or not self._ask()):
                 self._left.set_result(rest)
         except Exception as error:  # noqa: BLE001  the task raises it, and the broker ends
             self._left.set_exception(error)
 
     def _look_again(self) -> None:
-        """Decide of each partition that may have changed whether it is fetched, and from where."""
+        """Decide for each changed partition whether it is fetched, and from where."""
         now = self._replicas.clock()
         throttles = self._replicas.throttles
         names, self._changed = self._changed, {}
         names.update(self._left_out)
         is_any_throttled = throttles.follower.covers_any
         if is_any_throttled:
-            # Whom the throttle holds back depends on the time.
+            # Which partitions the throttle delays depends on the time.
             names |= dict.fromkeys(self._followed)
         for name in names:
             followed = self._followed.get(name)
@@ -212,7 +212,7 @@ class ReplicaFetcher:
         self._exchange.send(fetch_request(self._replicas, self._session.next_fetch()))
 
     def _take(self, response: FetchResponse) -> _Rest | None:
-        """Take an answer; return what of it the task has to do, with records not appended then."""
+        """Handle a response; return what the task has to do, if records were not appended."""
         if response.error_code != ErrorCode.NONE:
             self._refused(response.error_code)
             return None
@@ -246,16 +246,16 @@ class ReplicaFetcher:
         return not any(throttle.covers(part.partition.name) for part in fetched)
 
     def _refused(self, code: int) -> None:
-        """Begin a new session after an error code of a whole answer.
+        """Begin a new session after an error code of the whole response.
 
-        At once where the leader no longer has the session: a fetch of all partitions needs none.
+        At once if the leader no longer has the session: a fetch of all partitions needs none.
         """
         self._session.failed(is_unknown=code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         if code not in _SESSION_ERRORS:
             self._delay_all()
 
     async def _ask_on(self, fetched: Sequence[FetchedRecords]) -> None:
-        """Send the next fetch as it will be once ``fetched`` is appended."""
+        """Send the next fetch with the state after ``fetched`` is appended."""
         self._look_again()
         for part in fetched:
             name = part.partition.name
@@ -265,7 +265,7 @@ class ReplicaFetcher:
         if not self._session.wants_any:
             return
         self._send()
-        # The transport hands the request to the socket at the end of a turn of the loop.
+        # The transport writes the request to the socket at the end of a turn of the loop.
         await asyncio.sleep(0)
         await asyncio.sleep(0)
 
@@ -274,7 +274,7 @@ class ReplicaFetcher:
     def _sort(
         self, response: FetchResponse
     ) -> tuple[dict[TopicPartition, FetchState], list[FetchedRecords]]:
-        """Take all of an answer but its records.
+        """Handle a response except for its records.
 
         Returns the partitions that were out of the leader's range, and the records.
         """
@@ -311,14 +311,14 @@ class ReplicaFetcher:
     def _current(
         self, name: TopicPartition, requested: FetchState | None
     ) -> FollowedPartition | None:
-        """Return the partition if it is still as it was when the request was made."""
+        """Return the partition if its state has not changed since the request."""
         followed = self._followed.get(name)
         if followed is None or requested is None or not followed.state.matches(requested):
             return None
         return followed
 
     async def _find_range(self, name: TopicPartition, requested: FetchState) -> None:
-        """Get back into the leader's range after OFFSET_OUT_OF_RANGE."""
+        """Return into the range of the leader's log after OFFSET_OUT_OF_RANGE."""
         replica_id = self._replicas.identity.broker_id
         try:
             found = await leader_range(self._channel, replica_id, name, requested.leader_epoch)

@@ -14,11 +14,11 @@ from ballast.model.brokers import Broker, Endpoint
 from ballast.model.ids import TopicPartition
 
 FetcherKey = tuple[int, Endpoint, int]
-"""Leader's id and address, and one of ``num.replica.fetchers`` slots."""
+"""Id and address of the leader, and one of ``num.replica.fetchers`` slots."""
 
 
 class FetcherManager:
-    """Starts a fetcher when a leader is followed first, and ends it with its last partition."""
+    """Starts a fetcher for the first partition of a leader, and ends it with the last one."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class FetcherManager:
         self._followed[partition.name] = key
 
     def unfollow(self, name: TopicPartition) -> None:
-        """Fetch the partition no more; an answer that is under way is not taken."""
+        """Stop fetching the partition; a response in flight is dropped."""
         key = self._followed.pop(name, None)
         if key is None:
             return
@@ -70,13 +70,13 @@ class FetcherManager:
             await asyncio.wait((task,))
 
     def lag(self, name: TopicPartition) -> int:
-        """Return how far a followed partition lags behind its leader's high watermark.
+        """Return how many offsets a partition lags behind its leader's high watermark.
 
-        0 when the leader has not been heard of yet.
+        0 before the first response of the leader.
         """
         key = self._followed.get(name)
         return self._running[key][0].lag(name) if key is not None else 0
 
     def max_lag(self) -> int:
-        """Return the offsets that the slowest followed partition lags behind its leader."""
+        """Return the largest lag of a followed partition."""
         return max((fetcher.max_lag() for fetcher, _ in self._running.values()), default=0)

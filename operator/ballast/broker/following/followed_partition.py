@@ -1,6 +1,6 @@
-"""One partition of a fetcher: where it is fetched from next, and what an answer does to its log.
+"""One partition of a fetcher: its position, and the effect of a response on its log.
 
-What the log refuses, and what the leader refuses, delays the partition; nothing here raises.
+An error of the log or of the leader delays the partition; nothing here raises.
 """
 
 import logging
@@ -27,7 +27,7 @@ from ballast.storage.log.append_validation import check_fetched
 log = logging.getLogger(__name__)
 
 LEADER_RETRY_MS: Final = 50
-"""Wait when the leader has not heard of its epoch yet: the controller is telling it now."""
+"""Pause while the leader does not know its epoch yet: its LeaderAndIsr is on the way."""
 
 _SOON: Final = frozenset(
     {
@@ -39,10 +39,10 @@ _SOON: Final = frozenset(
 
 
 class FollowedPartition:
-    """A partition that is fetched, from the end of its log and in its present leader epoch on.
+    """A partition that is fetched from the end of its log, in its present leader epoch.
 
-    A replica in the ISR begins as one without lag: a throttle must not hold back what acks=all
-    waits for (Kafka's does, until the first answer in the new epoch).
+    A replica in the ISR starts with lag 0, so that a throttle does not delay what acks=all waits
+    for (Kafka's does, until the first response in the new epoch).
     """
 
     __slots__ = ("_leader_id", "_refusal", "_replicas", "asked", "partition", "state")
@@ -51,7 +51,7 @@ class FollowedPartition:
         self._replicas = replicas
         self._leader_id = leader_id
         self._refusal: int = ErrorCode.NONE
-        """The leader's last word, so that a refusal is logged once and not at each retry."""
+        """The last error of the leader, so that it is logged once and not at each retry."""
         self.partition = partition
         self.state = FetchState(
             leader_epoch=partition.leader_epoch,
@@ -60,7 +60,7 @@ class FollowedPartition:
             lag=0 if partition.is_in_sync else None,
         )
         self.asked = asked_for(replicas, partition, self.state)
-        """``state`` as a request says it."""
+        """``state`` in the form of a request."""
 
     @property
     def name(self) -> TopicPartition:
@@ -68,7 +68,7 @@ class FollowedPartition:
         return self.partition.name
 
     def take(self, data: PartitionData) -> FetchedRecords | None:
-        """Take an answer without error; return the records, checked and not yet appended."""
+        """Handle a response without error; return the records, checked and not appended."""
         self._refusal = ErrorCode.NONE
         diverging = data.diverging_epoch
         try:
@@ -91,7 +91,7 @@ class FollowedPartition:
         return None
 
     def append(self, fetched: FetchedRecords) -> int:
-        """Append records; return their size in bytes, 0 if they could not be appended."""
+        """Append records; return their size in bytes, 0 if that failed."""
         try:
             self.partition.log.append_as_follower(
                 fetched.records, batches=fetched.batches, now_ms=self._replicas.wall_clock_ms()
@@ -105,7 +105,7 @@ class FollowedPartition:
         return size
 
     def refused(self, code: int) -> None:
-        """Wait after an error code of the leader's."""
+        """Delay the partition after an error code of the leader."""
         if code != self._refusal:
             log.info(
                 "%s: broker %d refused the fetch in epoch %d: error %d",
@@ -121,7 +121,7 @@ class FollowedPartition:
             self.delay()
 
     def take_range(self, start: int, end: int) -> None:
-        """Get back into the range of the leader's log, after OFFSET_OUT_OF_RANGE."""
+        """Return into the range of the leader's log, after OFFSET_OUT_OF_RANGE."""
         partition = self.partition
         action = after_out_of_range(start, end, partition.log.log_end_offset)
         log.info("%s: out of the leader's range %d..%d: %s", self.name, start, end, action)
@@ -135,12 +135,12 @@ class FollowedPartition:
             return
         self._truncated()
         if action == OutOfRangeAction():
-            # The range has moved meanwhile, or the leader's epochs do not reach back: ask anew,
+            # The range has moved meanwhile, or the leader's epochs do not reach back: ask again,
             # but not at once.
             self.delay()
 
     def delay(self) -> None:
-        """Wait for ``replica.fetch.backoff.ms``."""
+        """Delay the partition for ``replica.fetch.backoff.ms``."""
         backoff_ms = self._replicas.config.replica_fetch_backoff_ms
         self.state = self.state.delayed(self._replicas.clock(), backoff_ms)
 
@@ -153,7 +153,7 @@ class FollowedPartition:
         self._truncated()
 
     def _cut(self, offset: int) -> None:
-        # A batch that begins below the offset is cut whole, a segment's first at the furthest.
+        # A batch that begins below the offset is removed whole.
         begin = self.partition.log.segments.following(offset)[0].base_offset
         self._replicas.log_dirs.lower_cleaner_offset(self.name, min(offset, begin))
         self.partition.truncate(offset)
@@ -167,7 +167,7 @@ class FollowedPartition:
         end = self.partition.log.log_end_offset
         self._move(self.state.after_append(end, _last_epoch(self.partition), high_watermark))
         if self.asked.log_start_offset != self.partition.log.log_start_offset:
-            # A leader that deletes records waits for the word that they are gone here too.
+            # DeleteRecords on the leader waits until this replica has deleted the records too.
             self.asked = asked_for(self._replicas, self.partition, self.state)
 
     def _failed(self, error: StorageError | RecordsError) -> None:
@@ -177,12 +177,12 @@ class FollowedPartition:
         self.delay()
 
     def _move(self, state: FetchState) -> None:
-        # Equal positions are asked for in the same words: an idle partition costs nothing here.
+        # Equal positions give an equal request: an idle partition costs nothing here.
         if not state.matches(self.state):
             self.asked = asked_for(self._replicas, self.partition, state)
         self.state = state
 
 
 def _last_epoch(partition: Partition) -> int:
-    """Return the epoch of the last record; an epoch begun without records says nothing."""
+    """Return the epoch of the last record; epochs without records do not count."""
     return partition.log.leader_epochs.epoch_at(partition.log.log_end_offset - 1)

@@ -1,4 +1,4 @@
-"""The words of a follower's fetch: what it asks of its leader, and how much of it at once."""
+"""The fetch requests of a follower: positions, and how many bytes at once."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -17,15 +17,15 @@ from ballast.replication.follower import FetchState
 from ballast.replication.follower_session import SessionFetch
 
 CATCH_UP_FACTOR: Final = 2
-"""How many times ``replica.fetch.max.bytes`` a replica asks for that is behind and not throttled.
+"""How many times ``replica.fetch.max.bytes`` a lagging replica without throttle requests.
 
-The round trip between two answers is what bounds catching up. A throttled replica asks for no more
-than Kafka's would: a throttle is no finer than one answer.
+The round trip between two responses bounds the rate of catching up. A throttled replica requests as
+much as in Kafka, because a throttle is no finer than one response.
 """
 
 
 def asked_for(replicas: ReplicaManager, partition: Partition, state: FetchState) -> FetchPartition:
-    """Return one partition's part of a fetch in ``state``."""
+    """Return one partition's entry of a fetch in ``state``."""
     return FetchPartition(
         partition=partition.name.partition,
         current_leader_epoch=state.leader_epoch,
@@ -37,7 +37,7 @@ def asked_for(replicas: ReplicaManager, partition: Partition, state: FetchState)
 
 
 def max_bytes(replicas: ReplicaManager, name: TopicPartition, state: FetchState) -> int:
-    """Return how many bytes of a partition to ask for."""
+    """Return how many bytes of a partition to request."""
     usual = replicas.config.replica_fetch_max_bytes
     if state.lag == 0 or replicas.throttles.follower.covers(name):
         return usual

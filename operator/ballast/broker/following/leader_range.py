@@ -1,4 +1,4 @@
-"""Asking a leader for the range of its log, after it said that an offset lies outside."""
+"""Asks a leader for the range of its log, after OFFSET_OUT_OF_RANGE."""
 
 from typing import Final
 

@@ -1,15 +1,15 @@
-"""Learning from other brokers who leads now, while ZooKeeper does not answer this one.
+"""Finds newer leaders by asking other brokers, while ZooKeeper does not answer this one.
 
-A broker that is cut off from ZooKeeper alone loses its leaderships, and the controller tells it
-nothing, since it takes it for dead. It can acknowledge nothing then (see `produce`), and its
-clients would wait for it until their requests time out, for as long as the cut lasts: their
-metadata may come from this broker too. (In Kafka that is so.)
+A broker that is cut off from ZooKeeper alone loses its leaderships, and gets no request of the
+controller, which takes it for dead. It cannot acknowledge acks=all then (see `produce`), and its
+clients would wait until their requests time out, for as long as the broker is cut off, because
+their metadata may come from this broker too. (In Kafka that is so.)
 
-Its followers have left for the new leader. So when records wait for a member of the ISR that does
-not fetch, and the registration is uncertain, the broker asks another one for its metadata. A leader
-epoch above its own there was written by a controller: the broker stops leading, which answers what
-waits with NOT_LEADER_OR_FOLLOWER, and names the new leader to its clients. It follows that leader
-when the controller has told it to. Without such evidence nothing changes.
+Its followers have switched to the new leader. So when records wait for a member of the ISR that
+does not fetch, and the registration is uncertain, the broker requests the metadata of another one.
+A controller wrote any leader epoch there that is above its own: the broker stops leading, which
+answers waiting requests with NOT_LEADER_OR_FOLLOWER, and names the new leader to its clients. It
+follows that leader after LeaderAndIsr. Without such evidence nothing changes.
 """
 
 import asyncio
@@ -36,17 +36,17 @@ log = logging.getLogger(__name__)
 PERIOD_S: Final = 0.5
 ASK_TIMEOUT_S: Final = 2.0
 VERSION: Final = 9
-"""Of the Metadata request; leader epochs are told since version 7."""
+"""Of the Metadata request; leader epochs are in it since version 7."""
 
 MAX_TOPICS: Final = 200
-"""Topics asked for at once; others have their turn when these are settled."""
+"""Topics in one request; others follow when these are settled."""
 
 QUIET_FETCHES: Final = 2
-"""A member of the ISR that lets so many of its fetches fall due is missed."""
+"""A member of the ISR that misses this many of its fetches counts as not fetching."""
 
 
 class NewerLeaders:
-    """Finds out which partitions led here are led by others in a newer epoch."""
+    """Determines which partitions led here are led by others in a newer epoch."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class NewerLeaders:
         is_certain: Callable[[], bool],
         rng: random.Random,
     ) -> None:
-        """Make it; ``is_certain`` tells whether ZooKeeper has confirmed the registration."""
+        """Make it; ``is_certain`` as `Registration.is_certain`."""
         self._replicas = replicas
         self._replica_roles = replica_roles
         self._open_channel = open_channel
@@ -64,7 +64,7 @@ class NewerLeaders:
         self._random = rng
 
     async def run(self) -> None:
-        """Look and ask until cancelled."""
+        """Check and ask until cancelled."""
         while True:
             await asyncio.sleep(PERIOD_S)
             if self._is_certain():
@@ -115,7 +115,7 @@ class NewerLeaders:
             channel.abort()
 
     def take(self, answer: MetadataResponse) -> None:
-        """Stop leading what another broker leads in a newer epoch, and name that leader."""
+        """Stop leading what another broker leads in a newer epoch, and record that leader."""
         replicas = self._replicas
         newer: dict[TopicPartition, PartitionMetadata] = {}
         for topic in answer.topics:

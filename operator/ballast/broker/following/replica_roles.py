@@ -1,4 +1,4 @@
-"""Carrying out what the controller says about replicas: LeaderAndIsr (4) and StopReplica (5).
+"""Executes the controller's requests about replicas: LeaderAndIsr (4) and StopReplica (5).
 
 Rules (Kafka 2.8 ReplicaManager, with KAFKA-13972):
 
@@ -8,11 +8,11 @@ Rules (Kafka 2.8 ReplicaManager, with KAFKA-13972):
 | StopReplica  | not below the replica's, or not stated, or -2   | FENCED_LEADER_EPOCH 74    |
 
 A replica that was lost with its log directory is KAFKA_STORAGE_ERROR, whatever the epoch. So is
-LeaderAndIsr for one that is missing (see `missing_replicas`), as long as the ISR names it, and for
-one that is damaged, as long as others can do without it (see `damaged_replicas`).
+LeaderAndIsr for one that is missing (see `missing_replicas`), while it is in the ISR, and for one
+that is damaged, while another replica can lead (see `damaged_replicas`).
 
-A replica is deleted by StopReplica(delete), or because UpdateMetadata says that the partition does
-without it (`strays`); never because it is not mentioned.
+A replica is deleted by StopReplica(delete), or because UpdateMetadata shows that it is not assigned
+any more (`strays`); never because it is not mentioned.
 """
 
 import logging
@@ -38,19 +38,19 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeadershipChange:
-    """How one replica here is led from now on."""
+    """The new leader, ISR and assignment of one replica."""
 
     name: TopicPartition
     topic_id: UUID | None
     state: LeaderAndIsr
     assignment: ReplicaAssignment
     is_new: bool
-    """Whether the replica was never here before, for all that the controller knows."""
+    """Whether the controller considers the replica new, so that it has no log yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaStop:
-    """One replica to stop, and maybe to delete."""
+    """One replica to stop, and possibly to delete."""
 
     name: TopicPartition
     leader_epoch: int
@@ -58,7 +58,7 @@ class ReplicaStop:
 
 
 class ReplicaStateHandler:
-    """Gives the replicas on this broker their roles."""
+    """Makes the replicas of this broker leaders or followers, and stops them."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class ReplicaStateHandler:
         fetchers: FetcherManager,
         role_changed: Callable[[TopicPartition], None],
     ) -> None:
-        """Make it; ``role_changed`` is told of each replica whose role may have changed."""
+        """Make it; ``role_changed`` is called for each replica whose role may have changed."""
         self._replicas = replicas
         self._fetchers = fetchers
         self._role_changed = role_changed
@@ -75,9 +75,9 @@ class ReplicaStateHandler:
     def take(
         self, changes: Iterable[LeadershipChange], live_leaders: Mapping[int, Broker]
     ) -> dict[TopicPartition, ErrorCode]:
-        """Carry out a LeaderAndIsr; return the outcome of each partition."""
+        """Execute a LeaderAndIsr; return the outcome of each partition."""
         listed = list(changes)
-        # All at once, as each write of what is missing is a flush.
+        # In one call, because each write of the missing replicas is a flush.
         self._replicas.missing.verify({c.name: () if c.is_new else c.state.isr for c in listed})
         return {
             change.name: self._outcome(change.name, partial(self._take, change, live_leaders))
@@ -101,7 +101,7 @@ class ReplicaStateHandler:
                 raise PartitionError(ErrorCode.STALE_CONTROLLER_EPOCH)
         partition = replicas.host(change.name, is_new=is_new)
         partition.take_topic_id(change.topic_id)
-        # The old epoch's fetches end before the role changes: none of their answers is taken.
+        # Fetches of the old epoch end before the role changes; their responses are dropped.
         self._fetchers.unfollow(change.name)
         if change.state.leader == broker_id:
             partition.lead(change.state, change.assignment, replicas.clock())
@@ -124,9 +124,9 @@ class ReplicaStateHandler:
         self._role_changed(change.name)
 
     def _renew_if_damaged(self, change: LeadershipChange) -> bool:
-        """Return whether the damaged log of a replica was deleted, for an empty one to follow.
+        """Return whether a damaged log was deleted, so that an empty one may follow.
 
-        Raises `PartitionError` (KAFKA_STORAGE_ERROR) for one that must not take this role.
+        Raises `PartitionError` (KAFKA_STORAGE_ERROR) for a replica that must not take this role.
         """
         damaged = self._replicas.damaged
         if change.name not in damaged:
@@ -140,7 +140,7 @@ class ReplicaStateHandler:
         return verdict is Verdict.RENEW
 
     def find_leaders(self) -> None:
-        """Follow leaders that were unknown when they were named; call it when metadata changed."""
+        """Follow leaders that were not known at LeaderAndIsr; call it after UpdateMetadata."""
         for partition in self._replicas.partitions.values():
             if partition.view is not None or self._fetchers.is_followed(partition.name):
                 continue
@@ -149,13 +149,13 @@ class ReplicaStateHandler:
                 self._fetchers.follow(partition, leader)
 
     def stop(self, stops: Iterable[ReplicaStop]) -> dict[TopicPartition, ErrorCode]:
-        """Carry out a StopReplica; return the outcome of each partition."""
+        """Execute a StopReplica; return the outcome of each partition."""
         listed = list(stops)
         self._replicas.missing.forget(stop.name for stop in listed if stop.delete)
         return {stop.name: self._outcome(stop.name, partial(self._stop, stop)) for stop in listed}
 
     def _outcome(self, name: TopicPartition, act: Callable[[], None]) -> ErrorCode:
-        """Do something to one replica and return what to answer."""
+        """Change one replica and return the error code for the response."""
         try:
             act()
         except PartitionError as error:
@@ -167,12 +167,12 @@ class ReplicaStateHandler:
         return ErrorCode.NONE
 
     def _check_online(self, name: TopicPartition) -> None:
-        """Raise `PartitionError` for a lost replica, whatever the epoch (the controller asks)."""
+        """Raise `PartitionError` for a lost replica, whatever the epoch."""
         if self._replicas.is_offline(name):
             raise PartitionError(ErrorCode.KAFKA_STORAGE_ERROR)
 
     def give_up(self, name: TopicPartition) -> None:
-        """Stop leading what another broker is known to lead in a newer epoch."""
+        """Stop leading what another broker leads in a newer epoch."""
         partition = self._replicas.partitions.get(name)
         if partition is None or partition.view is None:
             return
@@ -182,7 +182,7 @@ class ReplicaStateHandler:
         self._role_changed(name)
 
     def _lost(self, name: TopicPartition) -> None:
-        """End what goes on with a replica that went with its log directory."""
+        """End the activity of a replica that went offline with its log directory."""
         self._fetchers.unfollow(name)
         self._replicas.purgatories.role_changed(name)
         self._role_changed(name)

@@ -1,9 +1,9 @@
-"""Replicas that were taken away while this broker could not hear it.
+"""Stray replicas: they were removed from the assignment while this broker was unreachable.
 
-A controller tells a removed replica's broker to delete it, and keeps trying for as long as it is
-the controller; its successor does not know of it any more, because the assignment no longer names
-the replica. The broker finds such replicas itself when the new controller describes the cluster
-(KAFKA-13972, KAFKA-1074).
+A controller sends StopReplica for a removed replica, and retries while it is the controller. Its
+successor does not know of the replica any more, because the assignment no longer names it. The
+broker finds stray replicas itself when the new controller describes the cluster (KAFKA-13972,
+KAFKA-1074).
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,12 +17,12 @@ from ballast.model.ids import TopicPartition
 def find_strays(
     replicas: ReplicaManager, described: Mapping[TopicPartition, PartitionMetadata]
 ) -> Iterator[ReplicaStop]:
-    """Yield the replicas here that the partitions as ``described`` do without.
+    """Yield the replicas here that are not needed according to ``described``.
 
-    Both assignment and ISR must do without it, in a leader epoch above the one that the replica was
-    last told of: then a controller took it out of the ISR after the whole target had caught up, and
-    no leader can take it back in without telling it a newer epoch first. Call it only for what a
-    controller that is not fenced has sent.
+    Neither assignment nor ISR may name the replica, in a leader epoch above the one that the
+    replica knows. Then a controller removed it from the ISR after all target replicas had caught
+    up, and no leader can add it again without a newer epoch. Call it only for a request of a
+    controller that is not fenced.
     """
     broker_id = replicas.identity.broker_id
     for name, metadata in described.items():

@@ -68,7 +68,8 @@ class PendingResponse:
     def _complete(self, future: asyncio.Future[Any]) -> None:
         self._future = None
         if self._coroutine is not None:
-            self._coroutine.close()  # A task that is cancelled before its first step never awaits it.
+            # A task that is cancelled before its first step never awaits it.
+            self._coroutine.close()
             self._coroutine = None
         if future.cancelled():
             self._taker.fail("a request was cancelled")

@@ -108,7 +108,7 @@ def test_a_reader_must_take_something() -> None:
     assert overdue(liveness, 169, unsent=500) is None
     assert overdue(liveness, 169, unsent=499) is None
     assert overdue(liveness, 228, unsent=499) is None
-    assert overdue(liveness, 229, unsent=499) == "the client does not read its answers"
+    assert overdue(liveness, 229, unsent=499) == "the client does not read its responses"
     liveness.write_resumed(229)
     assert overdue(liveness, 229, unsent=499) is None
 
