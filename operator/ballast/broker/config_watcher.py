@@ -1,4 +1,4 @@
-"""Keeps `DynamicConfigs` as ZooKeeper has them, and hands on what follows from a change."""
+"""Keeps `DynamicConfigs` up to date with ZooKeeper, and applies the effects of a change."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from ballast.znodes.errors import ZnodeError
 log = logging.getLogger(__name__)
 
 RETRY_S: Final = 0.5
-"""Pause before configs are read again that could not be read."""
+"""Pause before configs that could not be read are read again."""
 
 LEADER_THROTTLE: Final = "leader.replication.throttled"
 FOLLOWER_THROTTLE: Final = "follower.replication.throttled"
@@ -28,7 +28,7 @@ def _nothing() -> None:
 
 
 class ConfigWatcher:
-    """Reads the overrides of this broker and of hosted topics, at first and after each change."""
+    """Reads the overrides of this broker and of hosted topics, at the start and after changes."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class ConfigWatcher:
         self._changes = asyncio.Event()
         self._reread = False
         self.on_broker_change: Callable[[], None] = _nothing
-        """Called when what is in force of the broker's own properties may have changed."""
+        """Called when effective properties of the broker may have changed."""
 
     async def load(self, store: BrokerStore, topics: Collection[str]) -> None:
-        """Begin to watch in a new session, and read everything anew.
+        """Set watches in a new session, and read everything again.
 
         Raises `ZooKeeperError`.
         """
@@ -68,7 +68,7 @@ class ConfigWatcher:
                 await asyncio.sleep(RETRY_S)
 
     def take_topic(self, topic: str, values: Mapping[str, str]) -> None:
-        """Take up a topic's overrides that this broker has just written, if it hosts the topic."""
+        """Apply a topic's overrides that this broker has just written, if it hosts the topic."""
         if self._configs.knows_topic(topic):
             self._configs.set_topic(topic, values)
             self._throttle(topic)
@@ -83,7 +83,7 @@ class ConfigWatcher:
             try:
                 await self._follow(store)
             except ZooKeeperError as error:
-                # Which changes were seen is no longer known: everything is read once more.
+                # It is not known which changes were missed, so everything is read again.
                 log.info("configs are read again: %r", error)
                 self._reread = True
                 await asyncio.sleep(RETRY_S)

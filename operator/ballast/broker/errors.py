@@ -1,10 +1,10 @@
-"""What can go wrong in a broker.
+"""Errors of a broker.
 
 BrokerError
 ├── StartupRefused           the broker must not run on this disk or under this id
-├── ControllerUnavailable    no controller has answered within the wait allowed
-├── ProduceFailed            a produce request that wants no answer has failed
-├── LoadNotWritten           samples of load found nobody who took them
+├── ControllerUnavailable    no controller has answered in time
+├── ProduceFailed            a produce request with acks=0 has failed
+├── LoadNotWritten           samples of load could not be written
 └── PartitionError           one partition's part of a request is answered with an error code
 """
 
@@ -20,10 +20,10 @@ class StartupRefused(BrokerError):
 
 
 class ControllerUnavailable(BrokerError):
-    """No elected controller has answered within the wait allowed.
+    """No elected controller has answered in time.
 
-    ``code`` tells the client: NOT_CONTROLLER (nothing was sent) or REQUEST_TIMED_OUT (it may have
-    been carried out).
+    ``code`` is for the client: NOT_CONTROLLER (nothing was sent) or REQUEST_TIMED_OUT (the request
+    may have been executed).
     """
 
     def __init__(self, code: ErrorCode) -> None:
@@ -41,8 +41,8 @@ class PartitionError(BrokerError):
 
 
 class ProduceFailed(BrokerError):
-    """A produce request with acks=0 failed: closing the connection is the only way to say so."""
+    """A produce request with acks=0 failed: only closing the connection can report that."""
 
 
 class LoadNotWritten(BrokerError):
-    """Samples of load could not be written: there is no topic or leader, or it refused them."""
+    """Samples of load could not be written: no topic, no leader, or an error of the leader."""

@@ -1,4 +1,4 @@
-"""The gauges of a broker: what is read from its parts at each scrape."""
+"""The gauges of a broker: values that are read from its components at each scrape."""
 
 from functools import partial
 
@@ -26,7 +26,7 @@ def add_gauges(context: BrokerContext, server: Server) -> None:
     gauge("partition_count", "Replicas here.", lambda: len(replicas.partitions))
     gauge(
         "under_replicated_partitions",
-        "Partitions led here whose ISR lacks a replica.",
+        "Partitions led here with fewer in-sync replicas than replicas.",
         lambda: sum(1 for p in replicas.leading() if p.view and p.view.is_under_replicated),
     )
     gauge(
@@ -55,7 +55,7 @@ def add_gauges(context: BrokerContext, server: Server) -> None:
     )
     gauge(
         "loop_lag_seconds",
-        "How late the event loop was at most in the last minute.",
+        "Largest lag of the event loop in the last minute.",
         lambda: context.loop_lag.seconds,
     )
     gauge(
@@ -65,12 +65,12 @@ def add_gauges(context: BrokerContext, server: Server) -> None:
     )
     gauge(
         "missing_replicas",
-        "Replicas in an ISR that went with their disk: they take no role.",
+        "Replicas in an ISR that were lost with their disk: they take no role.",
         lambda: len(replicas.missing),
     )
     gauge(
         "damaged_logs",
-        "Logs here whose bytes have rotten: they are copied anew where others have them.",
+        "Damaged logs: they are copied from an in-sync replica where there is one.",
         lambda: len(replicas.damaged),
     )
     _add_replication_gauges(context)
@@ -109,7 +109,7 @@ def _add_replication_gauges(context: BrokerContext) -> None:
     )
     gauge(
         "throttled_topics",
-        "Topics here of which a list of throttled replicas is set.",
+        "Topics with a list of throttled replicas.",
         lambda: len(replicas.throttles.topics),
     )
 
@@ -118,22 +118,22 @@ def _add_log_gauges(context: BrokerContext) -> None:
     replicas, gauge = context.replicas, context.metrics.gauge
     gauge(
         "producer_ids",
-        "Idempotent producers that the logs here remember.",
+        "Idempotent producers with state in the logs.",
         lambda: sum(len(log.producers) for log in replicas.log_dirs.logs.values()),
     )
     gauge(
         "log_cleaner_max_dirty_ratio",
-        "Largest part of a compacted log that was dirty at the last look.",
+        "Largest dirty ratio of a compacted log at the last check.",
         lambda: context.log_cleaner.max_dirty_ratio,
     )
     gauge(
         "log_cleaner_idle_seconds",
-        "Time since the cleaner last looked through the logs.",
+        "Time since the cleaner last checked all logs.",
         lambda: context.log_cleaner.idle_s,
     )
     gauge(
         "uncleanable_logs",
-        "Logs that are not compacted any more, for a batch that cannot be opened.",
+        "Logs that are not compacted, because a batch cannot be decoded.",
         lambda: context.log_cleaner.uncleanable_count,
     )
     gauge(
@@ -177,7 +177,7 @@ def _add_purgatory_gauges(context: BrokerContext) -> None:
     )
     gauge(
         "waits_refused",
-        "Requests answered at once because their connection had more waits than its share.",
+        "Requests answered at once because their connection exceeded its share of waits.",
         lambda: context.waits.refused,
     )
     gauge(
@@ -192,13 +192,13 @@ def _add_purgatory_gauges(context: BrokerContext) -> None:
     )
     gauge(
         "fetch_session_evictions",
-        "Fetch sessions that gave way to others since the start.",
+        "Fetch sessions that were evicted for others since the start.",
         lambda: purgatories.sessions.evictions,
     )
 
 
 def _add_group_gauges(context: BrokerContext) -> None:
-    """Add what Kafka's ``GroupMetadataManager`` shows, and the sizes of its purgatories."""
+    """Add the metrics of Kafka's ``GroupMetadataManager``, and the sizes of its purgatories."""
     coordinator, purgatories, gauge = (
         context.groups.coordinator,
         context.groups.purgatories,
@@ -227,7 +227,7 @@ def _add_group_gauges(context: BrokerContext) -> None:
     )
     gauge(
         "heartbeat_purgatory_size",
-        "Members of groups that heartbeats are expected from.",
+        "Members of groups whose heartbeats are expected.",
         lambda: purgatories.heartbeats.delayed_count,
     )
 
@@ -236,9 +236,13 @@ def _add_server_gauges(context: BrokerContext, server: Server) -> None:
     gauge, counters = context.metrics.gauge, server.counters
     gauge("connections_accepted", "Connections accepted.", lambda: counters.accepted)
     gauge("connections_refused", "Connections over a limit.", lambda: counters.refused)
-    gauge("connections_timed_out", "Connections closed for silence.", lambda: counters.timed_out)
+    gauge(
+        "connections_timed_out",
+        "Connections closed because they were idle or stalled.",
+        lambda: counters.timed_out,
+    )
     gauge("requests", "Requests read.", lambda: counters.requests)
-    gauge("requests_malformed", "Requests that cannot be read.", lambda: counters.malformed)
+    gauge("requests_malformed", "Requests that cannot be decoded.", lambda: counters.malformed)
     gauge("requests_failed", "Requests whose handler failed.", lambda: counters.handler_errors)
     gauge("connections", "Open connections.", lambda: server.connection_count)
     gauge("broker_epoch", "Epoch of the registration.", lambda: context.identity.broker_epoch)

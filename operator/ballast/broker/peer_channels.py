@@ -7,7 +7,7 @@ from ballast.net.client.channel import BrokerChannel, ChannelOptions
 
 
 class PeerChannels:
-    """Opens channels; whoever asks for one closes it."""
+    """Opens channels; the caller closes them."""
 
     def __init__(self, config: BrokerConfig) -> None:
         self._config = config
@@ -22,7 +22,7 @@ class PeerChannels:
         return self._channel(leader, ADMIN_CLIENT_ID, self._config.request_timeout_ms)
 
     def metadata(self, peer: Broker) -> BrokerChannel:
-        """Return a channel for asking what ``peer`` knows of the cluster."""
+        """Return a channel for requesting the metadata of ``peer``."""
         name = f"broker-{self._config.broker_id}"
         return self._channel(peer, name, self._config.request_timeout_ms)
 

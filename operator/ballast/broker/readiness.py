@@ -1,7 +1,8 @@
-"""What the broker's probes say: whether it serves clients, and whether it knows the cluster.
+"""What the broker's probes report: whether it serves clients, and whether its state is current.
 
-The two differ when ZooKeeper is away: the broker goes on serving what it leads (see `produce`), and
-taking its pod from clients would stop what still works. But it may not know yet who leads now.
+The two differ when ZooKeeper is unreachable: the broker keeps serving what it leads (see
+`produce`), and removing its pod from services would stop what still works. But it may not know the
+present leaders.
 """
 
 from ballast.broker.cluster.identity import Identity
@@ -18,7 +19,7 @@ class Readiness:
         """Set when the broker begins to stop."""
 
     def unready(self) -> str | None:
-        """Return why clients are not served: before the first registration, and at the end."""
+        """Return why clients are not served: before the first registration, and when stopping."""
         if self.is_stopping:
             return "stopping"
         is_serving = self._identity.registered_once.is_set()

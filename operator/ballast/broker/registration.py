@@ -1,9 +1,9 @@
-"""The broker's sessions with ZooKeeper: opened, registered, and opened anew when one expires.
+"""The broker's ZooKeeper sessions: opened, registered, and replaced when one expires.
 
-Between the end of a session and the next registration the broker is dead to the cluster, and takes
-no command that was meant for the old registration. It goes on serving what it leads; why that loses
-nothing is argued in `produce`. The new registration has a new epoch, by which the controller sees
-that the broker bounced (KIP-380).
+Between the end of a session and the next registration the broker is dead for the cluster, and
+accepts no request of the controller that was meant for the old registration. It keeps serving what
+it leads; `produce` explains why that loses nothing. The new registration has a new epoch, by which
+the controller recognises the restart (KIP-380).
 """
 
 import asyncio
@@ -27,10 +27,10 @@ from ballast.zk.errors import ConnectionLoss, ZooKeeperError
 log = logging.getLogger(__name__)
 
 RETRY_S: Final = 1.0
-"""Pause before another session is tried."""
+"""Pause before the next attempt to open a session."""
 
 UNREGISTER_S: Final = 2.0
-"""How long a broker that ends tries to unregister; without ZooKeeper its session runs out."""
+"""Timeout of unregistering at the stop; without ZooKeeper the session expires."""
 
 
 class Registration:
@@ -69,9 +69,9 @@ class Registration:
         )
 
     async def connect(self) -> None:
-        """Open a session, and see to the cluster's znodes and id; raises `ZooKeeperError`."""
+        """Open a session, ensure the cluster's znodes and id; raises `ZooKeeperError`."""
         client = self._client_factory()
-        # Between sessions no event of an older client is of interest any more.
+        # Events of older clients are ignored.
         client.on_session_event(lambda event: self._on_event(client, event))
         self._client = client
         try:
@@ -88,7 +88,7 @@ class Registration:
         self._controller.look_again()
 
     async def connect_within(self, timeout_s: float) -> None:
-        """Do what `connect` does; a ZooKeeper that does not answer is tried again for so long."""
+        """Like `connect`, retried for ``timeout_s`` while ZooKeeper does not answer."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
         while True:
@@ -96,11 +96,11 @@ class Registration:
                 async with asyncio.timeout_at(deadline):
                     await self.connect()
             except TimeoutError as error:
-                raise ConnectionLoss(f"no answer of ZooKeeper in {timeout_s:g} s") from error
+                raise ConnectionLoss(f"ZooKeeper did not answer within {timeout_s:g} s") from error
             except ConnectionLoss as error:
                 if loop.time() + RETRY_S >= deadline:
                     raise
-                log.warning("ZooKeeper is tried again: %s", error)
+                log.warning("connecting to ZooKeeper again: %s", error)
                 await asyncio.sleep(RETRY_S)
             else:
                 return
@@ -129,13 +129,13 @@ class Registration:
                 await self.connect()
                 await self.register(broker, watcher, ())
             except ZooKeeperError as error:
-                log.warning("no new session yet: %r", error)
+                log.warning("cannot open a new session with ZooKeeper: %r", error)
                 await self._drop()
                 await asyncio.sleep(RETRY_S)
                 self._expired.set()
 
     async def close(self) -> None:
-        """Unregister, and end the session; never raises."""
+        """Unregister, and close the session; never raises."""
         self._identity.lost()
         store, self._store = self._store, None
         if store is not None and self._client is not None:
@@ -143,7 +143,7 @@ class Registration:
                 async with asyncio.timeout(UNREGISTER_S):
                     await store.unregister(self._identity.broker_id)
             except (ZooKeeperError, TimeoutError) as error:
-                log.info("the session's end unregisters this broker: %r", error)
+                log.info("not unregistered, the session will expire: %r", error)
         await self._drop()
 
     async def _drop(self) -> None:

@@ -1,4 +1,4 @@
-"""What the handlers of APIs are given: the broker's context, and facts of the request's origin."""
+"""The arguments of API handlers: the broker's components, and facts about the request."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from ballast.purgatory.shares import Holder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerContext:
-    """One broker, as its API handlers see it."""
+    """The components of one broker that API handlers use."""
 
     auto_creation: AutoCreation
     config: BrokerConfig
@@ -49,7 +49,7 @@ class BrokerContext:
 
 
 class RequestInfo(NamedTuple):
-    """Where a request came from, and the version that its answer must have."""
+    """The origin of a request, and the version of its response."""
 
     version: int
     client_id: str | None
@@ -59,5 +59,5 @@ class RequestInfo(NamedTuple):
 
     @property
     def holder(self) -> Holder:
-        """Whose share of waits the request's waiting counts in."""
+        """The client and connection whose share of waits the request counts in."""
         return self.peer, self.connection_id

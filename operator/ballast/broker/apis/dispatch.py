@@ -1,4 +1,4 @@
-"""From a request's frame to its API's handler, and from the answer back to bytes."""
+"""From a request's frame to its API's handler, and from the response back to bytes."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
@@ -106,15 +106,16 @@ _API_VERSIONS_NEWEST: Final = APIS[ApiKey.API_VERSIONS].max_version
 FROM_CONTROLLER: Final = frozenset(
     {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA}
 )
-"""Commands that state the broker epoch that they are meant for."""
+"""Requests of the controller, with the broker epoch that they are meant for."""
 
 WITH_TRAILING_BYTES: Final = frozenset({ApiKey.METADATA})
-"""Requests that may be longer than they say: librdkafka (2.16 still) asks for all topics with three
-bytes too many, and Kafka's brokers do not look at what follows."""
+"""Requests that may be followed by further bytes: librdkafka (up to at least 2.16) requests all
+topics with three bytes too many, and Kafka's brokers ignore what follows.
+"""
 
 
 class Dispatcher:
-    """Answers requests of the server; whatever is malformed raises `ProtocolError`."""
+    """Answers requests of the server; a malformed request raises `ProtocolError`."""
 
     def __init__(self, context: BrokerContext) -> None:
         self._context = context
@@ -154,16 +155,17 @@ class Dispatcher:
         return self._later(answer, key, header)
 
     async def _once_registered(self, key: int, request: Any, info: RequestInfo) -> Message:
-        """Handle a command that came before this process knows its broker epoch (KIP-380).
+        """Handle a controller's request that arrives before the broker epoch is known (KIP-380).
 
-        It may be meant for the process before; the epoch tells. A refusal now would lose a command
-        that is meant for this one, since the controller does not repeat what was answered.
+        It may be meant for an earlier process; the epoch decides. Refusing it now would lose a
+        request that is meant for this process, because the controller does not repeat what was
+        answered.
         """
         await self._context.identity.registered_once.wait()
         answer = HANDLERS[key](self._context, request, info)
         if isinstance(answer, Message):
             return answer
-        assert isinstance(answer, Coroutine), "every command of the controller is answered"
+        assert isinstance(answer, Coroutine), "every request of the controller has a response"
         return await answer
 
     def _answered(self, key: int, began: float, _: object) -> None:

@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 class DelayedResponse(DelayedFrame, Generic[T]):
-    """A callback to be called once; `into` makes the response of what it is called with.
+    """A callback to be called once; `into` converts its argument into the response.
 
-    Called again, or when nobody is left to be answered, it does nothing.
+    Further calls, and calls after the end of the connection, have no effect.
     """
 
     __slots__ = (
@@ -33,9 +33,9 @@ class DelayedResponse(DelayedFrame, Generic[T]):
     )
 
     def __init__(self, weight: int = 1) -> None:
-        """Make it; ``weight`` is that of its frame (`ballast.net.server.delayed_frame`)."""
+        """Make it; ``weight`` as in `ballast.net.server.delayed_frame`."""
         self.weight = weight
-        # What `DelayedFrame` begins with, without a call for each request.
+        # The attributes of `DelayedFrame`, without a call of its constructor for each request.
         self._callbacks = []
         self._parts = None
         self._exception = None
@@ -67,30 +67,30 @@ class DelayedResponse(DelayedFrame, Generic[T]):
             self.set_result(parts)
 
     def when_over(self, *, ended: Callable[[], object], abandoned: Callable[[], object]) -> None:
-        """Have ``ended`` called once the request is over, however it ends.
+        """Call ``ended`` once the request is over, however it ends.
 
-        ``abandoned`` is called before, if the connection ended before the answer was there.
+        ``abandoned`` is called first if the connection ends before the response is ready.
         """
         self._ended, self._abandoned = ended, abandoned
 
     def into(self, response: Callable[[T], Message]) -> "Message | DelayedResponse[T]":
-        """Return the response, or what becomes the response later."""
+        """Return the response, or itself if that is not ready yet."""
         if self._is_given:
             return response(self._value)  # type: ignore[arg-type]  # set with _is_given
         self._response = response
         return self
 
     def framed(self, correlation_id: int, version: int) -> DelayedFrame:
-        """Return the answer's frame, which is made when the answer is there.
+        """Return the frame of the response, which is encoded when the response is ready.
 
-        Cancelling it, as the connection does at its end, ends what waits for the answer.
+        The connection cancels it when it ends, which cancels the operation that waits.
         """
         self._correlation_id = correlation_id
         self._version = version
         return self
 
     def _end(self) -> None:
-        """End what waited for the answer, before the connection takes the frame."""
+        """End the operation that waits, before the connection takes the frame."""
         self._is_done = True
         ended, abandoned = self._ended, self._abandoned
         self._ended = self._abandoned = self._response = None

@@ -1,4 +1,4 @@
-"""Requests that wait on behalf of their connections: no longer, and no more, than they may."""
+"""Bounds the requests that wait: how long, and how many of a connection."""
 
 from functools import partial
 from typing import Any, Final
@@ -8,15 +8,15 @@ from ballast.purgatory.operation import DelayedOperation
 from ballast.purgatory.shares import Holder, WaitShares
 
 CAPACITY: Final = 100_000
-"""Requests of all clients that may wait at once before connections are held to their shares."""
+"""Waiting requests of all clients, above which a connection may only have its share."""
 
 
 class Waits:
-    """Binds delayed operations to the connections that asked for them.
+    """Binds delayed operations to their connections.
 
-    A connection's end cancels its operations. Beyond its share (`WaitShares`) a connection's
-    operation ends at once as if its time were up, so that a flood costs its sender the waiting and
-    nobody else.
+    The end of a connection cancels its operations. Beyond its share (`WaitShares`) an operation of
+    a connection completes at once, as at its timeout: a client that sends too many loses the
+    waiting, and others are not affected.
     """
 
     def __init__(self, max_idle_ms: int, capacity: int = CAPACITY) -> None:
@@ -24,21 +24,21 @@ class Waits:
         self._longest_ms = max_idle_ms * 3 // 5
         self.shares = WaitShares(capacity)
         self.refused = 0
-        """Operations that were ended at once."""
+        """Operations that were completed at once."""
 
     def timeout_ms(self, asked_ms: int) -> int:
-        """Return for how long a request may wait that asks for ``asked_ms``.
+        """Return for how long a request with a timeout of ``asked_ms`` may wait.
 
-        At most three fifths of connections.max.idle.ms: the client hears of the end before its
-        connection, which brings nothing meanwhile, counts as idle. What a client sent in advance
-        and vanished waits once more at most: two such waits are longer than that time.
+        At most three fifths of connections.max.idle.ms: the response is sent before the connection,
+        on which nothing arrives meanwhile, counts as idle. Of requests that a client sent before it
+        vanished, at most one more waits: two such waits are longer than that time.
         """
         return max(0, min(asked_ms, self._longest_ms))
 
     def bind(
         self, holder: Holder, operation: DelayedOperation, answer: DelayedResponse[Any]
     ) -> None:
-        """Have an operation that waits by now end with its connection."""
+        """Make an operation that waits end with its connection."""
         if operation.is_completed:
             return
         if not self.shares.begin(holder):

@@ -1,4 +1,4 @@
-"""Consumer groups on this broker: the coordinator's adapters to logs, time and the offsets topic.
+"""Consumer groups on this broker: adapters of the coordinator to logs, time and the offsets topic.
 
 The rules of groups are in `ballast.coordinator`.
 """

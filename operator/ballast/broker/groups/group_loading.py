@@ -1,4 +1,4 @@
-"""Reading the groups and offsets of a partition of ``__consumer_offsets`` that is led here now."""
+"""Reads the groups and offsets of a partition of ``__consumer_offsets`` that is led here now."""
 
 import asyncio
 import logging
@@ -14,10 +14,10 @@ from ballast.storage.errors import StorageError
 log = logging.getLogger(__name__)
 
 CHUNK_BYTES: Final = 256 * 1024
-"""What is read at a time, with the broker's other work in between."""
+"""Bytes read at a time; other work gets its turn in between."""
 
 RETRY_S: Final = 5.0
-"""Pause before a log is read again that could not be read."""
+"""Pause before a log that could not be read is read again."""
 
 
 async def load(partition: Partition) -> Replay | None:

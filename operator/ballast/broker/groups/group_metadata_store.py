@@ -1,4 +1,4 @@
-"""Writing groups and offsets to ``__consumer_offsets``, as a producer with acks=all would."""
+"""Writes groups and offsets to ``__consumer_offsets``, with acks=all."""
 
 import asyncio
 import logging
@@ -29,14 +29,14 @@ class GroupMetadataStore:
     def __init__(self, replicas: ReplicaManager, timeout_ms: int, codec: int = 0) -> None:
         """Make it; an append waits ``timeout_ms`` for the replicas (offsets.commit.timeout.ms).
 
-        ``codec`` is the number of what batches are compressed with.
+        ``codec`` is the number of the compression codec.
         """
         self._replicas = replicas
         self._timeout_ms = timeout_ms
         self._codec = codec
 
     def append(self, partition: int, records: Sequence[Record], appended: Appended) -> None:
-        """Append a batch; tell ``appended`` when every in-sync replica has it, or that it failed.
+        """Append a batch; call ``appended`` when every in-sync replica has it, or it failed.
 
         REQUEST_TIMED_OUT means that the outcome is unknown.
         """
@@ -47,10 +47,10 @@ class GroupMetadataStore:
         loop = asyncio.get_running_loop()
 
         def answer(_: list[AppendResult]) -> None:
-            # Not at once: the group may be in the midst of what made it write.
+            # Not at once: the group may still be in the operation that wrote.
             loop.call_soon(appended, produced.error, produced.base_offset)
 
-        # Of no connection: the group goes on, whoever is there to be told of it.
+        # Not bound to a connection: the group goes on without the client that caused the write.
         operation = DelayedProduce(self._timeout_ms, self._replicas, [produced], answer)
         self._replicas.purgatories.wait_for_replicas(operation, operation.waited_for)
 

@@ -1,14 +1,14 @@
-"""The waits of groups, as delayed operations (Kafka's rebalance and heartbeat purgatories).
+"""The delayed operations of groups (Kafka's rebalance and heartbeat purgatories).
 
-| operation      | done when                                 | when time is up                     |
+| operation      | completed when                            | at the timeout                      |
 |----------------|-------------------------------------------|-------------------------------------|
 | join           | all members have joined                   | the generation begins without them  |
-| gathering      | never                                     | more members are waited for, or not |
-| sync           | all members of the generation have synced | the others are put out              |
-| heartbeat      | the member is heard of, or leaves         | it is put out                       |
-| pending member | the id that was given out is used         | it is forgotten                     |
+| initial join   | never                                     | waits for more members, or begins   |
+| sync           | all members of the generation have synced | the others are removed              |
+| heartbeat      | a heartbeat arrives, or the member leaves | the member is removed               |
+| pending member | a request with the assigned id arrives    | the id is forgotten                 |
 
-All of them are done, without a word, when their group is dead.
+All of them are completed without effect when their group is dead.
 """
 
 from collections.abc import Callable
@@ -24,15 +24,16 @@ from ballast.purgatory.purgatory import Purgatory
 from ballast.purgatory.shares import WaitShares
 
 MAX_MEMBERS: Final = 1_000_000
-"""Members, and ids that were given out, of all groups of a broker before addresses are held to
-their shares: members have no connection, and live on when theirs ends."""
+"""Members and assigned ids of all groups of a broker, above which an address may only have its
+share: members have no connection, and outlive that of their client.
+"""
 
 
 class GroupPurgatories:
-    """Holds what groups wait for (`ballast.coordinator.ports.Delays`)."""
+    """Holds the delayed operations of groups (`ballast.coordinator.ports.Delays`)."""
 
     def __init__(self, timer: PurgatoryTimer, max_members: int = MAX_MEMBERS) -> None:
-        """Make it; beyond ``max_members`` an address that has more than its share gets no more."""
+        """Make it; above ``max_members`` an address with more than its share is refused."""
         self._members = WaitShares(max_members)
         self._timer = timer
         self.joins: Purgatory[str] = self._timer.purgatory()
@@ -44,7 +45,7 @@ class GroupPurgatories:
         self._wait_for_members(_DelayedJoin(group, timeout_ms, done))
 
     def gather_members(self, group: Group, delay_ms: int, done: Callable[[], None]) -> None:
-        """Wait for more members."""
+        """Wait for more members of a new group."""
         self._wait_for_members(_InitialDelayedJoin(group, delay_ms, done))
 
     def _wait_for_members(self, operation: "_OfGroup") -> None:
@@ -52,7 +53,7 @@ class GroupPurgatories:
         self.joins.try_complete_else_watch(operation, (key,), self._timer.now())
 
     def members_changed(self, group: Group) -> None:
-        """Look whether all members have joined by now."""
+        """Check whether all members have joined."""
         self.joins.check_and_complete(group.group_id)
 
     def expect_syncs(self, group: Group, timeout_ms: int, expired: Callable[[], None]) -> None:
@@ -61,13 +62,13 @@ class GroupPurgatories:
         self.syncs.try_complete_else_watch(operation, (group.group_id,), self._timer.now())
 
     def syncs_changed(self, group: Group) -> None:
-        """Look whether all members have synced by now."""
+        """Check whether all members have synced."""
         self.syncs.check_and_complete(group.group_id)
 
     def expect_heartbeat(
         self, group: Group, member: Member, timeout_ms: int, expired: Callable[[], None]
     ) -> None:
-        """Wait for a sign of life."""
+        """Wait for a heartbeat of the member."""
         operation = _DelayedHeartbeat(group, member, timeout_ms, expired)
         self._wait_for_member(operation, member.member_id, member.client_host)
 
@@ -79,7 +80,7 @@ class GroupPurgatories:
         timeout_ms: int,
         expired: Callable[[], None],
     ) -> None:
-        """Wait for an id that was given out to be used."""
+        """Wait for a request with an id that was assigned."""
         operation = _DelayedPendingMember(group, member_id, timeout_ms, expired)
         self._wait_for_member(operation, member_id, client_host)
 
@@ -93,16 +94,16 @@ class GroupPurgatories:
         self.heartbeats.try_complete_else_watch(operation, (key,), self._timer.now())
 
     def member_changed(self, group: Group, member_id: str) -> None:
-        """Look whether the member has given a sign of life, has left or has joined."""
+        """Check whether the member has sent a heartbeat, has left or has joined."""
         self.heartbeats.check_and_complete((group.group_id, member_id))
 
     def shut_down(self) -> None:
-        """End every wait; the groups are dead by now."""
+        """End every wait; all groups are dead already."""
         self._timer.shut_down()
 
 
 class _OfGroup(DelayedOperation):
-    """A wait that a dead group ends; ``call`` is what follows from it."""
+    """A wait that ends with its group; ``call`` is its effect."""
 
     def __init__(self, group: Group, timeout_ms: int, call: Callable[[], None]) -> None:
         super().__init__(timeout_ms)
@@ -132,10 +133,10 @@ class _InitialDelayedJoin(_OfGroup):
 
 
 class _Expiring(_OfGroup):
-    """A wait of which nothing follows unless its time runs out."""
+    """A wait that has an effect only at its timeout."""
 
     def on_complete(self) -> None:
-        """Do nothing: what was waited for has come."""
+        """Do nothing: the expected event has happened."""
 
     def on_expiration(self) -> None:
         self.call_unless_dead()
@@ -189,7 +190,7 @@ class _DelayedHeartbeat(_OfMember):
             self.call_unless_dead()
 
     def _is_member(self) -> bool:
-        # A static member that has come back under a new id has a wait under that one.
+        # A static member that joined again under a new id has a wait for that id.
         return self.group.members.get(self._member_id) is self._member
 
     def _is_heard_of(self) -> bool:

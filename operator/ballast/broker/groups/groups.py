@@ -1,4 +1,4 @@
-"""The groups that this broker coordinates, by the partitions of their topic that it leads."""
+"""The groups that this broker coordinates: those in the offsets partitions that it leads."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
 class Groups:
-    """Follows who leads the partitions of ``__consumer_offsets``, and has their groups served."""
+    """Loads and unloads groups as the leaders of ``__consumer_offsets`` change."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Groups:
         rng: random.Random,
         spawn: Spawn,
     ) -> None:
-        """Make it; ``rng`` gives member ids."""
+        """Make it; member ids are drawn from ``rng``."""
         config = replicas.config
         self._replicas = replicas
         self._spawn = spawn
@@ -65,7 +65,7 @@ class Groups:
                 log.info("%s: groups are coordinated elsewhere now", name)
                 self.coordinator.unload(name.partition)
         elif self._led.get(name.partition) != partition.leadership_generation:
-            # Leading on in a newer epoch changes nothing: nobody else has written meanwhile.
+            # Still leader in a newer epoch: no other broker has written meanwhile.
             self._led[name.partition] = partition.leadership_generation
             self.coordinator.begin_loading(name.partition)
             self._spawn(self._load(partition))
@@ -86,12 +86,12 @@ class Groups:
         )
 
     def expire_offsets(self) -> None:
-        """Forget offsets that nobody has used for long; due every now and then."""
+        """Remove expired offsets; called periodically."""
         count = self.coordinator.expire_offsets()
         if count:
             log.info("%d offsets have expired", count)
 
     def shut_down(self) -> None:
-        """Answer whoever waits, and serve no group any more."""
+        """Complete the requests that wait, and unload every group."""
         self.coordinator.shut_down()
         self.purgatories.shut_down()

@@ -1,4 +1,4 @@
-"""``__consumer_offsets``: how it is made, and which of its partitions a group belongs to."""
+"""``__consumer_offsets``: its creation, and the partition of each group."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ _SIGN: Final = 0x80000000
 
 
 def creatable_offsets_topic(settings: GroupConfig) -> CreatableTopic:
-    """Return the topic as a controller is asked to make it."""
+    """Return the topic for CreateTopics."""
     configs = {
         "cleanup.policy": "compact",
         "compression.type": "producer",
@@ -39,7 +39,7 @@ def java_hash(text: str) -> int:
 
 
 class OffsetsTopic:
-    """Where the coordinator of a group is to be found."""
+    """Finds the coordinator of a group."""
 
     def __init__(
         self, settings: GroupConfig, metadata: MetadataCache, auto_creation: AutoCreation
@@ -53,13 +53,13 @@ class OffsetsTopic:
         known = len(self._metadata.topics.get(OFFSETS_TOPIC, ()))
         count = known or self._settings.offsets_topic_num_partitions
         number = java_hash(group_id)
-        # The least number has no positive counterpart in Java, where it counts as 0.
+        # The smallest integer has no positive counterpart; Kafka uses 0 for it.
         return 0 if number == -_SIGN else abs(number) % count
 
     async def find_coordinator(self, group_id: str) -> Broker | None:
-        """Return the broker that leads a group's partition; have the topic made if there is none.
+        """Return the broker that leads a group's partition; create the topic if it is missing.
 
-        None: it is not known by now.
+        None: the leader is not known yet.
         """
         await self._metadata.wait_until_filled()
         if OFFSETS_TOPIC not in self._metadata.topics:

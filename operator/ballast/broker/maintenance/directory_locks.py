@@ -1,9 +1,9 @@
-"""Keeping other processes out of the log directories, from before the first read on.
+"""Locks the log directories against other processes, before anything in them is read.
 
 A second process on the same directories would run recovery on files that the first one is writing,
-and cut off what was acknowledged meanwhile. A pod that was deleted by force runs on beside its
-successor, on the same volume and with another network namespace, until the kubelet has ended it: so
-a start may wait for the locks.
+and truncate what was acknowledged meanwhile. A pod that was deleted by force keeps running beside
+its successor, on the same volume and in another network namespace, until the kubelet has stopped
+it. So a start may wait for the locks.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ POLL_S: Final = 0.2
 
 
 async def lock_directories(log_dirs: LogDirs, timeout_ms: int) -> None:
-    """Take the locks of all log directories, waiting up to ``timeout_ms`` for other processes.
+    """Lock all log directories, waiting up to ``timeout_ms`` for other processes.
 
-    Raises `StartupRefused`; nothing in the directories was read or changed then.
+    Raises `StartupRefused`; then nothing in the directories was read or changed.
     """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + timeout_ms / 1000

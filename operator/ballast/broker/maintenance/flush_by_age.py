@@ -1,9 +1,9 @@
-"""Flushing logs once their records are as old as ``flush.ms`` (Kafka's LogManager.flushDirtyLogs).
+"""Flushes logs once their records are as old as ``flush.ms`` (Kafka's LogManager.flushDirtyLogs).
 
-Kafka looks for such logs every ``log.flush.scheduler.interval.ms``, by default never, so that a
-topic's ``flush.ms`` has no effect there unless that is set too. Here logs are looked through as
-often as the shortest ``flush.ms`` in force asks for, unless the interval is given; and not at all
-while no topic has one.
+Kafka checks for such logs every ``log.flush.scheduler.interval.ms``, by default never, so a topic's
+``flush.ms`` has no effect there unless that is set too. Here the logs are checked as often as the
+smallest effective ``flush.ms`` requires, unless the interval is set; and never while no topic has
+one.
 """
 
 import asyncio
@@ -16,16 +16,16 @@ from ballast.storage.errors import StorageError
 from ballast.storage.files.durability import run_in_background
 
 LONGEST_PAUSE_S: Final = 1.0
-"""How long a ``flush.ms`` that was just set may go unseen."""
+"""How long it may take until a new ``flush.ms`` has an effect."""
 
 SHORTEST_PAUSE_S: Final = 0.01
 
 LOOKS_PER_AGE: Final = 4
-"""How often a log is looked at while its records get as old as ``flush.ms``."""
+"""Checks of a log within its ``flush.ms``."""
 
 
 class FlushByAge:
-    """Looks for logs whose records are due to be flushed, and flushes them."""
+    """Finds logs whose records are due to be flushed, and flushes them."""
 
     def __init__(self, replicas: ReplicaManager, interval_ms: int) -> None:
         """Make it; ``interval_ms`` is ``log.flush.scheduler.interval.ms``."""
@@ -35,7 +35,7 @@ class FlushByAge:
         self._dirty_since: dict[TopicPartition, float] = {}
 
     async def run(self) -> None:
-        """Go on until cancelled."""
+        """Check until cancelled."""
         while True:
             await asyncio.sleep(self._pause_s())
             if self._replicas.configs.least_flush_ms < LONG_MAX:
@@ -58,7 +58,7 @@ class FlushByAge:
             if flush_ms == LONG_MAX or log.recovery_point >= log.log_end_offset:
                 self._dirty_since.pop(name, None)
                 continue
-            # It was appended to at some time after the last look.
+            # The append happened at some time after the last check.
             since = self._dirty_since.setdefault(name, self._looked_at)
             if (now - since) * 1000 < flush_ms or replicas.log_dirs.get(name) is not log:
                 continue

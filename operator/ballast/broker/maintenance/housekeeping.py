@@ -1,4 +1,4 @@
-"""What a broker does every so often: shrink ISRs, save high watermarks, flush, drop, tidy up."""
+"""Periodic work: high-watermark checkpoints, flushes, retention; the periods of smaller actions."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,19 +10,19 @@ from ballast.storage.files.durability import run_in_background
 from ballast.storage.log.retention import apply_retention
 
 DELETE_PERIOD_S: Final = 60.0
-"""How often the folders of deleted logs are removed (Kafka's file.delete.delay.ms)."""
+"""How often directories of deleted logs are removed (Kafka's file.delete.delay.ms)."""
 
 PRODUCERS_PERIOD_S: Final = 600.0
-"""How often silent idempotent producers are forgotten."""
+"""How often inactive idempotent producers are removed."""
 
 RETIRED_PERIOD_S: Final = 10.0
-"""How often the files of dropped segments are looked through for those whose delay is over."""
+"""How often the files of dropped segments are checked for their delay."""
 
 FIRST_RETENTION_S: Final = 30.0
-"""Wait before logs are first searched for old segments (Kafka's InitialTaskDelayMs)."""
+"""Delay before the first check of retention (Kafka's InitialTaskDelayMs)."""
 
 LOGS_PER_STEP: Final = 64
-"""Logs that are searched in a row before the broker's other work gets its turn."""
+"""Logs that are checked in a row before other work gets its turn."""
 
 
 async def every(period_s: float, action: Callable[[], None]) -> None:
@@ -35,19 +35,19 @@ async def every(period_s: float, action: Callable[[], None]) -> None:
 async def checkpoint_high_watermarks_periodically(
     replicas: ReplicaManager, period_s: float
 ) -> None:
-    """Save the high watermarks of all replicas, those without a role yet included."""
+    """Write the high watermarks of all replicas, including those without a role."""
     while True:
         await asyncio.sleep(period_s)
         await replicas.log_dirs.checkpoint_high_watermarks(replicas.high_watermarks())
 
 
 async def flush_periodically(replicas: ReplicaManager, period_s: float) -> None:
-    """Make logs durable one by one, with the broker's other work in between."""
+    """Flush logs one by one; other work gets its turn in between."""
     while True:
         await asyncio.sleep(period_s)
         for name, log in list(replicas.log_dirs.logs.items()):
             if replicas.log_dirs.get(name) is not log:
-                continue  # It was deleted, or went with its disk, while others were flushed.
+                continue  # It was deleted, or went offline, while others were flushed.
             try:
                 await run_in_background(log.flushes(), replicas.log_dirs.in_background)
             except StorageError as error:
@@ -57,21 +57,21 @@ async def flush_periodically(replicas: ReplicaManager, period_s: float) -> None:
 
 
 async def checkpoint_periodically(replicas: ReplicaManager, period_s: float) -> None:
-    """Save the starts of logs, with the recovery points that were reached, and flush nothing."""
+    """Write log start offsets and recovery points, without flushing logs."""
     while True:
         await asyncio.sleep(period_s)
         await replicas.log_dirs.checkpoint()
 
 
 async def retain_periodically(replicas: ReplicaManager, period_s: float) -> None:
-    """Drop old segments log by log, with the broker's other work in between."""
+    """Apply retention log by log; other work gets its turn in between."""
     pause_s = min(FIRST_RETENTION_S, period_s)
     while True:
         await asyncio.sleep(pause_s)
         pause_s = period_s
         for number, (name, partition) in enumerate(list(replicas.partitions.items())):
             if replicas.partitions.get(name) is not partition or partition.log.failure is not None:
-                continue  # It was deleted, or failed, while others were looked through.
+                continue  # It was deleted, or failed, while others were checked.
             dropped = False
             try:
                 dropped = apply_retention(

@@ -1,8 +1,8 @@
-"""Samples of load, written to ``__ballast_load`` every so often.
+"""Writes samples of load to ``__ballast_load`` at an interval.
 
-A broker writes as any producer does, to whichever broker leads its partition of the topic, and
-waits for one replica only. What cannot be written within the interval is dropped and counted: a
-history with a gap is worth more than a broker that is held up.
+A broker writes like any producer to the leader of its partition of the topic, with acks=1. What
+cannot be written within the interval is dropped and counted: a gap in the history is better than a
+broker that is slowed down.
 """
 
 import asyncio
@@ -36,14 +36,14 @@ from ballast.protocol.records import COMPRESSIONS, build_batch, encode_records
 log = logging.getLogger(__name__)
 
 BATCH_BYTES: Final = 256 * 1024
-"""Uncompressed; a batch holds at least one sample, however large."""
+"""Uncompressed; a batch holds at least one sample of any size."""
 
 SEGMENT_BYTES: Final = 64 * 1024 * 1024
 SEGMENT_MS: Final = 6 * 60 * 60 * 1000
-"""Retention drops whole segments: small ones keep it near what is asked for."""
+"""Retention drops whole segments: small ones keep the history close to its limits."""
 
 PARTITIONS_PER_STEP: Final = 256
-"""Partitions that are looked at in a row before the broker's other work gets its turn."""
+"""Partitions that are sampled in a row before other work gets its turn."""
 
 _ZSTD: Final = COMPRESSIONS.index("zstd")
 _ACKS_LEADER: Final = 1
@@ -52,7 +52,7 @@ OpenChannel = Callable[[Broker], BrokerChannel]
 
 
 def creatable_load_topic(settings: LoadConfig) -> CreatableTopic:
-    """Return the topic as a controller is asked to make it."""
+    """Return the topic for CreateTopics."""
     configs = {
         "cleanup.policy": "delete",
         "compression.type": "producer",
@@ -70,7 +70,7 @@ def creatable_load_topic(settings: LoadConfig) -> CreatableTopic:
 
 
 class LoadReporter:
-    """Takes what was counted of the hosted partitions, and has it written."""
+    """Samples the load of the hosted partitions and writes it."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class LoadReporter:
         self._since_s = replicas.clock()
 
     async def run(self) -> None:
-        """Report once an interval until cancelled; at once return if that is switched off."""
+        """Report once per interval until cancelled; return at once if reporting is disabled."""
         interval_s = self._replicas.config.load_sample_interval_ms / 1000
         if not interval_s:
             return
@@ -115,9 +115,9 @@ class LoadReporter:
     # -- taking -----------------------------------------------------------------------------------
 
     async def _take(self) -> list[LoadSample]:
-        """Return what was counted since the last time.
+        """Return the load since the last info.
 
-        Moments are of the wall clock, but their distance is not: it may be set meanwhile.
+        Times are of the wall clock, but their difference is not, because that clock may be set.
         """
         replicas = self._replicas
         now_s = replicas.clock()
@@ -141,7 +141,7 @@ class LoadReporter:
     def _sampled(
         self, topic: str, partitions: Iterable[Partition], start_ms: int, end_ms: int
     ) -> Iterator[LoadSample]:
-        """Yield the sample of those that lead, or did: a leader of before has its counts told."""
+        """Yield the samples of leaders and of replicas that led since the last info."""
         rows = []
         for partition in partitions:
             counted = partition.load.take()
@@ -185,7 +185,7 @@ class LoadReporter:
             raise LoadNotWritten(f"{name}: {error_name(code)}")
 
     async def _home(self) -> tuple[TopicPartition, Broker]:
-        """Return where this broker writes, and to whom; have the topic made if there is none."""
+        """Return this broker's partition of the topic and its leader; create a missing topic."""
         metadata = self._replicas.metadata
         await metadata.wait_until_filled()
         if LOAD_TOPIC not in metadata.topics:

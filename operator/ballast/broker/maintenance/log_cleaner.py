@@ -1,10 +1,10 @@
-"""Compacting logs one after another, the dirtiest first (Kafka's LogCleaner, with one thread).
+"""Compacts logs one after another, the dirtiest first (Kafka's LogCleaner, with one thread).
 
-After each step it waits for as long as what was read and written takes at
+After each step it pauses for as long as the bytes read and written take at
 ``log.cleaner.io.max.bytes.per.second``.
 
-A replica that moves between log directories is not compacted: what was copied might keep a record
-whose deletion the rest no longer holds.
+A replica that moves between log directories is not compacted: the copied part might keep a record
+whose tombstone is missing from the rest.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from ballast.storage.log.log import Log
 log = logging.getLogger(__name__)
 
 LOGS_PER_STEP: Final = 64
-"""Logs that are looked at in a row before the broker's other work gets its turn."""
+"""Logs that are checked in a row before other work gets its turn."""
 
 
 class LogCleaner:
-    """Finds the log that is worth cleaning most, cleans it, and rests when there is none."""
+    """Finds the log that needs cleaning most, cleans it, and pauses when there is none."""
 
     def __init__(
         self, replicas: ReplicaManager, is_moving: Callable[[TopicPartition], bool]
@@ -37,14 +37,14 @@ class LogCleaner:
         self._replicas = replicas
         self._is_moving = is_moving
         self._uncleanable: dict[TopicPartition, Log] = {}
-        """Logs with a batch that cannot be opened: they grow until they are read anew."""
+        """Logs with a batch that cannot be decoded; they grow until the broker restarts."""
         self.max_dirty_ratio = 0.0
-        """The largest at the last look through the logs."""
+        """The largest ratio at the last check of all logs."""
         self._looked_at = replicas.clock()
 
     @property
     def uncleanable_count(self) -> int:
-        """Logs that are not compacted any more, because of a batch that cannot be opened."""
+        """Logs that are not compacted, because a batch cannot be decoded."""
         return len(self._uncleanable)
 
     async def run(self) -> None:
@@ -59,7 +59,7 @@ class LogCleaner:
 
     @property
     def idle_s(self) -> float:
-        """Seconds since all logs were last looked through."""
+        """Seconds since all logs were last checked."""
         return self._replicas.clock() - self._looked_at
 
     async def _find_dirtiest(self) -> tuple[Partition, Cleanable] | None:
@@ -97,7 +97,7 @@ class LogCleaner:
         return cleanable
 
     def _may_clean(self, partition: Partition, cleaned: Log) -> bool:
-        """Whether the replica is here still, with the same log, and is to be compacted."""
+        """Whether the replica still has the same log, and is to be compacted."""
         name = partition.name
         return (
             self._replicas.partitions.get(name) is partition
@@ -139,7 +139,7 @@ class LogCleaner:
             steps.close()
 
     async def _next_step(self, steps: Generator[Step, None, int]) -> int | None:
-        """Go one step, and rest for as long as it took, or as what it read may take.
+        """Execute one step, then pause as long as it took, or as its bytes may take.
 
         Return the offset up to which the log is clean after the last step, else None.
         """

@@ -1,9 +1,9 @@
-"""Moving replicas between the log directories of this broker (KIP-113).
+"""Moves replicas between the log directories of this broker (KIP-113).
 
-A replica that moves is copied into a future log, which takes its place in one turn of the event
-loop once it holds all of it. Until then the log is served as ever, and the future log follows it as
-a follower does its leader: where the two part (the log was truncated), the future log is cut. It
-survives restarts; the move goes on when the controller gives the replica its role again.
+The replica is copied into a future log, which replaces the log in one turn of the event loop once
+it has caught up. Until then the log is served as usual, and the future log follows it like a
+follower its leader: where the two diverge (the log was truncated), the future log is truncated. It
+survives restarts; the move continues when the controller assigns the replica its role again.
 """
 
 import asyncio
@@ -25,17 +25,17 @@ from ballast.storage.log.log import Log
 log = logging.getLogger(__name__)
 
 COPY_BYTES: Final = 1024 * 1024
-"""What is copied in one turn (Kafka's ``replica.fetch.max.bytes``)."""
+"""Bytes copied in one turn (Kafka's ``replica.fetch.max.bytes``)."""
 
 FLUSH_BYTES: Final = 16 * 1024 * 1024
-"""What is copied between two flushes, so that the last one, before the swap, is short."""
+"""Bytes copied between two flushes, so that the last one, before the swap, is short."""
 
 THROTTLED_RETRY_S: Final = 0.1
-"""Wait when the quota is used up."""
+"""Pause while the quota is exceeded."""
 
 
 class LogDirMoves:
-    """The moves under way, a turn for each after the other."""
+    """The moves in progress; each gets its turn."""
 
     def __init__(self, replicas: ReplicaManager) -> None:
         self._replicas = replicas
@@ -83,7 +83,7 @@ class LogDirMoves:
         log.info("%s: the move is given up", name)
 
     def role_changed(self, name: TopicPartition) -> None:
-        """Go on with the move of a replica, if it is here and moves."""
+        """Continue the move of a replica, if it has a future log."""
         if name in self._replicas.partitions and self._replicas.log_dirs.get_future(name):
             self._moves.setdefault(name, 0)
             self._wake.set()
@@ -110,11 +110,11 @@ class LogDirMoves:
                     await asyncio.sleep(replicas.clock() - before)
 
     def _turn(self, name: TopicPartition) -> None:
-        """Copy some of one replica; it is no more among the moves when there is nothing to do."""
+        """Copy some of one replica; remove the move if there is nothing to do."""
         partition = self._replicas.partitions.get(name)
         future = self._replicas.log_dirs.get_future(name)
         if partition is None or future is None:
-            # It was stopped, or a directory was lost, meanwhile.
+            # It was stopped, or a directory went offline, meanwhile.
             self._moves.pop(name, None)
             return
         try:
@@ -161,7 +161,7 @@ class LogDirMoves:
 
 
 def _cut_where_they_part(current: Log, future: Log) -> bool:
-    """Return whether the future log is a beginning of the log; cut it if it is not."""
+    """Return whether the future log is a prefix of the log; truncate it if it is not."""
     end = future.log_end_offset
     try:
         diverging = diverging_epoch(

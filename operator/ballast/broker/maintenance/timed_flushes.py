@@ -1,4 +1,4 @@
-"""Flushes in the background, each timed: what the disk takes is the first sign that it is ill."""
+"""Flushes in the background, with their duration: slow flushes are the first sign of a bad disk."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from ballast.storage.files.ports import Files, Flush
 
 
 class TimedFlushes:
-    """`ballast.storage.files.durability.InBackground` that tells how long each flush took."""
+    """An `InBackground` of `ballast.storage.files.durability` that reports durations."""
 
     def __init__(
         self, files: Files, clock: Callable[[], float], observe: Callable[[float], None]

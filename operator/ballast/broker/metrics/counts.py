@@ -1,6 +1,6 @@
-"""Counters that cost no more than an addition, and are read when they are scraped.
+"""Counters that cost one addition, and are read when they are scraped.
 
-A request counts up half a dozen of them; prometheus_client's own take a lock each time.
+A request increments six of them; those of prometheus_client take a lock each time.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 
 class Count:
-    """One counter; counted up in the event loop's thread only."""
+    """One counter; incremented in the event loop's thread only."""
 
     __slots__ = ("documentation", "name", "value")
 
@@ -20,7 +20,7 @@ class Count:
         self.value = 0
 
     def inc(self, amount: int = 1) -> None:
-        """Count up."""
+        """Increment."""
         self.value += amount
 
 
@@ -37,7 +37,7 @@ class Counts(Collector):
         return made
 
     def describe(self) -> Iterable[Metric]:
-        """Name nothing before the first scrape."""
+        """Return no names: they are known at a scrape."""
         return ()
 
     def collect(self) -> Iterator[Metric]:

@@ -1,7 +1,7 @@
-"""How late the event loop is: the first number to look at in a broker with one thread.
+"""How late the event loop is: the most important number of a broker with one thread.
 
-It stands for Kafka's ``RequestHandlerAvgIdlePercent``. A timer that is due every tenth of a second
-is late by what the loop did meanwhile; what is shown is the latest of the last minute.
+It corresponds to Kafka's ``RequestHandlerAvgIdlePercent``. A timer that is due every tenth of a
+second is late by the time of the work before it; the metric is the largest lag of the last minute.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ WINDOW_S: Final = 60.0
 
 
 class LoopLag:
-    """Measures while `run` runs."""
+    """Measures the lag while `run` runs."""
 
     def __init__(self) -> None:
         self._late: deque[tuple[float, float]] = deque()
@@ -28,7 +28,7 @@ class LoopLag:
             self.note(loop.time(), loop.time() - due)
 
     def note(self, now: float, lag_s: float) -> None:
-        """Take the lag that was seen at a moment, in seconds."""
+        """Add a lag that was measured at a time, in seconds."""
         late = self._late
         while late and late[-1][1] <= lag_s:
             late.pop()
@@ -38,5 +38,5 @@ class LoopLag:
 
     @property
     def seconds(self) -> float:
-        """The longest lag of the last minute."""
+        """The largest lag of the last minute."""
         return max(0.0, self._late[0][1]) if self._late else 0.0

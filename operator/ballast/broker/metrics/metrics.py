@@ -1,4 +1,4 @@
-"""The broker's Prometheus metrics; no label is taken from what only a client sends."""
+"""The broker's Prometheus metrics; no label is taken from a client's request."""
 
 from collections.abc import Callable
 from typing import Final
@@ -15,7 +15,7 @@ FLUSH_BOUNDS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 
 
 class BrokerMetrics:
-    """Counters that the broker's parts count up; gauges are read when they are scraped."""
+    """Counters that the components increment; gauges are read when they are scraped."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -1,7 +1,7 @@
-"""How long requests take, per API: from the reading of the request to its answer.
+"""The duration of requests, per API: from reading the request to its response.
 
-Times are of the loop's clock. What is answered in the turn of the event loop in which it was read
-counts as no time at all; how long turns are is told by `ballast.broker.metrics.loop_lag`.
+Times are of the loop's clock. A request that is answered in the turn of the event loop in which it
+was read counts as 0; `ballast.broker.metrics.loop_lag` measures the length of turns.
 """
 
 from bisect import bisect_left
@@ -40,7 +40,7 @@ class RequestTimes(Collector):
         self._sums: dict[int, float] = {}
 
     def observe(self, key: int, seconds: float) -> None:
-        """Count a request of an API (its key) that was answered."""
+        """Count an answered request of an API (its key)."""
         counts = self._counts.get(key)
         if counts is None:
             counts = self._counts[key] = [0] * (len(BOUNDS_S) + 1)
@@ -49,7 +49,7 @@ class RequestTimes(Collector):
         self._sums[key] += seconds
 
     def describe(self) -> Iterable[Metric]:
-        """Name nothing before the first scrape."""
+        """Return no names: they are known at a scrape."""
         return ()
 
     def collect(self) -> Iterator[Metric]:

@@ -1,7 +1,7 @@
-"""What is shown per topic and per partition at a scrape: traffic, and where each log stands.
+"""Metrics per topic and partition: traffic, and the offsets of each log.
 
-The label is the name of a topic that the controller gave this broker a replica of, never a name
-that only a client sent. Nothing is kept per request: what partitions count is added up here.
+Labels are names of topics that the controller assigned to this broker, never names from client
+requests only. Nothing is kept per request: the counts of partitions are summed at a scrape.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,32 +21,32 @@ TRAFFIC: Final[tuple[_Traffic, ...]] = (
     ("produce_requests", "Appends of producers' records.", lambda load: load.produce_requests),
     ("fetch_requests", "Reads for consumers.", lambda load: load.fetch_requests),
 )
-"""What is shown per topic (Kafka's ``BrokerTopicMetrics``)."""
+"""The metrics per topic (Kafka's ``BrokerTopicMetrics``)."""
 
 
 class TopicMetrics(Collector):
-    """Collects at a scrape; keeps the traffic of replicas that left while their topic stays."""
+    """Collects at a scrape; keeps the traffic of removed replicas while their topic stays."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         self._partitions: Callable[[], Iterable[Partition]] = tuple
         self._gone: dict[str, list[int]] = {}
-        """Of each topic, what replicas counted that are not here any more, as in `TRAFFIC`."""
+        """By topic, the counts of replicas that were removed, as in `TRAFFIC`."""
 
     def show(self, partitions: Callable[[], Iterable[Partition]]) -> None:
-        """Have the replicas shown that ``partitions`` returns."""
+        """Set the function that returns the replicas."""
         self._partitions = partitions
 
     def replica_left(self, partition: Partition) -> None:
-        """Keep what was counted, so that a topic's total does not fall."""
+        """Keep the counts of a removed replica, so that the topic's totals do not decrease."""
         _add(self._gone.setdefault(partition.name.topic, [0] * len(TRAFFIC)), partition)
 
     def topic_left(self, topic: str) -> None:
-        """Forget a topic of which no replica is here any more."""
+        """Forget a topic without replicas here."""
         self._gone.pop(topic, None)
 
     def describe(self) -> Iterable[Metric]:
-        """Name nothing before the first scrape."""
+        """Return no names: they are known at a scrape."""
         return ()
 
     def collect(self) -> Iterator[Metric]:

@@ -1,4 +1,4 @@
-"""One replica on this broker: its log, and the role that the controller last gave it."""
+"""One replica on this broker: its log, and its present role."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -57,9 +57,9 @@ class LoadCounts:
 
 
 class Partition:
-    """A hosted replica: leader (it has a view), follower, or stopped (no leader is known).
+    """A hosted replica: leader (it has a view), follower, or stopped (the leader is unknown).
 
-    Roles change only by a leader epoch above the current one, so that an older command of the
+    Roles change only with a leader epoch above the present one, so that an older request of the
     controller, delivered late, changes nothing.
     """
 
@@ -91,7 +91,7 @@ class Partition:
         self.log = log
         self.broker_id = broker_id
         self.load = LoadCounts()
-        """What clients did with it since it was last counted."""
+        """What clients did with the partition."""
         self.recent = RecentAppends()
         self.checked = CheckedReads()
         self.leader = NO_LEADER
@@ -99,7 +99,7 @@ class Partition:
         self.assignment = ReplicaAssignment(replicas=())
         self.view: LeaderView | None = None
         self.is_in_sync = False
-        """Whether the controller, when it last named a leader, named this follower in the ISR."""
+        """Whether this follower was in the ISR of the last LeaderAndIsr."""
         self.leadership_generation = 0
         """Incremented whenever this replica stops leading. Records that were appended in an older
         generation may have been truncated since, so they can no longer be acknowledged."""
@@ -111,9 +111,10 @@ class Partition:
         return self._high_watermark if self.view is None else self.view.high_watermark
 
     def take_topic_id(self, topic_id: UUID | None) -> None:
-        """Check that the replica belongs to the topic of this id, and note it if none was known.
+        """Check the topic id, and store it if none was known.
 
-        Raises `PartitionError` (INCONSISTENT_TOPIC_ID): it is of an earlier topic of that name.
+        Raises `PartitionError` (INCONSISTENT_TOPIC_ID): the replica is of an earlier topic of that
+        name.
         """
         if topic_id is None or self.log.topic_id == topic_id:
             return
@@ -124,7 +125,7 @@ class Partition:
     # -- roles ----------------------------------------------------------------------------------
 
     def lead(self, state: LeaderAndIsr, assignment: ReplicaAssignment, now: float) -> None:
-        """Become leader in ``state``'s epoch; what followers said in older ones is forgotten."""
+        """Become leader in the epoch of ``state``; followers' earlier positions are dropped."""
         high_watermark = self.high_watermark
         self.log.begin_leader_epoch(state.leader_epoch)
         self.leader = state.leader
@@ -140,7 +141,7 @@ class Partition:
         )
 
     def follow(self, state: LeaderAndIsr, assignment: ReplicaAssignment) -> None:
-        """Become follower of ``state``'s leader, which may be none."""
+        """Become follower of the leader in ``state``, which may be none."""
         self._stop_leading()
         self.is_in_sync = self.broker_id in state.isr
         self.leader = state.leader
@@ -148,7 +149,7 @@ class Partition:
         self.assignment = assignment
 
     def stop(self) -> None:
-        """Neither lead nor follow until the controller says so in a newer epoch."""
+        """Neither lead nor follow until a LeaderAndIsr with a newer epoch."""
         self._stop_leading()
         self.leader = NO_LEADER
 
@@ -160,10 +161,10 @@ class Partition:
     # -- the leader's side ----------------------------------------------------------------------
 
     def leader_view(self, current_leader_epoch: int = NO_EPOCH) -> LeaderView:
-        """Return the view of the leader; ``current_leader_epoch`` is the one a request states.
+        """Return the view of the leader; ``current_leader_epoch`` is the one in the request.
 
         Raises `PartitionError`: FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH (KIP-320) before
-        NOT_LEADER_OR_FOLLOWER, as Kafka orders them.
+        NOT_LEADER_OR_FOLLOWER, in Kafka's order.
         """
         view = self.view
         if view is not None and current_leader_epoch in (self.leader_epoch, NO_EPOCH):
@@ -181,20 +182,20 @@ class Partition:
     # -- the follower's side --------------------------------------------------------------------
 
     def take_leader_offsets(self, high_watermark: int, log_start_offset: int) -> None:
-        """Follow the leader's high watermark and log start, as far as the local log reaches.
+        """Adopt the leader's high watermark and log start offset, as far as the local log reaches.
 
-        Raises `StorageError`. Only what is below the high watermark is forgotten, as in Kafka's
+        Raises `StorageError`. Only records below the high watermark are removed, as in Kafka's
         ``Log.maybeIncrementLogStartOffset``.
         """
         self._high_watermark = follower_high_watermark(high_watermark, self.log.log_end_offset)
         self.log.raise_log_start_offset(min(log_start_offset, self._high_watermark))
 
     def truncate(self, offset: int) -> None:
-        """Cut the log at ``offset``; the high watermark never lies above its end (KAFKA-9491)."""
+        """Truncate at ``offset``; the high watermark is never above the log end (KAFKA-9491)."""
         self.log.truncate_to(offset)
         self._high_watermark = min(self._high_watermark, self.log.log_end_offset)
 
     def restart_at(self, offset: int) -> None:
-        """Delete all records and continue at ``offset``, which is where the leader begins."""
+        """Remove all records and continue at ``offset``, the log start of the leader."""
         self.log.truncate_fully_and_start_at(offset)
         self._high_watermark = offset

@@ -14,11 +14,11 @@ RECENT_S: Final = 0.2
 AGAIN_AFTER_S: Final = 3.0
 REMEMBERED_READS: Final = 1024
 WORTH_BYTES: Final = 64 * 1024
-"""Smaller reads are sooner checked again than remembered."""
+"""Checking smaller reads again is cheaper than remembering them."""
 
 
 class RecentAppends:
-    """Remembers where the log ended one or two looks ago. Looks cost next to nothing."""
+    """Remembers the log end offset at the last one or two calls; calls cost almost nothing."""
 
     __slots__ = ("_last", "_looked_at", "_start")
 
@@ -27,9 +27,9 @@ class RecentAppends:
         self._looked_at = float("-inf")
 
     def start(self, log_end_offset: int, now: float) -> int:
-        """Return an offset from which on all was appended within the last `RECENT_S` x 3.
+        """Return an offset from which everything was appended within the last `RECENT_S` x 3.
 
-        Without a look in that time nothing counts as recent. ``now`` is in seconds.
+        Without a call in that time nothing counts as recent. ``now`` is in seconds.
         """
         passed = now - self._looked_at
         if passed >= RECENT_S:
@@ -39,13 +39,13 @@ class RecentAppends:
 
 
 class CheckedReads:
-    """Remembers the newest reads of one log that were checked, a bounded number of them."""
+    """Remembers the latest checked reads of one log, a bounded number of them."""
 
     __slots__ = ("_reads",)
 
     def __init__(self) -> None:
         self._reads: dict[int, tuple[int, float]] = {}
-        """Offset -> how many bytes from there on are sound, and when that was found."""
+        """Offset -> number of intact bytes from there on, and when they were checked."""
 
     def covers(self, offset: int, size_bytes: int, now: float) -> bool:
         """Whether these bytes were checked within `AGAIN_AFTER_S`; ``now`` is in seconds."""
@@ -53,7 +53,7 @@ class CheckedReads:
         return size_bytes <= sound_bytes and now - checked_at < AGAIN_AFTER_S
 
     def add(self, offset: int, size_bytes: int, now: float) -> None:
-        """Remember that these bytes are sound."""
+        """Remember that these bytes are intact."""
         if size_bytes >= WORTH_BYTES:
             self._reads.pop(offset, None)
             self._reads[offset] = size_bytes, now

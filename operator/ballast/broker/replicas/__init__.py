@@ -1,4 +1,4 @@
-"""The replica manager and its work on partitions: append, read, wait, report to ZooKeeper.
+"""The leader's half of replication: appends, fetches, high watermarks, ISR changes, purgatories.
 
-Following other brokers is in `broker.following`, background work on logs in `broker.maintenance`.
+The follower's half is in `broker.following`.
 """

@@ -1,18 +1,18 @@
-"""Replicas whose log has rotten, and how they are made anew from a leader that has the bytes.
+"""Replicas with a damaged log, and how they are copied again from a leader with the bytes.
 
-A damaged log answers an error for what is damaged, for ever; an in-sync replica has the bytes. So a
-damaged replica gives its place up where another one can take it, and never before:
+Reading the damaged part of a log always fails, while an in-sync replica has the bytes. So a damaged
+replica gives up its role when another replica can take it, and not before:
 
-    damage is found         ─► noted in the log's folder, durably; the controller is asked for roles
+    damage is found         ─► stored in the log's directory; the controller is asked for roles
     LeaderAndIsr, another   ─► KAFKA_STORAGE_ERROR: the controller elects another leader and takes
       live member in the ISR   the replica out of the ISR; it stops, and fetches nothing
     LeaderAndIsr, ISR       ─► the log is deleted, and an empty one follows the leader
       without this broker
-    no other live member    ─► it leads on, and gives what can be read; nothing is deleted
+    no other live member    ─► it stays leader, and serves what can be read; nothing is deleted
 
-The log goes only once nobody can count on it: when the ISR does without this broker, and it has
-fetched nothing for so long that an expansion of the ISR that was under way is over. Until then the
-replica is described as offline, and whoever wants to save the damaged files has time to copy them.
+The log is deleted only when no broker depends on it: when this broker is not in the ISR, and has
+fetched nothing for so long that an expansion of the ISR in progress must have ended. Until then the
+replica is described as offline, and an administrator has time to copy the damaged files.
 """
 
 import logging
@@ -28,18 +28,18 @@ log = logging.getLogger(__name__)
 
 
 class Verdict(Enum):
-    """What becomes of a damaged replica that is given a role."""
+    """What a damaged replica does with a role that it is assigned."""
 
     KEEP = auto()
-    """It takes the role with the log that it has."""
+    """Take the role with the present log."""
     REFUSE = auto()
-    """It takes none: others are to do without it."""
+    """Refuse the role: another replica leads."""
     RENEW = auto()
-    """It follows with an empty log."""
+    """Follow with an empty log."""
 
 
 class DamagedReplicas:
-    """Knows the damaged replicas; the folders of their logs keep them over restarts."""
+    """Tracks damaged replicas; their log directories store them over restarts."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class DamagedReplicas:
     ) -> None:
         """Make it; ``settle_s`` is how long an ISR may name a replica that fetches nothing.
 
-        ``ask_for_roles`` has the controller tell each replica its role once more.
+        ``ask_for_roles`` makes the controller send each replica its role again.
         """
         self._log_dirs = log_dirs
         self._metadata = metadata
@@ -61,7 +61,7 @@ class DamagedReplicas:
         self._settle_s = settle_s
         self._ask_for_roles = ask_for_roles
         self._stopped: dict[TopicPartition, tuple[int, float]] = {}
-        """Of each that takes no role: the leader epoch that it refused first, and when."""
+        """For each replica without a role: the first leader epoch that it refused, and when."""
 
     def __contains__(self, name: TopicPartition) -> bool:
         return name in self._log_dirs.damaged
@@ -70,11 +70,11 @@ class DamagedReplicas:
         return len(self._log_dirs.damaged)
 
     def has_no_role(self, name: TopicPartition) -> bool:
-        """Whether a damaged replica has refused its role, or cannot even be opened."""
+        """Whether a damaged replica has refused its role, or cannot be opened."""
         return name in self._stopped or (name in self and self._log_dirs.get(name) is None)
 
     def found(self, name: TopicPartition, flaw: str, isr: Collection[int]) -> None:
-        """Take note of damage in a log; ``isr`` is the one that its leader knows."""
+        """Record damage in a log; ``isr`` is the ISR that its leader knows."""
         if name in self:
             return
         self._log_dirs.mark_damaged(name, flaw)
@@ -87,7 +87,7 @@ class DamagedReplicas:
             log.error("%s: the log is damaged, and no other replica is in sync: %s", name, flaw)
 
     def judge(self, name: TopicPartition, state: LeaderAndIsr) -> Verdict:
-        """Return what becomes of a damaged replica that is given a role."""
+        """Return what a damaged replica does with a role."""
         if state.leader == NO_LEADER and name not in self._stopped:
             return Verdict.KEEP
         if self._broker_id in state.isr:
@@ -103,18 +103,18 @@ class DamagedReplicas:
         return Verdict.RENEW
 
     def renewed(self, name: TopicPartition) -> None:
-        """Take note that a damaged log is gone."""
+        """Record that a damaged log was deleted."""
         self._stopped.pop(name, None)
 
     def metadata_changed(self, described: Mapping[TopicPartition, PartitionMetadata]) -> None:
-        """Ask for the role of those that the ISR does without from now on."""
+        """Ask for the roles of replicas that have left the ISR."""
         if any(self._broker_id not in described[n].isr for n in self._stopped.keys() & described):
             self._ask_for_roles()
 
     def reconsider(self, leading: Mapping[TopicPartition, Collection[int]]) -> None:
-        """Ask for roles again where waiting has changed what becomes of a replica.
+        """Ask for roles again where the passing of time has changed the verdict.
 
-        ``leading`` are the ISRs of the replicas that lead here. Call it now and then.
+        ``leading`` are the ISRs of the replicas that lead here. Called periodically.
         """
         gone = [name for name in self._stopped if name not in self]
         for name in gone:

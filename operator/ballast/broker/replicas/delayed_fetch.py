@@ -1,4 +1,4 @@
-"""A fetch that found too little, and what it compares while it waits."""
+"""A fetch that waits for more records, and the positions that it compares."""
 
 from collections.abc import Callable
 
@@ -13,11 +13,12 @@ from ballast.storage.log.segments import LogPosition
 
 
 class DelayedFetch(DelayedOperation):
-    """A fetch that waits for more records, a change of role, or its time.
+    """A fetch that waits for more records, a change of role, or its timeout.
 
-    It compares positions in the log's files, as Kafka's ``DelayedFetch`` does, and only of the
-    partition that has changed: an append costs the same however many partitions are waited for.
-    Records are read once, when it completes; what was acknowledged is not acknowledged again.
+    It compares positions in the files of the log, as Kafka's ``DelayedFetch`` does, and only for
+    the partition that has changed: the cost of an append does not depend on the number of
+    partitions in the fetch. Records are read once, at completion; fetch positions are not
+    acknowledged a second time.
     """
 
     def __init__(
@@ -32,13 +33,13 @@ class DelayedFetch(DelayedOperation):
         self._plan = plan
         self._answer = answer
         self._starts: dict[TopicPartition, LogPosition] = {}
-        """Where each partition is read from, once that had to be known."""
+        """The position of each partition's fetch offset, once it was needed."""
         self._readable: dict[TopicPartition, int] = {}
-        """Bytes that each partition has for the fetch, where there are any."""
+        """Readable bytes of each partition with any."""
         self._readable_bytes = 0
 
     def try_complete(self) -> bool:
-        """Complete once there is something to say: enough records, or an error."""
+        """Complete once there are enough records, or an error."""
         plan = self._plan
         session = plan.session
         if session is not None and (session.is_closed or session.epoch != plan.session_epoch):
@@ -54,7 +55,7 @@ class DelayedFetch(DelayedOperation):
         return False
 
     def _has_changed(self, name: TopicPartition, asked: FetchPartition) -> bool:
-        """Take up what one partition has now; return whether the fetch must be answered at once."""
+        """Update one partition; return whether the fetch must be answered at once."""
         readable = self._bytes_readable(name, asked)
         if readable is None:
             return True
@@ -63,7 +64,7 @@ class DelayedFetch(DelayedOperation):
         return False
 
     def _bytes_readable(self, name: TopicPartition, asked: FetchPartition) -> int | None:
-        """Return how many bytes the partition has for the fetch, None for an immediate answer."""
+        """Return the readable bytes of a partition, None for an immediate response."""
         replicas, plan = self._replicas, self._plan
         partition = replicas.partitions.get(name)
         view = partition.view if partition is not None else None
@@ -73,7 +74,7 @@ class DelayedFetch(DelayedOperation):
             return None
         log, begin = partition.log, asked.fetch_offset
         if not log.log_start_offset <= begin <= log.log_end_offset:
-            # Out of range, or beyond where the log was truncated: an error or a divergence.
+            # Out of range, or beyond a truncation: an error or a divergence.
             return None
         upper = upper_offset(partition, view, plan)
         if begin >= upper or (
@@ -84,7 +85,7 @@ class DelayedFetch(DelayedOperation):
             )
         ):
             return 0
-        # For one byte any record will do, and no position needs to be looked up.
+        # Any record satisfies min_bytes=1, so no position has to be looked up.
         return 1 if plan.min_bytes <= 1 else self._bytes_below(upper, log, asked)
 
     def _bytes_below(self, upper: int, log: Log, asked: FetchPartition) -> int | None:
@@ -97,11 +98,11 @@ class DelayedFetch(DelayedOperation):
         except (OffsetOutOfRange, StorageError):
             return None
         if start.base_offset != end.base_offset:
-            # A read ends with its segment, so waiting brings nothing more of this partition.
+            # A read ends at the end of a segment, so waiting would add no bytes.
             return None
         return min(end.position - start.position, asked.partition_max_bytes)
 
     def on_complete(self) -> None:
-        """Answer with what can be read now."""
+        """Answer with the records that are readable now."""
         superseded = self._plan.is_superseded
         self._answer(ReadResult() if superseded else read(self._replicas, self._plan))

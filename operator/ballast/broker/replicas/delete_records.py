@@ -1,4 +1,4 @@
-"""Deleting a partition's oldest records, and waiting until every live replica has done so."""
+"""Deletes the oldest records of a partition, and waits until every live replica has done so."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,29 +14,29 @@ from ballast.purgatory.operation import DelayedOperation
 from ballast.storage.errors import LogFailed, StorageError
 
 HIGH_WATERMARK: Final = -1
-"""The offset that stands for all that consumers can read."""
+"""The offset in a request that means the high watermark."""
 
 NO_LOW_WATERMARK: Final = -1
 
 
 @dataclass(slots=True)
 class Deletion:
-    """One partition's part of a request, and how far its replicas have come."""
+    """One partition's part of a request, and the progress of its replicas."""
 
     name: TopicPartition
     error: ErrorCode = ErrorCode.NONE
     required_offset: int = 0
-    """What every live replica's log must begin at, or above."""
+    """The log start offset that every live replica must reach."""
     low_watermark: int = NO_LOW_WATERMARK
     """The smallest log start offset among the live replicas."""
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a live replica still has records that are to go."""
+        """Whether a live replica still has records to delete."""
         return self.error == ErrorCode.NONE and self.low_watermark < self.required_offset
 
     def fail(self, code: ErrorCode) -> None:
-        """End with an error, which has no low watermark."""
+        """End with an error and without low watermark."""
         self.error = code
         self.low_watermark = NO_LOW_WATERMARK
 
@@ -66,8 +66,8 @@ def _delete(replicas: ReplicaManager, deletion: Deletion, offset: int) -> None:
     partition = replicas.find(name)
     view = partition.leader_view()
     if not replicas.identity.is_registered:
-        # ZooKeeper has ended the session, so another may lead by now. Nothing is lost if records
-        # are deleted here, but the answer must not say that all replicas have deleted them.
+        # The session has expired, so another broker may lead by now. Nothing is lost if records
+        # are deleted here, but the response must not say that all replicas have deleted them.
         raise PartitionError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if not partition.log.config.is_deleted:
         raise PartitionError(ErrorCode.POLICY_VIOLATION)
@@ -88,9 +88,9 @@ def _low_watermark(replicas: ReplicaManager, partition: Partition) -> int:
 class DelayedDeleteRecords(DelayedOperation):
     """A request whose deletions wait for followers (Kafka ``DelayedDeleteRecords``).
 
-    Followers hear of the new start with the leader's next answer and confirm it with the fetch
-    after that. Brokers that are known to be dead are not waited for. Time's end is
-    REQUEST_TIMED_OUT: the records are gone here, and will be gone elsewhere.
+    Followers get the new log start offset with the leader's next response and confirm it with the
+    fetch after that. Dead brokers are not waited for. The timeout is REQUEST_TIMED_OUT: the records
+    are deleted here, and will be deleted on the others.
     """
 
     def __init__(
@@ -107,11 +107,11 @@ class DelayedDeleteRecords(DelayedOperation):
 
     @property
     def waited_for(self) -> list[TopicPartition]:
-        """The partitions of which a live replica still has records that are to go."""
+        """The partitions in which a live replica still has records to delete."""
         return [deletion.name for deletion in self._deletions if deletion.is_waiting]
 
     def try_complete(self) -> bool:
-        """Complete once every partition's records are gone, or its leader is another broker."""
+        """Complete once all records are deleted, or another broker leads."""
         for deletion in self._deletions:
             if deletion.is_waiting:
                 self._look_again(deletion)
@@ -125,7 +125,7 @@ class DelayedDeleteRecords(DelayedOperation):
             deletion.fail(error.code)
 
     def on_complete(self) -> None:
-        """Answer; what is still waited for has timed out."""
+        """Answer; deletions that still wait have timed out."""
         for deletion in self._deletions:
             if deletion.is_waiting:
                 deletion.error = ErrorCode.REQUEST_TIMED_OUT

@@ -1,4 +1,4 @@
-"""Reading for consumers and followers."""
+"""Reads records for consumers and followers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,14 +18,12 @@ from ballast.replication.partition import LeaderView
 from ballast.storage.errors import CorruptLog, OffsetOutOfRange, StorageError
 from ballast.storage.files.soundness import check_stored
 
-"""Kafka's ``fetch.max.bytes``: no fetch gets more, whatever it asks for."""
-
 ZSTD: Final = COMPRESSIONS.index("zstd")
 
 
 @dataclass(slots=True, kw_only=True)
 class FetchParams:
-    """One fetch request, apart from how it is written on the wire."""
+    """One fetch request, independent of its wire format."""
 
     replica_id: int
     """The follower's broker id; negative for consumers."""
@@ -33,18 +31,18 @@ class FetchParams:
     min_bytes: int
     max_bytes: int
     partitions: Mapping[TopicPartition, FetchPartition]
-    """Those that the request names."""
+    """The partitions in the request."""
     session: PartitionFetchSession | None = None
-    """The session that the request goes on with: its pending partitions are fetched."""
+    """The fetch session of the request, if any: its pending partitions are fetched."""
     session_epoch: int = 0
-    """The session's epoch after this fetch."""
+    """The epoch of the session after this fetch."""
     wants_session: bool = False
-    """Whether the answer may begin a session."""
+    """Whether the response may begin a session."""
     came_at: float = 0.0
-    """Seconds; when the request came."""
+    """When the request was received, in seconds."""
 
     def asked(self) -> Iterable[tuple[TopicPartition, FetchPartition]]:
-        """Return the partitions to look at now, and from where they are fetched."""
+        """Return the partitions to read now, with their fetch offsets."""
         if self.session is None:
             return self.partitions.items()
         partitions = self.session.partitions
@@ -54,7 +52,7 @@ class FetchParams:
         return asked
 
     def asked_of(self, name: TopicPartition) -> FetchPartition | None:
-        """Return from where a partition is fetched, None if it is not."""
+        """Return the fetch offset of a partition, None if it is not in the fetch."""
         if self.session is None:
             return self.partitions.get(name)
         partition = self.session.partitions.get(name)
@@ -62,7 +60,7 @@ class FetchParams:
 
     @property
     def is_superseded(self) -> bool:
-        """Whether the session has ended, or its next fetch has come."""
+        """Whether the session has ended, or its next fetch was received."""
         session = self.session
         return session is not None and (session.is_closed or session.epoch != self.session_epoch)
 
@@ -74,21 +72,21 @@ class FetchParams:
 
 @dataclass(slots=True)
 class ReadResult:
-    """What a fetch has read so far, partition by partition in the order asked."""
+    """The records read so far, by partition in the order of the request."""
 
     partitions: list[tuple[TopicPartition, PartitionData]] = field(default_factory=list)
     size_bytes: int = 0
     must_answer: bool = False
-    """An error or a divergence was found: the client must learn of it at once."""
+    """Whether there is an error or a divergence: the client must be answered at once."""
 
 
 def acknowledge(replicas: ReplicaManager, plan: FetchParams) -> bool:
-    """Take a follower's fetch as word of what it has, before anything is read for it.
+    """Record a follower's fetch offsets, before anything is read for it.
 
-    Partitions of its session that are at rest are not looked at: they say what they said before.
-    Only fetches of the current leader epoch that lie within the log and do not diverge count
-    (KIP-320). May raise the high watermark and let the follower join the ISR.
-    Returns whether all of them count and are at the ends of their logs: there is nothing to read.
+    Idle partitions of its session are not visited: their offsets have not changed. Only fetches of
+    the current leader epoch that lie within the log and do not diverge count (KIP-320). The high
+    watermark may increase, and the follower may join the ISR. Return whether all partitions count
+    and are at the log end: there is nothing to read.
     """
     now = replicas.clock()
     is_at_end = True
@@ -123,7 +121,7 @@ def acknowledge(replicas: ReplicaManager, plan: FetchParams) -> bool:
 
 
 def read(replicas: ReplicaManager, plan: FetchParams) -> ReadResult:
-    """Read every partition of a fetch, within its limits, at least one batch in all."""
+    """Read every partition of a fetch, within its limits, at least one batch in total."""
     fetched = ReadResult([])
     left = min(plan.max_bytes, replicas.config.fetch_max_bytes)
     for name, asked in plan.asked():
@@ -159,7 +157,7 @@ def _read_one(
     partition = replicas.partitions.get(name) or replicas.find(name)
     view = partition.leader_view(asked.current_leader_epoch)
     if plan.version < 4:
-        # Records are kept in format 2 only, which these clients cannot read: Kafka's answer with
+        # Records have format 2 only, which these clients cannot read: Kafka's response with
         # message.downconversion.enable=false.
         raise PartitionError(ErrorCode.UNSUPPORTED_VERSION)
     is_throttled = False
@@ -173,7 +171,7 @@ def _read_one(
     if is_throttled:
         if replicas.throttles.leader_holds_back(name, follower_in_sync=plan.replica_id in view.isr):
             return _data(partition, view, asked, b"")
-        # A throttle is no finer than one answer, and the follower may not know of this one.
+        # A throttle is no finer than one response, and the follower may not know of the throttle.
         max_bytes = min(max_bytes, replicas.config.replica_fetch_max_bytes)
     upper = upper_offset(partition, view, plan)
     if asked.fetch_offset >= upper or (max_bytes <= 0 and not first):
@@ -197,7 +195,7 @@ def _sound_part(
 ) -> bytes | memoryview:
     """Return the batches before the first damaged one; raises `CorruptLog` if there are none.
 
-    Nobody is sent what has rotten on the disk. What was appended a moment ago is not checked again.
+    Damaged batches are never sent. What was appended a moment ago is not checked again.
     """
     sound = check_stored(
         records, end_offset=upper, latest_epoch=partition.log.leader_epochs.latest_epoch
@@ -225,7 +223,7 @@ def _divergence(partition: Partition, asked: FetchPartition) -> EpochEndOffset |
         asked.last_fetched_epoch == log.leader_epochs.latest_epoch
         and log.log_start_offset <= asked.fetch_offset <= log.log_end_offset
     ):
-        # As nearly always: the last epoch has no end at which the logs could part.
+        # The common case: the last epoch has no end at which the logs could diverge.
         return None
     found = diverging_epoch(
         log.leader_epochs,

@@ -1,9 +1,9 @@
-"""Writes the ISR changes that leaders here propose, and settles those whose outcome was lost.
+"""Writes proposed ISR changes to ZooKeeper, and resolves writes whose outcome was lost.
 
-A leader has at most one change in flight (`LeaderView` sees to it). It is a compare-and-set on the
-partition's state znode; controllers learn of it through a batched ``/isr_change_notification``.
-Until the outcome is known the view counts over the maximal ISR (reliability P7): a lost reply is
-resolved by reading the znode again, and by writing again what may not have been applied yet.
+A leader has at most one change in flight (`LeaderView` ensures it). The write is a compare-and-set
+on the partition's state znode; controllers are notified in batches by ``/isr_change_notification``.
+Until the outcome is known, the view counts over the maximal ISR (reliability P7). After a lost
+reply the znode is read again, and the change is written again if it was not applied.
 """
 
 import asyncio
@@ -25,16 +25,16 @@ from ballast.znodes.errors import ZnodeError
 log = logging.getLogger(__name__)
 
 WRITERS: Final = 16
-"""Writes under way at once; ZooKeeper takes them one after another anyway."""
+"""Concurrent writes; ZooKeeper executes them one after another anyway."""
 
 RETRY_S: Final = 0.1
-"""Pause before a write is tried again whose outcome is not known."""
+"""Pause before a write with unknown outcome is retried."""
 
 NOTIFICATION_GATHER_S: Final = 0.01
-"""Changes within this time of the first share its notification: a reassignment waits on it."""
+"""Changes within this time of the first share its notification; reassignments wait for it."""
 
 NOTIFICATION_PAUSE_S: Final = 0.2
-"""Between two notifications, so that many changes make few of them (Kafka waits 5 s)."""
+"""Pause between two notifications, so that many changes share few of them (Kafka: 5 s)."""
 
 NOTIFICATION_MAX_PARTITIONS: Final = 3000
 """Partitions of one notification znode, as in Kafka: a znode holds less than 1 MiB."""
@@ -43,8 +43,8 @@ NOTIFICATION_MAX_PARTITIONS: Final = 3000
 class IsrWriter:
     """A bounded number of tasks that write proposed ISR changes.
 
-    ``on_settled`` is called after each change of a view's ISR, so that the high watermark and
-    whatever waits for it can follow.
+    ``on_settled`` is called after each change of a view's ISR, so that the high watermark and the
+    requests that wait for it can follow.
     """
 
     def __init__(
@@ -139,19 +139,19 @@ class IsrWriter:
             self._metrics.isr_expands.inc()
 
     async def _notify(self) -> None:
-        """Tell controllers of what changed; a notification that may be lost is sent again."""
+        """Notify controllers of changes; a notification that may be lost is sent again."""
         while True:
             await self._changes.wait()
             await asyncio.sleep(NOTIFICATION_GATHER_S)
             batch = list(self._changed)[:NOTIFICATION_MAX_PARTITIONS]
-            # Taken off before the write: what changes meanwhile must be told of once more.
+            # Removed before the write: changes meanwhile need another notification.
             for partition in batch:
                 del self._changed[partition]
             store = await self._session.wait()
             try:
                 await store.notify_isr_changes(batch)
             except ZooKeeperError as error:
-                log.info("isr notification is tried again: %r", error)
+                log.info("cannot write the ISR notification, retrying: %r", error)
                 self._changed.update(dict.fromkeys(batch))
                 await asyncio.sleep(RETRY_S)
             if not self._changed:

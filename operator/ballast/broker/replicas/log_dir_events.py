@@ -1,4 +1,4 @@
-"""Telling the controller that a log directory has failed (KIP-112)."""
+"""Notifies the controller of failed log directories (KIP-112)."""
 
 import asyncio
 import logging
@@ -10,7 +10,7 @@ from ballast.zk.errors import ZooKeeperError
 log = logging.getLogger(__name__)
 
 RETRY_S: Final = 0.5
-"""Pause before a notification is written again whose outcome is not known."""
+"""Pause before a notification with unknown outcome is written again."""
 
 
 class LogDirEvents:
@@ -22,11 +22,11 @@ class LogDirEvents:
         self._failed = asyncio.Event()
 
     def notify(self) -> None:
-        """Have the controller ask this broker which replicas it has lost."""
+        """Make the controller ask this broker for its lost replicas."""
         self._failed.set()
 
     async def run(self) -> None:
-        """Write notifications until cancelled; a second one does no harm."""
+        """Write notifications until cancelled; a second one has no effect."""
         while True:
             await self._failed.wait()
             store = await self._session.wait()
@@ -34,6 +34,8 @@ class LogDirEvents:
             try:
                 await store.notify_log_dir_failure(self._broker_id)
             except ZooKeeperError as error:
-                log.info("the failure of a log directory is told again: %r", error)
+                log.info(
+                    "cannot notify the controller of a failed log directory, retrying: %r", error
+                )
                 self._failed.set()
                 await asyncio.sleep(RETRY_S)

@@ -1,10 +1,10 @@
-"""Replicas that went with a disk while the cluster counts on them (KAFKA-14139).
+"""Replicas that were lost with a disk while they are in the ISR (KAFKA-14139).
 
-A broker whose disk was replaced by an empty one comes back under its id, and the ISR of a partition
-may still name it: as the last member, or because no controller saw it go. An empty log in the place
-of the lost one would lead, and the followers would truncate to it what was acknowledged. So such a
-replica takes no role until it is known to be out of the ISR; from then on its membership is what
-the leader has verified. Kafka 2.8 makes the empty log.
+A broker whose disk was replaced by an empty one starts under its id, and the ISR of a partition may
+still name it: as the last member, or because no controller noticed the restart. With an empty log
+in the place of the lost one it would lead, and followers would truncate acknowledged records. So
+such a replica takes no role until it is known to be out of the ISR; after that its membership is
+verified by the leader. Kafka 2.8 creates the empty log.
 
     a directory is fresh ─► the states of this broker's partitions are read
       ─► in the ISR, no log here, another replica elsewhere: missing, durably
@@ -29,18 +29,18 @@ log = logging.getLogger(__name__)
 
 
 class MissingReplicas:
-    """Knows the missing replicas; the log directories keep them over restarts."""
+    """Tracks the missing replicas; the log directories store them over restarts."""
 
     def __init__(
         self, log_dirs: LogDirs, broker_id: int, ask_for_roles: Callable[[], None]
     ) -> None:
-        """Make it; ``ask_for_roles`` has the controller tell each replica its role once more."""
+        """Make it; ``ask_for_roles`` makes the controller send each replica its role again."""
         self._log_dirs = log_dirs
         self._broker_id = broker_id
         self._ask_for_roles = ask_for_roles
         self._missing: set[TopicPartition] = set()
         self._refused: set[TopicPartition] = set()
-        """Those that were given a role, and since then have not asked for another."""
+        """Replicas that refused a role, and have not asked for another since."""
 
     def __contains__(self, name: TopicPartition) -> bool:
         return name in self._missing
@@ -49,11 +49,11 @@ class MissingReplicas:
         return len(self._missing)
 
     async def find(self, store: BrokerStore, cluster_id: str) -> None:
-        """Find out what is missing, and claim the fresh directories.
+        """Determine what is missing, and claim the fresh directories.
 
-        Call it once the logs are loaded and the broker is registered, before anybody is let in:
-        then an earlier process under this id can change no ISR any more. Raises `ZooKeeperError`,
-        and `NoUsableLogDir` if no directory takes the list.
+        Call it once the logs are loaded and the broker is registered, before clients are accepted:
+        then an earlier process with this id cannot change an ISR any more. Raises `ZooKeeperError`,
+        and `NoUsableLogDir` if no directory can store the list.
         """
         fresh = self._log_dirs.fresh_directories
         if fresh:
@@ -67,14 +67,14 @@ class MissingReplicas:
             log.error("%s: this replica is in the ISR, and its disk is gone", name)
 
     def verify(self, isrs: Mapping[TopicPartition, Collection[int]]) -> None:
-        """Take note of the ISRs by which replicas get their roles, before they get them.
+        """Record the ISRs in a LeaderAndIsr, before its roles are taken.
 
-        Those without this broker set a replica free to follow, with an empty log.
+        A replica that is not in its ISR is not missing any more: it may follow with an empty log.
         """
         self.forget(name for name, isr in isrs.items() if self._broker_id not in isr)
 
     def refuse(self, name: TopicPartition) -> bool:
-        """Whether a replica must take no role."""
+        """Return whether a replica must not take a role."""
         if name not in self._missing:
             return False
         if name not in self._refused:
@@ -87,7 +87,7 @@ class MissingReplicas:
         return True
 
     def forget(self, names: Iterable[TopicPartition]) -> None:
-        """Let replicas be missing no more, durably."""
+        """Remove replicas from the missing ones, durably."""
         found = self._missing.intersection(names)
         if found:
             self._log_dirs.forget_missing(found)
@@ -95,10 +95,10 @@ class MissingReplicas:
             self._refused -= found
 
     def metadata_changed(self, described: Mapping[TopicPartition, PartitionMetadata]) -> None:
-        """Take note of what the controller says of the cluster.
+        """Record what an UpdateMetadata says about missing replicas.
 
-        A replica that was refused has a role again once the ISR does without it; the controller,
-        for which its disk is lost, has to be asked for it, once for each refusal.
+        A replica that refused its role can take one once it is not in the ISR. The controller
+        considers its disk lost, so it must be asked, once for each refusal.
         """
         changed = {
             name
@@ -115,7 +115,7 @@ def compare(
     present: Set[TopicPartition],
     broker_id: int,
 ) -> tuple[list[TopicPartition], list[TopicPartition]]:
-    """Return the replicas that are missing here, and those that are gone with nobody to ask."""
+    """Return the replicas that are missing here, and those that have no other replica."""
     gone = [
         name
         for name, partition in sorted(assigned.items())

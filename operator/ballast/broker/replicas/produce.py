@@ -1,30 +1,30 @@
-"""Appending what producers send, and waiting until enough replicas have it.
+"""Appends the records of producers, and waits until enough replicas have them.
 
-A leader serves whether or not it has a session with ZooKeeper, as Kafka's do: while ZooKeeper says
-nothing, after the session has expired, and until the broker has registered again. Others may have
-been elected meanwhile. Why acks=all loses nothing then, with unclean leader election off:
+A leader serves whether or not it has a ZooKeeper session, as in Kafka: while ZooKeeper does not
+answer, after the session has expired, and until the broker has registered again. Another leader may
+have been elected meanwhile. Why acks=all loses nothing then, with unclean leader election off:
 
 1. Leader L of epoch e acknowledges a record when every member of its *maximal ISR* M has fetched
-   beyond it, stating epoch e (`replication.partition`). What was fetched under another epoch, or
-   for a role before this one, does not count.
+   beyond it, in a request with epoch e (`replication.partition`). Fetches of another epoch, or of
+   an earlier role, do not count.
 2. In epoch e only L changes the ISR in ZooKeeper, by compare-and-set, and until it knows the
    outcome M holds the members of before and after. So M contains the ISR that ZooKeeper shows,
-   whatever L has heard since. A controller changes it only together with the epoch.
+   whatever has happened since. A controller changes it only together with the epoch.
 3. The leader of e+1 is a member of that ISR, so of M. If L acknowledges a record, that broker has
    fetched it in e, so before it learnt of e+1: the record is in its log when it begins to lead. The
    same holds for the other members of the ISR of e+1, from which later leaders come. They truncate
    only to the log of a leader that has the record.
 4. A broker that has learnt of e+1 fetches from the new leader, or from L under an epoch that L
-   refuses: it never again confirms a record to L. So a deposed L acknowledges nothing unless nobody
-   in M knows that it was deposed, and then 3. holds.
-5. If M is L alone, nobody else may be elected: a controller that takes L for dead leaves L in the
-   ISR as its last member, and the partition without a leader until L is back. This covers
+   refuses: it never confirms a record to L again. So a deposed L acknowledges nothing unless no
+   member of M knows that it was deposed, and then 3. holds.
+5. If M is L alone, no other leader can be elected: a controller that considers L dead leaves L in
+   the ISR as its last member, and the partition without a leader until L is back. This covers
    replication factor 1.
-6. L cannot shrink M without ZooKeeper. If a follower stays away, acks=all waits until the request
-   times out; it is never acknowledged by fewer replicas than ZooKeeper knows to be in sync.
+6. L cannot shrink M without ZooKeeper. If a follower does not fetch, acks=all waits until the
+   request times out; it is never acknowledged by fewer replicas than are in sync in ZooKeeper.
 
-What acks=1 and acks=0 promise is no more than that L has appended the record; a deposed leader
-truncates it when it follows the new one. Kafka loses it in the same way.
+acks=1 and acks=0 mean only that L has appended the record; a deposed leader truncates it when it
+follows the new one. Kafka loses it in the same way.
 """
 
 from collections.abc import Callable, Mapping
@@ -54,7 +54,7 @@ ZSTD: Final = COMPRESSIONS.index("zstd")
 
 @dataclass(slots=True)
 class AppendResult:
-    """What became of one partition's part of a produce request."""
+    """The result of one partition's part of a produce request."""
 
     name: TopicPartition
     error: ErrorCode = ErrorCode.NONE
@@ -62,9 +62,9 @@ class AppendResult:
     base_offset: int = -1
     log_start_offset: int = -1
     required_offset: int = 0
-    """Where the high watermark must be before acks=all is acknowledged."""
+    """The high watermark at which acks=all is acknowledged."""
     log_append_time_ms: int = -1
-    """When it was appended, for a topic whose records bear that time."""
+    """The time of the append, for topics with LogAppendTime."""
     leadership_generation: int = 0
     """The leadership generation of the partition in which it was appended."""
 
@@ -77,7 +77,7 @@ def append(
     acks: int,
     version: int,
 ) -> AppendResult:
-    """Append one partition's records at once; never raises for what the client did wrong.
+    """Append one partition's records; errors of the client are returned, not raised.
 
     ``records`` must be writable: offsets and leader epoch are patched in place.
     """
@@ -119,7 +119,9 @@ def _append(
     if acks == ACKS_ALL:
         view.check_enough_replicas(replicas.configs.min_insync_replicas(name.topic))
     if not records:
-        raise PartitionError(ErrorCode.INVALID_RECORD, "a produce request holds record batches")
+        raise PartitionError(
+            ErrorCode.INVALID_RECORD, "A produce request must contain record batches."
+        )
     if version < 7:
         _refuse_zstd(records)
     appended = partition.log.append_as_leader(
@@ -144,12 +146,13 @@ def _refuse_zstd(records: memoryview | bytes) -> None:
     for _, batch in iter_batches(records):
         if batch.compression == ZSTD:
             raise PartitionError(
-                ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs produce version 7 or above"
+                ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+                "zstd requires version 7 or above of Produce.",
             )
 
 
 def after_append(replicas: ReplicaManager, produced: list[AppendResult]) -> None:
-    """Let the high watermark and waiting fetches follow what was appended."""
+    """Update the high watermark, and complete the fetches that wait for the records."""
     for one in produced:
         if one.error == ErrorCode.NONE:
             partition = replicas.partitions.get(one.name)
@@ -162,7 +165,7 @@ def after_append(replicas: ReplicaManager, produced: list[AppendResult]) -> None
 def acknowledgement(
     replicas: ReplicaManager, partition: Partition | None, produced: AppendResult
 ) -> ErrorCode | None:
-    """Return the answer to acks=all for one partition, or None while replicas are waited for."""
+    """Return the result of acks=all for one partition, None while it waits for replicas."""
     view = partition.view if partition is not None else None
     if (
         partition is None
@@ -182,8 +185,8 @@ def acknowledgement(
 class DelayedProduce(DelayedOperation):
     """A produce request with acks=all whose records wait for the in-sync replicas.
 
-    ``answer`` gets the outcome of every partition: an error, or NONE once the high watermark has
-    passed what was appended. Time's end is REQUEST_TIMED_OUT, which means unknown, not failed.
+    ``answer`` gets the result of every partition: an error, or NONE once the high watermark has
+    passed what was appended. The timeout is REQUEST_TIMED_OUT: the outcome is unknown.
     """
 
     def __init__(
@@ -218,7 +221,7 @@ class DelayedProduce(DelayedOperation):
         return not waiting and self.force_complete()
 
     def on_complete(self) -> None:
-        """Answer; what is still waited for has timed out."""
+        """Answer; partitions that still wait have timed out."""
         for one in self._waiting:
             one.error = ErrorCode.REQUEST_TIMED_OUT
         self._answer(self._produced)

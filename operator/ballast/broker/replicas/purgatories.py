@@ -1,4 +1,4 @@
-"""What waits for partitions: produce and delete requests for replicas, fetches for records."""
+"""The delayed operations on partitions: produce and delete requests, and fetches."""
 
 import random
 from collections.abc import Iterable
@@ -17,19 +17,19 @@ PartitionFetchSession = FetchSession[TopicPartition, FetchPartition]
 PartitionFetchSessions = FetchSessions[TopicPartition, FetchPartition]
 
 _Range = tuple[Log, int, int, int, bool]
-"""What is asked of a log."""
+"""The arguments of a read."""
 
 
 class Purgatories:
     """Produce and delete requests that wait for replicas, and fetches that wait for records.
 
-    All are keyed by partition, except the fetches of sessions: these are keyed by session, since
-    they must not cost what all partitions of a session cost. Needs a running event loop from the
-    start.
+    All are keyed by partition, except the fetches of sessions: these are keyed by session, so that
+    their cost does not depend on the number of partitions in the session. Needs a running event
+    loop.
     """
 
     def __init__(self, slots: int, rng: random.Random) -> None:
-        """Make it with ``slots`` for fetch sessions, whose ids are drawn."""
+        """Make it with ``slots`` for fetch sessions; their ids are drawn from ``rng``."""
         self._timer = PurgatoryTimer()
         self.produce: Purgatory[TopicPartition] = self._timer.purgatory()
         self.fetch: Purgatory[TopicPartition | int] = self._timer.purgatory()
@@ -38,15 +38,16 @@ class Purgatories:
         )
         self.deletions: Purgatory[TopicPartition] = self._timer.purgatory()
         self.changed: TopicPartition | None = None
-        """While waiting fetches are tried because of one partition: which. A follower's fetch
-        names thousands, and need not look at the others."""
+        """The partition because of which waiting fetches are tried, if it is one. A follower's
+        fetch names thousands, and need not check the others.
+        """
         self._read: tuple[_Range, bytes | memoryview] | None = None
-        """What was read last of the partition that has changed."""
+        """The last read of the partition that has changed."""
 
     def wait_for_replicas(
         self, operation: DelayedOperation, partitions: list[TopicPartition]
     ) -> None:
-        """Hold a produce request until its partitions are replicated, or its time is up."""
+        """Hold a produce request until its partitions are replicated, or its timeout."""
         self.produce.try_complete_else_watch(operation, partitions, self._timer.now())
 
     def wait_for_records(
@@ -56,9 +57,9 @@ class Purgatories:
         *,
         is_tried: bool = False,
     ) -> None:
-        """Hold a fetch of partitions, or of a session, until there is enough, or time is up.
+        """Hold a fetch of partitions, or of a session, until there is enough, or its timeout.
 
-        ``is_tried`` says that its condition was looked at in this turn, and does not hold.
+        ``is_tried`` says that its condition was checked in this turn, and does not hold.
         """
         now = self._timer.now()
         if is_tried:
@@ -67,19 +68,19 @@ class Purgatories:
             self.fetch.try_complete_else_watch(operation, keys, now)
 
     def begin_fetch(self, session: PartitionFetchSession) -> None:
-        """End the wait of the session's fetch before: its answer is not expected any more."""
+        """Complete the previous fetch of the session: its response is not needed any more."""
         self.fetch.check_and_complete(session.session_id)
 
     def wait_for_log_starts(
         self, operation: DelayedOperation, partitions: list[TopicPartition]
     ) -> None:
-        """Hold a delete request until replicas have followed, or its time is up."""
+        """Hold a delete request until replicas have followed, or its timeout."""
         self.deletions.try_complete_else_watch(operation, partitions, self._timer.now())
 
     def appended(self, partition: TopicPartition, *, for_followers: bool = True) -> None:
         """Try the fetches that wait for records of ``partition``.
 
-        Sessions of followers are tried only if it is ``for_followers``; they may tell of it.
+        Sessions of followers are tried only if it is ``for_followers``; otherwise they are marked.
         """
         self.changed = partition
         try:
@@ -103,7 +104,7 @@ class Purgatories:
         """Return and raise what `Log.read` does.
 
         Followers wait at the same offset: while their fetches are tried because of one append, the
-        same records are read for the first of them only.
+        records are read for the first of them only.
         """
         if self.changed is None:
             return log.read(
@@ -125,9 +126,9 @@ class Purgatories:
         return records
 
     def mark_changed(self, partition: TopicPartition) -> None:
-        """Let the sessions that fetch ``partition`` look at it in their next answers.
+        """Make the sessions that fetch ``partition`` include it in their next responses.
 
-        For what no fetch waits for, as the start of the log or the ISR.
+        For changes that no fetch waits for, as of the log start or the ISR.
         """
         for session in self.sessions.watching(partition):
             session.mark(partition)
@@ -135,7 +136,7 @@ class Purgatories:
     def high_watermark_advanced(
         self, partition: TopicPartition, *, is_longer: bool = False
     ) -> None:
-        """Try whatever waits for the high watermark of ``partition``.
+        """Try the operations that wait for the high watermark of ``partition``.
 
         Followers do not, unless the log ``is_longer`` too.
         """
@@ -143,15 +144,15 @@ class Purgatories:
         self.appended(partition, for_followers=is_longer)
 
     def role_changed(self, partition: TopicPartition) -> None:
-        """Try whatever waits on ``partition``: this broker may no longer lead it."""
+        """Try all operations on ``partition``: this broker may not lead it any more."""
         self.produce.check_and_complete(partition)
         self.appended(partition)
         self.follower_log_start_changed(partition)
 
     def follower_log_start_changed(self, partition: TopicPartition) -> None:
-        """Try what waits for followers of ``partition``: one has said where its log begins."""
+        """Try the deletions of ``partition``: a follower has reported its log start."""
         self.deletions.check_and_complete(partition)
 
     def shut_down(self) -> None:
-        """Answer everything that waits."""
+        """Complete everything that waits."""
         self._timer.shut_down()

@@ -1,4 +1,4 @@
-"""One timer of the event loop that keeps several purgatories going."""
+"""One timer of the event loop for several purgatories."""
 
 import asyncio
 from typing import Any
@@ -18,7 +18,7 @@ class PurgatoryTimer:
         """Returns the time that the purgatories go by, in seconds."""
         self._timer: asyncio.Handle | None = None
         self._fires_at = 0.0
-        """Of the timer there is. uvloop's handle of what is due at once does not tell."""
+        """When the present timer fires. uvloop's handle of an immediate timer does not say."""
         self._purgatories: list[Purgatory[Any]] = []
 
     def purgatory(self) -> Purgatory[Any]:

@@ -1,4 +1,4 @@
-"""The replicas on this broker: who they are, their high watermarks and their ISRs."""
+"""The replicas on this broker, their high watermarks and their ISRs (Kafka's ReplicaManager)."""
 
 import errno
 import logging
@@ -28,7 +28,7 @@ from ballast.storage.errors import CorruptLog, DiskError, LogFailed, StorageErro
 log = logging.getLogger(__name__)
 
 _PASSING: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-"""Refusals of the operating system that say nothing of the disk."""
+"""Errors of the operating system that are no fault of the disk."""
 
 
 class ReplicaManager:
@@ -67,7 +67,7 @@ class ReplicaManager:
         self.wall_clock_ms = wall_clock_ms
         self._all_failed = on_storage_failure
         self.on_lost: Callable[[TopicPartition], None] = _ignore
-        """Told of each replica that goes with its log directory."""
+        """Called with each replica that goes offline with its log directory."""
         self.log_dir_events = LogDirEvents(session, identity.broker_id)
         self._offline: set[TopicPartition] = set()
         self.missing = MissingReplicas(log_dirs, identity.broker_id, self.log_dir_events.notify)
@@ -83,13 +83,13 @@ class ReplicaManager:
         self.isr_writer = IsrWriter(session, metrics, self._isr_settled)
         self._partitions: dict[TopicPartition, Partition] = {}
         self.partitions: Mapping[TopicPartition, Partition] = MappingProxyType(self._partitions)
-        """The hosted replicas that the controller has given a role."""
+        """The hosted replicas with a role."""
         self._high_watermarks: dict[TopicPartition, int] = {}
 
     # -- which replicas are here ----------------------------------------------------------------
 
     def load_high_watermarks(self) -> None:
-        """Read the checkpointed high watermarks; call it once the log dirs are loaded."""
+        """Read the checkpointed high watermarks, once the log directories are loaded."""
         self.log_dirs.on_offline = self._went_offline
         self.metrics.topics.show(self._partitions.values)
         self._high_watermarks = dict(self.log_dirs.read_high_watermarks())
@@ -97,10 +97,10 @@ class ReplicaManager:
     def find(self, name: TopicPartition) -> Partition:
         """Return a hosted replica.
 
-        Raises `PartitionError`: KAFKA_STORAGE_ERROR when it was lost with its log directory or is
-        missing since its disk was replaced, NOT_LEADER_OR_FOLLOWER when the partition exists
-        elsewhere, or may exist for all that the controller has told yet, else
-        UNKNOWN_TOPIC_OR_PARTITION (Kafka ``ReplicaManager.getPartitionOrError``).
+        Raises `PartitionError`: KAFKA_STORAGE_ERROR if it was lost with its log directory or is
+        missing since its disk was replaced, NOT_LEADER_OR_FOLLOWER if the partition exists on other
+        brokers or the metadata is not known yet, else UNKNOWN_TOPIC_OR_PARTITION (Kafka
+        ``ReplicaManager.getPartitionOrError``).
         """
         partition = self._partitions.get(name)
         if partition is not None:
@@ -112,11 +112,10 @@ class ReplicaManager:
         raise PartitionError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
     def host(self, name: TopicPartition, *, is_new: bool) -> Partition:
-        """Return the hosted replica, made on disk if it is new here.
+        """Return the hosted replica; its log is created if it is missing.
 
-        Raises `StorageError`, and `PartitionError` (KAFKA_STORAGE_ERROR) for one that the cluster
-        has known for longer (not ``is_new``) and that may lie in a directory that is offline: an
-        empty one must not take its place.
+        Raises `StorageError`, and `PartitionError` (KAFKA_STORAGE_ERROR) for a replica that is not
+        ``is_new`` and may lie in an offline directory: an empty log must not replace it.
         """
         partition = self._partitions.get(name)
         if partition is None:
@@ -140,7 +139,7 @@ class ReplicaManager:
             self.metrics.topics.replica_left(partition)
         self._high_watermarks.pop(name, None)
         if not any(other.topic == name.topic for other in self._partitions):
-            # A topic made anew under this name has its configs read anew.
+            # The configs of a new topic of this name are read again.
             self.configs.forget_topic(name.topic)
             self.throttles.forget_topic(name.topic)
             self.metrics.topics.topic_left(name.topic)
@@ -157,21 +156,22 @@ class ReplicaManager:
         return name in self._offline
 
     def storage_failed(self, name: TopicPartition, error: StorageError) -> None:
-        """Give up the directory of a log that failed, with all replicas in it (KIP-112).
+        """Take the directory of a failed log offline, with all replicas in it (KIP-112).
 
-        A broker that cannot write must leave its leaderships to others: the controller is told.
+        The controller is notified, because a broker that cannot write must not lead.
         """
         if isinstance(error, DiskError) and error.is_passing:
-            log.error("%s: descriptors have run out, it is tried again: %s", name, error)
+            log.error("%s: descriptors have run out, retrying later: %s", name, error)
             return
         path = self.log_dirs.directory_of(name)
         if path is not None:
             self.log_dirs.take_offline(path, error)
 
     def read_failed(self, name: TopicPartition, error: StorageError) -> None:
-        """Do the same when a log could not be read because of the disk.
+        """Take the directory offline if a log could not be read because of the disk.
 
-        A log whose bytes make no sense is given up alone, and only if others have them.
+        A log that cannot be decoded is damaged: only its replica is given up, and only if another
+        replica has the records.
         """
         if isinstance(error, CorruptLog):
             partition = self._partitions.get(name)
@@ -195,7 +195,7 @@ class ReplicaManager:
         self.on_lost(name)
 
     def renew_damaged(self, name: TopicPartition) -> None:
-        """Delete a damaged log in whose place an empty one is to follow the leader."""
+        """Delete a damaged log; an empty one is to follow the leader."""
         log.warning("%s: the damaged log is deleted; it is copied from the leader", name)
         self.stop_damaged(name)
         self._high_watermarks.pop(name, None)
@@ -203,7 +203,7 @@ class ReplicaManager:
         self.damaged.renewed(name)
 
     def reconsider_damaged(self) -> None:
-        """Ask for the roles of damaged replicas again, where that can help."""
+        """Ask for the roles of damaged replicas again, where the verdict has changed."""
         if len(self.damaged):
             self.damaged.reconsider({p.name: p.view.isr for p in self.leading() if p.view})
 
@@ -227,9 +227,9 @@ class ReplicaManager:
     def maybe_increment_high_watermark(
         self, partition: Partition, *, is_longer: bool = False
     ) -> None:
-        """Raise the leader's high watermark as far as it goes, and wake who waited for that.
+        """Raise the leader's high watermark if possible, and complete what waits for it.
 
-        If the log ``is_longer``, fetches are tried that wait for records.
+        If the log ``is_longer``, fetches that wait for records are tried too.
         """
         view = partition.view
         if view is not None and view.advance_high_watermark(
@@ -240,12 +240,12 @@ class ReplicaManager:
             self.purgatories.appended(partition.name)
 
     def _isr_settled(self, partition: Partition) -> None:
-        # A follower that is no longer in the ISR may join it again with its next fetch.
+        # A follower that has left the ISR may join it again with its next fetch.
         self.purgatories.mark_changed(partition.name)
         self.maybe_increment_high_watermark(partition)
 
     def expand_isr(self, partition: Partition, follower_id: int) -> None:
-        """Let a follower that has caught up join the ISR, if its broker is known to be alive."""
+        """Propose a caught-up follower for the ISR, if its broker is alive."""
         view = partition.view
         if view is None or follower_id in view.maximal_isr:
             return
@@ -254,7 +254,7 @@ class ReplicaManager:
             self.isr_writer.submit(partition, proposed)
 
     def shrink_isrs(self) -> None:
-        """Put followers that lag too long out of their ISRs; due every half of the allowed lag."""
+        """Propose ISRs without followers that lag too long; due every half of the allowed lag."""
         now = self.clock()
         for partition in self._partitions.values():
             if partition.view is None:
@@ -266,17 +266,17 @@ class ReplicaManager:
                 self.isr_writer.submit(partition, proposed)
 
     def high_watermarks(self) -> dict[TopicPartition, int]:
-        """Return the high watermarks of all replicas, those without a role yet included."""
+        """Return the high watermarks of all replicas, including those without a role."""
         watermarks = dict(self._high_watermarks)
         watermarks.update({name: p.high_watermark for name, p in self._partitions.items()})
         return watermarks
 
     def leading(self) -> Iterable[Partition]:
-        """Return the replicas that lead, in no particular order."""
+        """Return the replicas that lead."""
         return (p for p in self._partitions.values() if p.view is not None)
 
     def reconfigure(self, topics: Iterable[str]) -> None:
-        """Give the logs of ``topics`` their topics' settings anew."""
+        """Apply the present settings of ``topics`` to their logs."""
         wanted = set(topics)
         for name, kept in self.log_dirs.logs.items():
             if name.topic in wanted:
@@ -284,4 +284,4 @@ class ReplicaManager:
 
 
 def _ignore(_name: TopicPartition) -> None:
-    """Stand in for a callback that nobody set."""
+    """Do nothing: the default of a callback that is not set."""

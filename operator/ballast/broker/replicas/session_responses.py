@@ -1,4 +1,4 @@
-"""What a fetch session's answers name, and which of its partitions are at rest after that."""
+"""The partitions in the responses of a fetch session, and which of them are idle after that."""
 
 from ballast.broker.replicas.fetch import FetchParams, ReadResult, upper_offset
 from ballast.broker.replicas.purgatories import PartitionFetchSession
@@ -11,7 +11,7 @@ from ballast.replication.partition import LeaderView
 
 
 def begin_session(replicas: ReplicaManager, plan: FetchParams, fetched: ReadResult) -> int:
-    """Begin a session with an answer that names all partitions; return its id, or `NO_SESSION`."""
+    """Begin a session with a response of all partitions; return its id, or `NO_SESSION`."""
     if not plan.partitions:
         return NO_SESSION
     session = replicas.purgatories.sessions.create(plan.replica_id, plan.partitions, plan.came_at)
@@ -24,7 +24,7 @@ def begin_session(replicas: ReplicaManager, plan: FetchParams, fetched: ReadResu
 def session_changes(
     replicas: ReplicaManager, plan: FetchParams, session: PartitionFetchSession, fetched: ReadResult
 ) -> list[tuple[TopicPartition, PartitionData]]:
-    """Return what the answer names of what was read, and put to rest what has no more to say."""
+    """Return the partitions that the response names; mark those without news as idle."""
     news = []
     resting: list[tuple[TopicPartition, LeaderView | None]] = []
     for name, data in fetched.partitions:
@@ -50,9 +50,9 @@ def _view_at_rest(
     name: TopicPartition,
     told: tuple[int, int],
 ) -> LeaderView | None:
-    """Return the leader's view of a partition that has no more to say, None if it has.
+    """Return the leader's view of a partition that has no more to read, None if it has.
 
-    What was read may be older than the answer. A follower outside of the ISR is looked at with
+    The result of a read may be older than the response. A follower outside of the ISR is checked at
     each of its fetches, since each may let it join.
     """
     partition = replicas.partitions.get(name)

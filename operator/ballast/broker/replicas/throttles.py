@@ -1,4 +1,4 @@
-"""The broker's replication quotas (KIP-73, KIP-113) and the replicas that they hold back."""
+"""The broker's replication quotas (KIP-73, KIP-113) and the replicas that they throttle."""
 
 from collections.abc import Callable
 from typing import Final
@@ -20,11 +20,11 @@ UNLIMITED: Final[int] = default_of("leader.replication.throttled.rate")
 """Bytes per second that no disk reaches: the default means no throttle."""
 
 Clock = Callable[[], float]
-"""Seconds that never go back: the event loop's."""
+"""Monotonic seconds: the event loop's clock."""
 
 
 class Throttle:
-    """One direction: a rate, and the topics' lists of replicas that it counts and holds back."""
+    """One direction: a rate, and the throttled replicas of each topic."""
 
     def __init__(self, broker_id: int, window: Window = DEFAULT_WINDOW) -> None:
         self._broker_id = broker_id
@@ -91,7 +91,7 @@ class Throttles:
         self.leader = Throttle(broker_id, window)
         self.follower = Throttle(broker_id, window)
         self.log_dirs = Throttle(broker_id, log_dirs_window)
-        """Of what is copied between log directories (KIP-113): all of it counts."""
+        """Of what is copied between log directories (KIP-113): all bytes count."""
         self.clock = clock
 
     @property
@@ -105,7 +105,7 @@ class Throttles:
         self.follower.set_replicas(topic, NOT_THROTTLED)
 
     def leader_holds_back(self, partition: TopicPartition, *, follower_in_sync: bool) -> bool:
-        """Whether a follower's fetch gets nothing of ``partition`` for now."""
+        """Whether a follower's fetch gets no records of ``partition`` at the moment."""
         return self.leader.covers(partition) and leader_holds_back(
             throttled=True,
             exceeded=self.leader.is_exceeded(self.clock()),
@@ -113,12 +113,12 @@ class Throttles:
         )
 
     def leader_sent(self, partition: TopicPartition, size_bytes: int) -> None:
-        """Count what a follower was sent, if the replica is throttled (in sync or not)."""
+        """Count what was sent to a follower, if the replica is throttled (in sync or not)."""
         if size_bytes and self.leader.covers(partition):
             self.leader.record(size_bytes, self.clock())
 
     def follower_holds_back(self, partition: TopicPartition, lag: int | None) -> bool:
-        """Whether this broker leaves ``partition`` out of its next fetch."""
+        """Whether this broker omits ``partition`` from its next fetch."""
         return self.follower.covers(partition) and follower_holds_back(
             throttled=True, exceeded=self.follower.is_exceeded(self.clock()), lag=lag
         )

@@ -1,5 +1,4 @@
-"""Handlers of administration requests: topics, configs, ACLs, log directories, reassignments.
+"""Handlers of administration requests: topics, configs, ACLs, log directories.
 
-One module for each API, as `dispatch` lists them. Handlers decode, ask the broker's context, and
-answer.
+One module for each API, as `dispatch` lists them.
 """

@@ -1,9 +1,9 @@
 """DescribeAcls (29), CreateAcls (30) and DeleteAcls (31), versions 0-2.
 
 Behaviour:
-* There is no authorizer, so that there are no access control lists: each is answered with
-  SECURITY_DISABLED, in the words of Kafka's KafkaApis without ``authorizer.class.name``. Clients
-  tell that apart from a broker that is too old to know the requests.
+* There is no authorizer, so there are no access control lists. Each request is answered with
+  SECURITY_DISABLED and the message of Kafka's KafkaApis without ``authorizer.class.name``. Clients
+  can distinguish that from a broker that is too old for the requests.
 
 Version notes:
 * v1 has types of patterns, v2 is flexible.

@@ -49,10 +49,10 @@ ZOOKEEPER_TIMEOUT_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """In which version and detail the answer is wanted."""
+    """The version and the details of the request."""
 
     version: int
-    """Only version 0 has ``is_default``; later ones tell the source."""
+    """Only version 0 has ``is_default``; later ones have the source."""
     synonyms: bool
     documentation: bool
 

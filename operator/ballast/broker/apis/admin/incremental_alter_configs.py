@@ -43,15 +43,15 @@ from ballast.zk.errors import BadVersion, NoNode, ZooKeeperError
 from ballast.znodes.errors import ZnodeError
 
 MAX_CONFLICTS: Final = 16
-"""Lost races in a row before the client is told to try again."""
+"""Lost compare-and-set races in a row before the request fails with REQUEST_TIMED_OUT."""
 
 
 Resource = tuple[int, str, Callable[[Mapping[str, str]], list[Change]]]
-"""Type, name, and what is to change given the values that are set."""
+"""Type, name, and the changes given the present values."""
 
 
 class Outcome(NamedTuple):
-    """How altering one resource ended."""
+    """The result of altering one resource."""
 
     code: ErrorCode
     message: str | None
@@ -90,7 +90,7 @@ def _as_asked(resource: AlterConfigsResource) -> Callable[[Mapping[str, str]], l
 async def alter_each(
     context: BrokerContext, resources: Sequence[Resource], *, validate_only: bool
 ) -> list[Outcome]:
-    """Alter resources independently of one another; return how each ended."""
+    """Alter resources independently of one another; return their results."""
     names = [(resource_type, name) for resource_type, name, _ in resources]
     outcomes = []
     for resource, name in zip(resources, names, strict=True):
@@ -126,7 +126,7 @@ async def _alter(context: BrokerContext, resource: Resource, *, validate_only: b
     elif resource_type == BROKER:
         check_broker_name(context, name)
     else:
-        raise PartitionError(ErrorCode.INVALID_REQUEST, "only topics and brokers have configs")
+        raise PartitionError(ErrorCode.INVALID_REQUEST, "Only topics and brokers have configs.")
     alter = _alter_topic if resource_type == TOPIC else _alter_broker
     for _ in range(MAX_CONFLICTS):
         try:

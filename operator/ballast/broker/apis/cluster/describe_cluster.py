@@ -2,7 +2,7 @@
 
 Behaviour:
 * Live brokers, cluster id and the broker that Metadata too names as controller.
-* A broker that has just started answers once the controller has told it who lives.
+* A broker that has just started answers after the first UpdateMetadata.
 * Nothing is authorised here, so the authorised operations are left unstated.
 """
 

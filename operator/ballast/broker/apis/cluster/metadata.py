@@ -7,9 +7,9 @@ Behaviour:
   INVALID_TOPIC_EXCEPTION. Of Kafka's internal topics the one that is used here can be created.
 * The controller named is the lowest live broker: each broker forwards to the elected candidate.
 * A partition whose leader is absent or not alive is LEADER_NOT_AVAILABLE.
-* A broker that has just started answers once the controller has told it what there is. A client
-  that was told of no broker, or that its topic does not exist, would give up. Without a controller
-  every topic is LEADER_NOT_AVAILABLE in the end.
+* A broker that has just started answers after the first UpdateMetadata: a client would give up on
+  a response without brokers, or without its topic. Without a controller every topic is
+  LEADER_NOT_AVAILABLE after a timeout.
 * Nothing is authorised here, so the authorised operations are left unstated.
 
 Version notes:

@@ -1,5 +1,4 @@
-"""Handlers of the controller's requests to a broker, and of a broker's to the controller.
+"""Handlers of requests of the controller: LeaderAndIsr, StopReplica, UpdateMetadata.
 
-One module for each API, as `dispatch` lists them. Handlers decode, ask the broker's context, and
-answer.
+One module for each API, as `dispatch` lists them.
 """

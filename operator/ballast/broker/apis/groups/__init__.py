@@ -1,4 +1,4 @@
-"""Handlers of requests of consumer groups and for committed offsets.
+"""Handlers of requests about consumer groups and committed offsets.
 
-One module for each API, as `dispatch` lists them. Handlers decode, ask the coordinator, and answer.
+One module for each API, as `dispatch` lists them. The coordinator executes them.
 """

@@ -1,8 +1,8 @@
 """DescribeGroups (15), versions 0-5.
 
 Behaviour:
-* A group that is not there is Dead, without an error. What members said of themselves, and were
-  assigned, is told of a stable group only.
+* A group that does not exist is Dead, without an error. The metadata and assignments of members are
+  returned for stable groups only.
 * Nothing is authorised here, so the authorised operations are left unstated.
 
 Version notes:

@@ -8,7 +8,7 @@ Behaviour:
 * librdkafka takes version 0 for the sign that a broker takes LZ4 (rdkafka_feature.c).
 
 Version notes:
-* v1 tells groups from transactional ids, and answers in words too.
+* v1 distinguishes groups from transactional ids, and has an error message.
 """
 
 from typing import Final

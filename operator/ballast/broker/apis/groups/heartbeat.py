@@ -1,8 +1,8 @@
 """Heartbeat (12), versions 0-4.
 
 Behaviour:
-* Begins the member's session anew. REBALANCE_IN_PROGRESS asks it to join again.
-* While groups are loading it is answered without a look: nobody's session ends then.
+* Restarts the member's session timeout. REBALANCE_IN_PROGRESS makes it join again.
+* While groups are loading it is answered without a check: no session expires then.
 
 Version notes:
 * v3 static members.
@@ -16,7 +16,7 @@ from ballast.protocol.messages.groups.heartbeat import HeartbeatRequest, Heartbe
 def handle(
     context: BrokerContext, request: HeartbeatRequest, _info: RequestInfo
 ) -> HeartbeatResponse:
-    """Take the sign of life."""
+    """Record the heartbeat."""
     identity = MemberIdentity(
         member_id=request.member_id,
         group_instance_id=request.group_instance_id,

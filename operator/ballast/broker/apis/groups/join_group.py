@@ -1,10 +1,10 @@
 """JoinGroup (11), versions 0-7.
 
 Behaviour:
-* Answered when the group has gathered: all members have joined again, or their rebalance timeouts
-  are over (see `ballast.coordinator.joining`). The leader is told of all members.
+* Answered when all members have joined again, or their rebalance timeouts have passed (see
+  `ballast.coordinator.joining`). The response to the leader lists all members.
 * Session timeouts outside the broker's bounds are INVALID_SESSION_TIMEOUT; a full group is
-  GROUP_MAX_SIZE_REACHED; protocols that the others lack are INCONSISTENT_GROUP_PROTOCOL.
+  GROUP_MAX_SIZE_REACHED; protocols that no other member has are INCONSISTENT_GROUP_PROTOCOL.
 
 Version notes:
 * v0 has one timeout for session and rebalance.

@@ -5,7 +5,7 @@ Behaviour:
   some partition are not known yet.
 
 Version notes:
-* v4 asks for groups in certain states, and tells the states (KIP-518).
+* v4 requests groups in certain states, and returns the states (KIP-518).
 """
 
 from ballast.broker.apis.context import BrokerContext, RequestInfo

@@ -4,7 +4,7 @@ Behaviour:
 * Answered when every in-sync replica of the group's partition has the offsets. An error after the
   append, REQUEST_TIMED_OUT for one, means that the outcome is unknown.
 * Without a generation and members, the group only stores offsets.
-* Partitions that this broker has not heard of are UNKNOWN_TOPIC_OR_PARTITION; the others are kept.
+* Partitions that this broker does not know are UNKNOWN_TOPIC_OR_PARTITION; the others are stored.
 
 Version notes:
 * v0 wrote to ZooKeeper; here it does what v1 does.

@@ -2,8 +2,8 @@
 
 Behaviour:
 * The group forgets offsets of partitions that its members do not read now (KIP-496); those that
-  they do are GROUP_SUBSCRIBED_TO_TOPIC. Members of which that cannot be told are NON_EMPTY_GROUP.
-* Partitions that this broker has not heard of are UNKNOWN_TOPIC_OR_PARTITION.
+  they do are GROUP_SUBSCRIBED_TO_TOPIC. If a member's topics are unknown: NON_EMPTY_GROUP.
+* Partitions that this broker does not know are UNKNOWN_TOPIC_OR_PARTITION.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,4 @@
 """Handlers of requests for records: Produce, Fetch, offsets, epochs, deletion, producer ids.
 
-One module for each API, as `dispatch` lists them. Handlers decode, ask the broker's context, and
-answer.
+One module for each API, as `dispatch` lists them.
 """

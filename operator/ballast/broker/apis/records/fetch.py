@@ -43,7 +43,7 @@ from ballast.replication.errors import FetchSessionNotFound, InvalidFetchSession
 from ballast.replication.fetch_session import INITIAL_EPOCH, NO_SESSION
 
 SESSION_VERSION: Final = 7
-"""The first version whose answers can tell the id of a session."""
+"""The first version with session ids in responses."""
 
 
 def handle(
@@ -121,7 +121,7 @@ def _response(context: BrokerContext, plan: FetchParams, fetched: ReadResult) ->
         )
         return _told(context, plan, fetched.partitions, session_id)
     if session.epoch != plan.session_epoch:
-        # Kafka's answer, too, to a fetch that another one has overtaken.
+        # Kafka, too, answers in this way to a fetch that was overtaken by another.
         return FetchResponse(
             error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.session_id
         )
@@ -164,7 +164,7 @@ def _told(
 
 
 def _count(partition: Partition | None, data: PartitionData) -> None:
-    """Note what a consumer was given: once per answer, however often it was read for it."""
+    """Count what a consumer was sent: once per response, however often it was read."""
     if partition is not None and data.error_code == ErrorCode.NONE:
         partition.load.fetch_requests += 1
         partition.load.bytes_out += len(data.records) if data.records else 0

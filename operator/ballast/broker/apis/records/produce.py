@@ -43,7 +43,7 @@ from ballast.protocol.messages.records.produce import (
 from ballast.protocol.schema import Message
 
 ADMIN_CLIENT_ID: Final = "__admin_client"
-"""The name by which Kafka lets its own tools write to internal topics."""
+"""The client id with which Kafka allows its own tools to write to internal topics."""
 
 
 def handle(
