@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 
 plan_app = typer.Typer(
-    name="plan", help="Makes plans, shows them, and takes snapshots.", no_args_is_help=True
+    name="plan", help="Make plans, show them, and take snapshots.", no_args_is_help=True
 )
 app.add_typer(plan_app)
 app.add_typer(kubernetes.app)
@@ -59,14 +59,20 @@ Override = Annotated[
 
 @app.command()
 def up(
-    brokers: Annotated[int, typer.Option(min=1, max=50, help="How many brokers.")] = 3,
-    controllers: Annotated[int, typer.Option(min=1, max=9, help="How many candidates.")] = 2,
+    brokers: Annotated[int, typer.Option(min=1, max=50, help="Number of brokers.")] = 3,
+    controllers: Annotated[
+        int, typer.Option(min=1, max=9, help="Number of controller candidates.")
+    ] = 2,
     directory: Annotated[Path, typer.Option("--dir", help="The cluster's folder.")] = Path(
         "ballast-data"
     ),
     base_port: Annotated[int, typer.Option(min=1024, max=65000, help="Broker 1's port.")] = 19092,
-    log_dirs: Annotated[int, typer.Option(min=1, max=9, help="Log directories of each.")] = 1,
-    no_restart: Annotated[bool, typer.Option("--no-restart", help="Leave the dead dead.")] = False,
+    log_dirs: Annotated[
+        int, typer.Option(min=1, max=9, help="Log directories of each broker.")
+    ] = 1,
+    no_restart: Annotated[
+        bool, typer.Option("--no-restart", help="Do not restart processes that die.")
+    ] = False,
     override: Override = None,
 ) -> None:
     """Run ZooKeeper, brokers and controller candidates on this machine, in the foreground."""
@@ -90,11 +96,11 @@ def run(
     bootstrap_server: Bootstrap,
     file: Annotated[Path, typer.Option("-f", "--file", help="The PartitionReassignment manifest.")],
     state_dir: Annotated[
-        Path | None, typer.Option(help="What must be remembered; beside the manifest by default.")
+        Path | None, typer.Option(help="Folder of the saved state; beside the manifest by default.")
     ] = None,
     output: Annotated[str, typer.Option(help="text, or json: one status a line.")] = "text",
     poll_interval: Annotated[
-        float, typer.Option(min=0.05, max=60, help="Seconds between looks at the cluster.")
+        float, typer.Option(min=0.05, max=60, help="Seconds between reads of the cluster.")
     ] = 1.0,
 ) -> None:
     """Execute a PartitionReassignment manifest: 0 succeeded, 1 failed or cancelled, 2 invalid."""
@@ -115,10 +121,12 @@ def run(
 def reassign(
     bootstrap_server: Annotated[str | None, typer.Option("--bootstrap-server")] = None,
     execute: Annotated[bool, typer.Option("--execute", help="Start the reassignment.")] = False,
-    verify: Annotated[bool, typer.Option("--verify", help="Report; clear throttles.")] = False,
-    cancel: Annotated[bool, typer.Option("--cancel", help="Cancel what is active.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List what is active.")] = False,
-    generate: Annotated[bool, typer.Option("--generate", help="Propose.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Report progress; clear throttles at the end.")
+    ] = False,
+    cancel: Annotated[bool, typer.Option("--cancel", help="Cancel active reassignments.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List active reassignments.")] = False,
+    generate: Annotated[bool, typer.Option("--generate", help="Propose an assignment.")] = False,
     reassignment_json_file: Annotated[Path | None, typer.Option()] = None,
     throttle: Annotated[int | None, typer.Option(help="Bytes/s between brokers.")] = None,
     replica_alter_log_dirs_throttle: Annotated[
@@ -207,22 +215,23 @@ def plan_generate(
             "RepairRacks or Stock."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Where the plan goes; .gz compresses it.")],
+    out: Annotated[Path, typer.Option(help="File of the plan; .gz compresses it.")],
     broker_ids: Annotated[
         str, typer.Option(metavar="ID,…", help="Brokers to add or remove, or those to use.")
     ] = "",
     replication_factor: Annotated[int | None, typer.Option()] = None,
     include: Annotated[
-        list[str] | None, typer.Option(metavar="REGEX", help="Topics to touch; repeatable.")
+        list[str] | None, typer.Option(metavar="REGEX", help="Topics to include; repeatable.")
     ] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option(metavar="REGEX", help="Topics to leave; repeatable.")
+        list[str] | None, typer.Option(metavar="REGEX", help="Topics to exclude; repeatable.")
     ] = None,
     max_replica_moves: Annotated[int | None, typer.Option()] = None,
     max_bytes_to_move: Annotated[str | None, typer.Option(metavar="QUANTITY")] = None,
     start_index: Annotated[int | None, typer.Option(help="For Stock: the first broker.")] = None,
     objective: Annotated[
-        str, typer.Option(help="Bytes or BytesInPerSecond: what is level beside counts.")
+        str,
+        typer.Option(help="Bytes or BytesInPerSecond: what is balanced besides replica counts."),
     ] = "Bytes",
     seed: Annotated[int, typer.Option(help="Decides between equally good plans.")] = 0,
     engine: Annotated[str, typer.Option(help="inprocess or spark.")] = "inprocess",
@@ -256,21 +265,27 @@ def plan_generate(
 @plan_app.command("snapshot")
 def plan_snapshot(
     bootstrap_server: Bootstrap,
-    out: Annotated[Path, typer.Option(help="Where the snapshot goes; .gz compresses it.")],
+    out: Annotated[Path, typer.Option(help="File of the snapshot; .gz compresses it.")],
     load_window: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Tells what was written in the last 1h, 7d…")
+        str | None, typer.Option(metavar="TIME", help="Adds write rates of the last 1h, 7d…")
     ] = None,
     load_percentile: Annotated[
-        int | None, typer.Option(min=1, max=100, help="Of its rates; their average if absent.")
+        int | None,
+        typer.Option(min=1, max=100, help="Percentile of the rates; their average if absent."),
     ] = None,
     load_by_hour_of_day: Annotated[
-        bool, typer.Option("--load-by-hour-of-day", help="Tells the busiest hour of the day, UTC.")
+        bool,
+        typer.Option(
+            "--load-by-hour-of-day", help="Uses the rates of the busiest hour of the day, UTC."
+        ),
     ] = False,
     load_growth: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Projects its growth so far ahead.")
+        str | None,
+        typer.Option(metavar="TIME", help="Projects the growth of the rates by this time."),
     ] = None,
     capacity: Annotated[
-        list[str] | None, typer.Option(help="Of brokers: 2Ti, 7=4Ti; of log dirs: 7:/data=1Ti.")
+        list[str] | None,
+        typer.Option(help="Size of brokers: 2Ti, 7=4Ti; of log directories: 7:/data=1Ti."),
     ] = None,
 ) -> None:
     """Write a running cluster as ballast-snapshot/v1: 0 done, 1 no answer, 2 invalid."""
@@ -293,15 +308,16 @@ def plan_snapshot(
 def plan_show(
     plan: Annotated[Path, typer.Argument(help="A plan as ballast-plan/v1.")],
     snapshot: Annotated[
-        Path | None, typer.Option(help="The cluster that it was made for: then all is shown.")
+        Path | None, typer.Option(help="Snapshot the plan was made from; shows all details.")
     ] = None,
     throttle: Annotated[
-        str | None, typer.Option(metavar="QUANTITY", help="Bytes/s of each broker, for the time.")
+        str | None,
+        typer.Option(metavar="QUANTITY", help="Bytes/s of each broker, to estimate the duration."),
     ] = None,
     max_concurrent_moves_per_broker: Annotated[int, typer.Option(min=1)] = 5,
-    html: Annotated[Path | None, typer.Option(help="Writes a page with charts as well.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also writes an HTML page with charts.")] = None,
 ) -> None:
-    """Show what a plan comes to: moves, levels before and after, time."""
+    """Show a plan's moves, its effect on each broker, and its duration."""
     from ballast.cli.plan import show as command
 
     raise typer.Exit(

@@ -1,4 +1,4 @@
-"""The command line's part for Kubernetes: what the chart's containers run."""
+"""The commands that the chart's containers run."""
 
 import signal
 from collections.abc import Iterator
@@ -11,13 +11,16 @@ import typer
 app = typer.Typer()
 
 PodName = Annotated[str, typer.Option(envvar="POD_NAME", help="This replica's name, unique.")]
-PodNamespace = Annotated[str, typer.Option(envvar="POD_NAMESPACE", help="Where the Lease is kept.")]
+PodNamespace = Annotated[str, typer.Option(envvar="POD_NAMESPACE", help="Namespace of the Lease.")]
 PodAddress = Annotated[
-    str, typer.Option(envvar="POD_IP", help="Where brokers reach this replica's controllers.")
+    str,
+    typer.Option(
+        envvar="POD_IP", help="Address at which brokers reach this replica's controllers."
+    ),
 ]
 HttpPort = Annotated[
     int,
-    typer.Option(min=0, max=65535, envvar="BALLAST_HTTP_PORT", help="Of probes and metrics."),
+    typer.Option(min=0, max=65535, envvar="BALLAST_HTTP_PORT", help="Port of probes and metrics."),
 ]
 ClusterDomain = Annotated[
     str, typer.Option(envvar="BALLAST_CLUSTER_DOMAIN", help="The cluster's DNS domain.")
@@ -31,7 +34,7 @@ LeaseDeadline = Annotated[
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """End with 0 at SIGTERM or SIGINT, until the process has its own way to stop.
+    """Exit with 0 at SIGTERM or SIGINT, until the process installs its own handlers.
 
     The kernel drops a signal to process 1 of a container that has no handler for it: one sent
     while modules are still imported would be lost, and the process killed later.
@@ -51,47 +54,54 @@ def stoppable() -> Iterator[None]:
 @app.command()
 def operator(
     broker_image: Annotated[
-        str, typer.Option(envvar="BALLAST_BROKER_IMAGE", help="Image of brokers by default.")
+        str, typer.Option(envvar="BALLAST_BROKER_IMAGE", help="Default image of brokers.")
     ],
     pod_name: PodName,
     pod_namespace: PodNamespace,
     pod_ip: PodAddress,
     namespace: Annotated[
         list[str] | None,
-        typer.Option(envvar="BALLAST_NAMESPACES", help="Whose objects are tended; all by default."),
+        typer.Option(
+            envvar="BALLAST_NAMESPACES",
+            help="Namespaces whose objects are reconciled; all by default.",
+        ),
     ] = None,
     broker_pods: Annotated[
-        str, typer.Option(metavar="JSON", help="Of brokers' pods: imagePullSecrets and the like.")
+        str, typer.Option(metavar="JSON", help="Defaults of broker pods, such as imagePullSecrets.")
     ] = "",
     cluster_domain: ClusterDomain = "cluster.local",
     controller_ports: Annotated[
-        str, typer.Option(metavar="FIRST-LAST", help="Of controllers; any free ones by default.")
+        str,
+        typer.Option(metavar="FIRST-LAST", help="Ports of controllers; any free port by default."),
     ] = "",
     http_port: HttpPort = 8080,
     watch_nodes: Annotated[
-        bool, typer.Option(envvar="BALLAST_WATCH_NODES", help="Follow Nodes; needs rights on them.")
+        bool, typer.Option(envvar="BALLAST_WATCH_NODES", help="Watch Nodes; needs rights on them.")
     ] = True,
     spark_image: Annotated[
-        str, typer.Option(envvar="BALLAST_SPARK_IMAGE", help="Image of plan jobs; none without it.")
+        str,
+        typer.Option(
+            envvar="BALLAST_SPARK_IMAGE", help="Image of plan jobs; no plan jobs without it."
+        ),
     ] = "",
     spark_image_pull_policy: Annotated[
-        str, typer.Option(help="Of plan jobs, as of any pod.")
+        str, typer.Option(help="Image pull policy of plan jobs.")
     ] = "IfNotPresent",
     spark_image_pull_secret: PullSecrets = None,
     spark_service_account: Annotated[
-        str, typer.Option(help="What the drivers of plan jobs run as.")
+        str, typer.Option(help="Service account of the drivers of plan jobs.")
     ] = "ballast-spark",
     spark_pod: Annotated[
-        str, typer.Option(metavar="JSON", help="Where the pods of plan jobs go, as in any pod.")
+        str, typer.Option(metavar="JSON", help="Scheduling fields of the pods of plan jobs.")
     ] = "",
     lease_name: Annotated[
-        str, typer.Option(help="Different for operators that share a namespace.")
+        str, typer.Option(help="Name of the Lease; unique in its namespace.")
     ] = "ballast-operator",
     lease_duration: LeaseDuration = 15.0,
     lease_renew_deadline: LeaseDeadline = 10.0,
     lease_retry: Annotated[float, typer.Option(help="Seconds between renewals.")] = 2.0,
 ) -> None:
-    """Run the Kubernetes operator: it tends BrokerSets and PartitionReassignments."""
+    """Run the Kubernetes operator, which reconciles BrokerSets and PartitionReassignments."""
     with stoppable():
         from ballast.cli.servers import operator as command
 
@@ -121,14 +131,20 @@ def operator(
 
 @app.command()
 def zookeeper(
-    data_dir: Annotated[Path, typer.Option(help="Where its data is.")],
-    host_pattern: Annotated[str, typer.Option(help="The servers' hosts, with {ordinal}.")],
-    replicas_file: Annotated[Path | None, typer.Option(help="Holds the number of servers.")] = None,
-    ports: Annotated[str, typer.Option(help="Of clients, peers, elections, and HTTP.")] = (
+    data_dir: Annotated[Path, typer.Option(help="Data directory.")],
+    host_pattern: Annotated[str, typer.Option(help="Host names of the servers, with {ordinal}.")],
+    replicas_file: Annotated[
+        Path | None, typer.Option(help="File that holds the number of servers.")
+    ] = None,
+    ports: Annotated[str, typer.Option(help="Ports of clients, peers, elections and HTTP.")] = (
         "2181,2888,3888,8080"
     ),
-    listen_everywhere: Annotated[bool, typer.Option(help="Not only on the host's address.")] = True,
-    heap_percentage: Annotated[int, typer.Option(min=10, max=90, help="Of the memory limit.")] = 50,
+    listen_everywhere: Annotated[
+        bool, typer.Option(help="Listen on all addresses, not only the host's.")
+    ] = True,
+    heap_percentage: Annotated[
+        int, typer.Option(min=10, max=90, help="Java heap, in percent of the memory limit.")
+    ] = 50,
 ) -> None:
     """Run one server of a ZooKeeper ensemble, from the jars that PySpark brings; needs Java."""
     with stoppable():
@@ -149,17 +165,20 @@ def zookeeper(
 @app.command()
 def uninstall(
     namespace: Annotated[
-        list[str] | None, typer.Option(help="A namespace that was watched; one option each.")
+        list[str] | None, typer.Option(help="A namespace that was watched; repeatable.")
     ] = None,
     all_namespaces: Annotated[bool, typer.Option("--all-namespaces")] = False,
     operator_labels: Annotated[
-        str | None, typer.Option(metavar="NAME=VALUE,…", help="Wait until its pods are gone.")
+        str | None,
+        typer.Option(
+            metavar="NAME=VALUE,…", help="Wait until the pods with these labels are gone."
+        ),
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only fail if a reassignment moves partitions.")
     ] = False,
 ) -> None:
-    """Take the operator's finalizers off what it tended, after the operator itself is gone."""
+    """Remove the operator's finalizers from its objects, once the operator has stopped."""
     from ballast.cli.servers import uninstall as command
 
     raise typer.Exit(

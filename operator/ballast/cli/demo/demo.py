@@ -54,7 +54,7 @@ class DemoFailed(EmbeddedError):
 
 @dataclass(slots=True)
 class Move:
-    """The run of the manifest, as its status lines tell it."""
+    """The process that executes the manifest, and the last status line that it wrote."""
 
     process: asyncio.subprocess.Process
     status: Mapping[str, Any] = field(default_factory=dict)

@@ -1,8 +1,8 @@
-"""Closes clients of librdkafka without waiting for ever.
+"""Closes clients of librdkafka within a time limit.
 
 When a broker goes away while a consumer asks it where an epoch ended, threads of librdkafka may
-wait for one another, and closing the consumer then never ends (librdkafka issue 5476). Nothing of
-what it has read depends on that: such a client is left to itself.
+wait for one another, and closing the consumer then never ends (librdkafka issue 5476). What the
+consumer has read does not depend on that, so such a client is abandoned.
 """
 
 import threading
@@ -15,11 +15,11 @@ class Client(Protocol):
     """What can be closed."""
 
     def close(self) -> object:
-        """Leave the cluster, and give back what is held."""
+        """Leave the cluster and release resources."""
 
 
 def close_in_time(client: Client, timeout_s: float = CLOSE_TIMEOUT_S) -> bool:
-    """Close a client; False when that goes on after ``timeout_s``, and it is left to itself."""
+    """Close a client; return False if it is still closing after ``timeout_s``."""
     closing = threading.Thread(target=client.close, name="closing", daemon=True)
     closing.start()
     closing.join(timeout_s)

@@ -1,8 +1,8 @@
 """Child processes: started, watched, started again when they die, stopped.
 
-Each child has a pid file for whoever wants to signal it, and a log file. A child that dies is
-reported; it is started again after a delay that doubles up to `RESTART_DELAY_MAX_S`, and that
-begins anew once the child has run for as long as that.
+Each child has a log file, and a pid file, so that other processes can signal it. A child that dies
+is reported and started again after a delay. The delay doubles up to `RESTART_DELAY_MAX_S`; it is
+reset once the child has run for that long.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A client that writes numbered records with acks=all, reads along, and tells what was lost.
+"""A client that writes numbered records with acks=all, reads them, and reports lost ones.
 
 It is a client like any other (librdkafka), in threads of its own, so that nothing of Ballast
 judges itself. A record's value begins with its number; every number is written once.

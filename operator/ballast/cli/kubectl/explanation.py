@@ -1,4 +1,4 @@
-"""How good a generated plan is, in words: what the status of its reassignment tells of it."""
+"""Describes the quality of a generated plan, from the status of its reassignment."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ _LEVELS: Final = ("replicas", "leaders", "bytes", "bytesInPerSecond")
 
 
 def explanation_lines(document: Document) -> list[str]:
-    """Return what is told of a reassignment's plan; nothing of one that was not generated."""
+    """Return the description of a plan; an empty list if the plan was not generated."""
     engine = clean(at(document, "status", "plan", "engine"))
     if not engine:
         return []

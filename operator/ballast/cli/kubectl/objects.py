@@ -1,4 +1,4 @@
-"""What the plugin reads in a reassignment and a broker set: documents that may lack anything."""
+"""What the plugin reads from reassignments and broker sets; any field may be missing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _PLAIN_STATES = {LifecycleState.EXECUTING.value, LifecycleState.VERIFYING.value}
 
 
 def clean(value: object) -> str:
-    """Return a value as text that does nothing to a terminal: it may come from anybody."""
+    """Return a value as printable text: its author may be untrusted."""
     text = "" if value is None else str(value)
     return "".join(character if character.isprintable() else "?" for character in text)
 

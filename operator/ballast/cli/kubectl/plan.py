@@ -42,7 +42,7 @@ class BrokerRow:
     bytes_in: int | None
     """An estimate: as if all replicas that move were of one size; None = not known."""
     bytes_held: tuple[int, int] | None
-    """None where the broker set does not tell."""
+    """Before and after; None if the status of the broker set has no bytes."""
 
     @property
     def changes(self) -> int:
@@ -75,8 +75,8 @@ def broker_rows(
 ) -> tuple[BrokerRow, ...]:
     """Return a row for each broker that is there or that the plan names.
 
-    Counts are those of the whole cluster while nothing has moved and the broker set tells them, or
-    else those of the plan's own partitions.
+    Counts are those of the whole cluster while nothing has moved and the broker set's status has
+    them, else those of the plan's own partitions.
     """
     held = {} if seen.has_begun else _held(broker_set)
     if not summary.brokers.keys() <= held.keys():

@@ -58,7 +58,7 @@ def broker_sets_table(broker_sets: Sequence[Document]) -> Table:
 
 
 def brokers_table(broker_sets: Sequence[Document]) -> Table:
-    """Return a line for each broker of the sets that tell of them."""
+    """Return a row for each broker in the status of the broker sets."""
     table = _table(
         "BROKER SET",
         *(">BROKER", "POD", "STATE", "RACK"),
@@ -96,7 +96,7 @@ def reassignments_table(reassignments: Sequence[Reassignment]) -> Table:
 
 
 def plan_lines(summary: PlanSummary, seen: Reassignment) -> list[str]:
-    """Return what a plan comes to, in words."""
+    """Return the summary of a plan, as text."""
     size = amount(number(seen.document, "status", "plan", "bytesToMove"))
     moves = f"{summary.replica_moves} replicas to copy" + (f" ({size})" if size else "")
     lines = [

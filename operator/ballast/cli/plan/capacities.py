@@ -1,8 +1,8 @@
-"""``--capacity``: how large brokers and their log directories are, which Kafka 2.8 does not tell.
+"""``--capacity``: sizes of brokers and log directories, which Kafka 2.8 does not report.
 
 ``2Ti`` is every broker's, ``7=4Ti`` that of broker 7; ``/data-1=1Ti`` is a log directory's on
-every broker, ``7:/data-1=2Ti`` on broker 7. A broker of which only the directories are told
-is as large as they are together.
+every broker, ``7:/data-1=2Ti`` on broker 7. The size of a broker for which only directories
+are given is their sum.
 """
 
 import re
@@ -45,25 +45,27 @@ def read_capacities(words: Iterable[str]) -> Capacities:
     return found
 
 
-def with_capacities(brokers: Sequence[BrokerEntry], told: Capacities) -> list[BrokerEntry]:
-    """Return the brokers with what is told of them.
+def with_capacities(brokers: Sequence[BrokerEntry], capacities: Capacities) -> list[BrokerEntry]:
+    """Return the brokers with their capacities.
 
-    Raises `CapacityRejected` unless something is told of each broker, and of each of its
-    directories, or of none: what has no size would have no share of the load.
+    Raises `CapacityRejected` unless a capacity is given for each broker, and for each of its
+    directories or none of them: a broker without a size would get no share of the load.
     """
-    strangers = {broker for broker, _ in told if broker is not None} - {one.id for one in brokers}
-    if strangers:
-        raise CapacityRejected(f"broker {min(strangers)} is not alive")
-    sized = [_sized(broker, told) for broker in brokers]
+    unknown = {broker for broker, _ in capacities if broker is not None} - {
+        one.id for one in brokers
+    }
+    if unknown:
+        raise CapacityRejected(f"broker {min(unknown)} is not alive")
+    sized = [_sized(broker, capacities) for broker in brokers]
     without = [broker.id for broker in sized if broker.capacity_bytes is None]
-    if told and without:
+    if capacities and without:
         raise CapacityRejected(f"says nothing of broker {without[0]}")
     return sized
 
 
-def _sized(broker: BrokerEntry, told: Capacities) -> BrokerEntry:
+def _sized(broker: BrokerEntry, capacities: Capacities) -> BrokerEntry:
     def of(log_dir: str | None) -> int | None:
-        return told.get((broker.id, log_dir), told.get((None, log_dir)))
+        return capacities.get((broker.id, log_dir), capacities.get((None, log_dir)))
 
     sizes = [of(path) for path in broker.log_dirs]
     known = [size for size in sizes if size is not None]

@@ -1,4 +1,4 @@
-"""``ballast plan show``: what a plan comes to, in the terminal and as a page of its own."""
+"""``ballast plan show``: the summary of a plan, in the terminal and as an HTML page."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ _MAX_ROWS = 40
 """Brokers in the terminal: those that change the most."""
 _BAR = 20
 _MAX_BATCHED = 200_000
-"""Partitions that are laid out in batches; of larger plans only the least is told."""
+"""Partitions up to which batches are simulated; for larger plans only the lower bound is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ def _change(line: PlanLine) -> Change:
 
 
 def _candidates(columns: ClusterColumns, lines: Iterable[PlanLine]) -> Iterator[Candidate]:
-    """Yield the moves that copy or drop a replica; who is in sync, a snapshot does not tell."""
+    """Yield the moves that copy or drop a replica; a snapshot has no in-sync replicas."""
     starts = dict(zip(columns.topics, columns.topic_starts.tolist(), strict=False))
     for move in (move for line in lines for move in moves_of(line)):
         topic, partition = move.topic_partition

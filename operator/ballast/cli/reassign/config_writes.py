@@ -1,7 +1,7 @@
-"""Configs that ``ballast reassign`` writes: what a broker may do a moment later is tried again.
+"""Writes configs for ``ballast reassign``, and retries errors that are temporary.
 
-To set a value or to delete it twice is the same as once, so a write whose outcome is unknown may be
-repeated. Half-written throttles would stay in force until somebody notices.
+Setting or deleting a value is idempotent, so a write whose outcome is unknown is repeated. Without
+a retry, a throttle that was written in part would stay in force unnoticed.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

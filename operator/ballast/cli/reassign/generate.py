@@ -1,9 +1,9 @@
 """``ballast reassign --generate``: what kafka-reassign-partitions 2.8.2 proposes, and its words.
 
-Every topic is dealt anew, as if it were created now: its replication factor is that of its first
-partition, racks count when all brokers that may be used have one, and each topic begins at a broker
-that is drawn (``ReassignPartitionsCommand.generateAssignment``). It looks neither at where replicas
-are nor at sizes, so that nearly all of them move; ``ballast plan generate`` proposes less.
+Every topic is assigned from scratch, as if it were created now: its replication factor is that of
+its first partition, racks count when all usable brokers have one, and the first broker of each
+topic is random (``ReassignPartitionsCommand.generateAssignment``). Current replicas and sizes are
+ignored, so nearly all replicas move; plans of ``ballast plan generate`` move fewer.
 """
 
 from collections.abc import Sequence

@@ -92,7 +92,7 @@ class ReassignOptions:
     log_dirs_throttle: int
     """Bytes per second between the log directories of a broker; negative = leave it alone."""
     timeout_ms: int
-    """How long to wait for replicas that are to move to a log directory where they come to."""
+    """Time to wait until new replicas exist that are to be placed in a given log directory."""
     additional: bool
     preserve_throttles: bool
     broker_list: str = ""

@@ -90,7 +90,7 @@ def _rejected(reason: str, path: str = "(document)") -> ManifestRejected:
 
 
 _Stamp = tuple[int, int, int]
-"""Time of change, size and inode: tells versions of a file apart without reading it."""
+"""Time of change, size and inode: identify a version of the file without reading it."""
 
 
 class ManifestFile:

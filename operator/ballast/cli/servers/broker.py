@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 def main(*, properties: Path | None, overrides: Sequence[str], pod: bool = False) -> int:
     """Run the broker; 0 after a stop, 1 after a failure, 2 for a bad configuration.
 
-    ``pod`` takes from the environment what tells the pods of a BrokerSet apart.
+    With ``pod``, id, addresses and rack are those of the pod, from the environment.
     """
     configure = pods.configure if pod else BrokerConfig.from_properties
     return run_process("broker", configure, _run, properties, overrides)

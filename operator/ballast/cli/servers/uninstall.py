@@ -52,12 +52,12 @@ def main(
 
 
 async def check(api: KubernetesApi, namespaces: Sequence[str | None]) -> int:
-    """Tell which reassignments move partitions; return the exit code."""
+    """Print the reassignments that move partitions; return the exit code."""
     moving = await moves_under_way(api, namespaces)
     for namespace, name in moving:
         print(
             f"ballast uninstall: PartitionReassignment {namespace}/{name} has begun and not ended; "
-            "without the operator nobody ends it or takes its throttles back: "
+            "without the operator it never ends and its throttles stay in the cluster: "
             "wait for its end, or delete it (to keep the release: helm rollback RELEASE REVISION)",
             file=sys.stderr,
         )

@@ -25,8 +25,8 @@ _PORTS: Final = ("client_port", "peer_port", "election_port", "http_port")
 
 EXIT_IN_USE: Final = 1
 LOCK_WAIT_S: Final = 300.0
-"""How long the process of a pod that was deleted by force is waited for: ZooKeeper itself locks its
-data directory against nobody."""
+"""Time to wait for the end of another process on the data directory, for example of a pod that was
+deleted by force. ZooKeeper itself does not lock its data directory."""
 MAIN_CLASS: Final = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
 LOGGING: Final = ("log4j-api-*", "log4j-core-*", "log4j-slf4j2-impl-*")
@@ -54,8 +54,8 @@ def main(
 ) -> int:
     """Run a server: 0 after a stop, 1 when it or its disk fails, 2 when it is misconfigured.
 
-    The ordinal at the end of POD_NAME tells which server it is. ``replicas_file`` holds the number
-    of servers that the ensemble shall have, 1 without it; ``ports`` are those of clients, peers,
+    The ordinal at the end of POD_NAME identifies the server. ``replicas_file`` holds the number of
+    servers that the ensemble should have, 1 without it; ``ports`` are those of clients, peers,
     elections and HTTP, the same on every host of the pattern.
     """
     try:
@@ -120,7 +120,7 @@ def command(
         "-XX:+UseSerialGC",
         "-XX:+ExitOnOutOfMemoryError",
         "-Dlog4j2.level=WARN",
-        # Whoever starts the server may reconfigure it; nobody else knows the password.
+        # Only the parent process knows this password, so only it can reconfigure the ensemble.
         f"-Dzookeeper.DigestAuthenticationProvider.superDigest={super_digest}",
         "-cp",
         ":".join(str(jar) for jar in jars),
