@@ -4,10 +4,13 @@
 #   docker build --target ballast -t ballast:dev .
 #   docker build --target ballast-spark -t ballast-spark:dev .
 #
-# Everything installed is pinned by hash in requirements/. A later stage never holds what only an
-# earlier one needs: no compiler, no pip.
+# Everything installed is pinned by hash in requirements/. The images have no compiler and no pip:
+# only earlier stages do.
 ARG PYTHON_IMAGE=python:3.11-slim-bookworm
 ARG JAVA_IMAGE=eclipse-temurin:17-jre
+# `make images` sets both, for the images' labels.
+ARG VERSION=0.1.0
+ARG REVISION=unknown
 
 FROM ${PYTHON_IMAGE} AS tools
 WORKDIR /source
@@ -34,7 +37,7 @@ RUN PYTHONPATH=$(/tools/bin/python -c 'import site; print(site.getsitepackages()
 # Spark's Kafka source, with which plan jobs read the history of load.
 FROM ${PYTHON_IMAGE} AS spark-jars
 RUN apt-get update && apt-get install -y --no-install-recommends maven && rm -rf /var/lib/apt/lists/*
-# Java has a list of its own of whom to trust; this gives it the system's, to which a build may add.
+# Java has its own list of certificate authorities; this imports the system's, which a build may extend.
 RUN csplit -sz -f /tmp/trusted- /etc/ssl/certs/ca-certificates.crt '/-----BEGIN/' '{*}' \
     && for file in /tmp/trusted-*; do echo "+$file"; done \
     | java -jar /usr/share/ca-certificates-java/ca-certificates-java.jar -storepass changeit
@@ -45,14 +48,14 @@ RUN set -e; grep -v '^#' requirements/spark-jars.txt | while read -r artifact di
     done
 
 FROM tools AS program
-COPY pyproject.toml README.md ./
+COPY pyproject.toml README.md LICENSE ./
 COPY operator operator
 RUN /tools/bin/pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheels . \
     && /tools/bin/pip --python /opt/ballast/bin/python install --no-deps --no-index \
     --prefix /program /wheels/*.whl
 
 FROM ${JAVA_IMAGE} AS java
-# Links are followed, so that the folder stands on its own; some lead to manuals that are not there.
+# Links are followed, so that the folder is complete; some lead to manuals that do not exist.
 RUN mkdir /java && { cp -rL "$JAVA_HOME"/. /java 2>/dev/null || true; } && /java/bin/java -version
 
 # The base without what installs and builds, and without caches.
@@ -64,7 +67,7 @@ RUN python -m pip uninstall --yes --quiet pip setuptools wheel \
     /usr/local/lib/python3*/idlelib /usr/local/lib/python3*/test /usr/local/src/* \
     /var/cache/* /var/lib/apt/lists/* /var/log/* /root/.cache
 
-# One layer, so that what was removed takes no place.
+# One layer, so that removed files take no space.
 FROM scratch AS base
 COPY --from=root / /
 ENV PATH=/opt/ballast/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
@@ -74,14 +77,22 @@ WORKDIR /tmp
 ENTRYPOINT ["ballast"]
 
 FROM base AS ballast
+ARG VERSION
+ARG REVISION
 LABEL org.opencontainers.image.title="ballast" \
+    org.opencontainers.image.version="${VERSION}" \
+    org.opencontainers.image.revision="${REVISION}" \
     org.opencontainers.image.description="Operator and Kafka-protocol broker" \
     org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=packages /opt/ballast /opt/ballast
 COPY --from=program /program /opt/ballast
 
 FROM base AS ballast-spark
+ARG VERSION
+ARG REVISION
 LABEL org.opencontainers.image.title="ballast-spark" \
+    org.opencontainers.image.version="${VERSION}" \
+    org.opencontainers.image.revision="${REVISION}" \
     org.opencontainers.image.description="Ballast with PySpark, and ZooKeeper's jars" \
     org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=java /java /opt/java

@@ -4,12 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL_BALLAST := $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 export PYTHONPATH := operator
+# Programs that `make tools` has fetched.
+export PATH := $(CURDIR)/.tools/bin:$(PATH)
+DOCS := .tools/docs
+VERSION ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
 SEEDS ?= 2000
 STEPS ?= 5000
 export BALLAST_IMAGE ?= ballast:dev
 export BALLAST_SPARK_IMAGE ?= ballast-spark:dev
 
-.PHONY: venv demo test simulate mutants chaos foreign e2e images lint format docs bench locks clean
+.PHONY: venv demo test simulate mutants chaos foreign e2e images lint format docs site bench tools hooks
+.PHONY: locks clean
 
 # The environment with everything that `ballast` needs, and the `ballast` script in it.
 venv: $(VENV)/.demo
@@ -46,9 +52,10 @@ foreign: $(VENV)/.dev
 e2e: $(VENV)/.dev
 	$(BIN)/python -m pytest -m e2e -n 0 -p no:randomly tests/e2e $(PYTEST_ARGS)
 
+images: LABELS := --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION)
 images:
-	docker build --target ballast -t $(BALLAST_IMAGE) .
-	docker build --target ballast-spark -t $(BALLAST_SPARK_IMAGE) .
+	docker build $(LABELS) --target ballast -t $(BALLAST_IMAGE) .
+	docker build $(LABELS) --target ballast-spark -t $(BALLAST_SPARK_IMAGE) .
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -61,10 +68,30 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# What is generated from the schemas: docs/reference.md, and the chart's copy of them.
+# What is generated from the schemas (docs/reference.md, and the chart's copy of them), and the site.
 docs: $(VENV)/.dev
 	$(BIN)/python -m docs.generate
 	cp crds/*.yaml charts/ballast/crds/
+	$(MAKE) site
+
+# The documentation as pages in site/, which need no server and no network.
+site: $(DOCS)/.installed
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+
+$(DOCS)/.installed: requirements/docs.txt
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install -q --require-hashes -r requirements/docs.txt
+	touch $@
+
+# Programs that some tests want, as far as they can be fetched without root.
+tools:
+	.ci/tools
+
+# Lints before each commit, and a check of the form of its subject.
+hooks: $(VENV)/.dev
+	$(PYTHON) -m venv .tools/hooks
+	.tools/hooks/bin/python -m pip install -q --require-hashes -r requirements/hooks.txt
+	.tools/hooks/bin/pre-commit install
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench
@@ -98,6 +125,10 @@ locks:
 	  --no-emit-index-url --no-header --no-annotate -q -o requirements/spark.txt
 	uv pip compile pyproject.toml --extra dev --extra demo -c requirements/base.txt --generate-hashes \
 	  --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate -q -o requirements/dev.txt
+	uv pip compile requirements/docs.in --generate-hashes --universal --python-version 3.11 \
+	  --no-emit-index-url --no-header --no-annotate -q -o requirements/docs.txt
+	uv pip compile requirements/hooks.in --generate-hashes --universal --python-version 3.11 \
+	  --no-emit-index-url --no-header --no-annotate -q -o requirements/hooks.txt
 
 clean:
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .tools build site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -14,7 +14,7 @@ KINDS = ("brokersets", "partitionreassignments")
 INTRODUCTION = """\
 # Reference
 
-Both kinds, field by field. This page is generated from the schemas in [crds/](../crds) by
+Both kinds, field by field. This page is generated from the schemas in `crds/` by
 `python -m docs.generate`; `kubectl explain brokerset.spec --recursive` shows the same on a cluster.
 What each condition means is in the [runbook](runbook.md).
 
