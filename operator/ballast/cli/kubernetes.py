@@ -30,6 +30,23 @@ LeaseDuration = Annotated[float, typer.Option(help="Seconds until another replic
 LeaseDeadline = Annotated[
     float, typer.Option(help="Seconds without renewal until this replica ends.")
 ]
+Namespaces = Annotated[
+    list[str] | None,
+    typer.Option(
+        envvar="BALLAST_NAMESPACES",
+        help="Namespaces whose objects are reconciled; all by default.",
+    ),
+]
+WatchNodes = Annotated[
+    bool, typer.Option(envvar="BALLAST_WATCH_NODES", help="Watch Nodes; needs rights on them.")
+]
+ControllerPorts = Annotated[
+    str,
+    typer.Option(metavar="FIRST-LAST", help="Ports of controllers; any free port by default."),
+]
+BrokerPods = Annotated[
+    str, typer.Option(metavar="JSON", help="Defaults of broker pods, such as imagePullSecrets.")
+]
 
 
 @contextmanager
@@ -59,25 +76,12 @@ def operator(
     pod_name: PodName,
     pod_namespace: PodNamespace,
     pod_ip: PodAddress,
-    namespace: Annotated[
-        list[str] | None,
-        typer.Option(
-            envvar="BALLAST_NAMESPACES",
-            help="Namespaces whose objects are reconciled; all by default.",
-        ),
-    ] = None,
-    broker_pods: Annotated[
-        str, typer.Option(metavar="JSON", help="Defaults of broker pods, such as imagePullSecrets.")
-    ] = "",
+    namespace: Namespaces = None,
+    broker_pods: BrokerPods = "",
     cluster_domain: ClusterDomain = "cluster.local",
-    controller_ports: Annotated[
-        str,
-        typer.Option(metavar="FIRST-LAST", help="Ports of controllers; any free port by default."),
-    ] = "",
+    controller_ports: ControllerPorts = "",
     http_port: HttpPort = 8080,
-    watch_nodes: Annotated[
-        bool, typer.Option(envvar="BALLAST_WATCH_NODES", help="Watch Nodes; needs rights on them.")
-    ] = True,
+    watch_nodes: WatchNodes = True,
     spark_image: Annotated[
         str,
         typer.Option(
