@@ -49,7 +49,7 @@ class SecondProcess:
     async def _main(self) -> None:
         cluster = self._cluster
         broker = Broker(
-            self._config(cluster.broker_config(self._broker_id).given),
+            self._config(cluster.broker_config(self._broker_id).originals),
             client_factory=cluster.zookeeper.factory(self.name),
             files=self._disk,
             random=self._random,

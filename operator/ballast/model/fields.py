@@ -10,11 +10,12 @@ from enum import StrEnum
 from typing import TypeVar
 
 from ballast.model.quantity import parse_quantity
+from ballast.model.settings.values import INT_MAX
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 MAX_ERRORS = 50
 """More errors than this are not noted: a hostile document gets a bounded answer."""
-MAX_INT = 2**31 - 1
+MAX_INT = INT_MAX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

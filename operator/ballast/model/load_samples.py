@@ -17,12 +17,14 @@ from typing import Annotated
 
 import msgspec
 
+from ballast.model.settings.values import INT_MAX
+
 SAMPLE_VERSION = 1
 MAX_PARTITIONS_PER_SAMPLE = 2000
 
 _Amount = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 _Amounts = tuple[_Amount, ...]
-_Number = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+_Number = Annotated[int, msgspec.Meta(ge=0, le=INT_MAX)]
 _MAX_REASON = 200
 
 

@@ -7,7 +7,9 @@ binary suffix (Ki to Ei), a decimal suffix (n to E) or an exponent; fractions of
 import re
 from decimal import ROUND_CEILING, Decimal
 
-MAX_QUANTITY = 2**63 - 1
+from ballast.model.settings.values import LONG_MAX
+
+MAX_QUANTITY = LONG_MAX
 _MAX_LENGTH = 64
 _FORM = re.compile(
     r"(?P<number>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))"

@@ -14,6 +14,7 @@ the session's last fetch, and the leader's view learns of that time when the res
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
+from ballast.model.settings.values import INT_MAX
 from ballast.replication.partition import LeaderView
 
 Key = TypeVar("Key")
@@ -25,7 +26,7 @@ INITIAL_EPOCH = 0
 """Epoch of a fetch that names all partitions and asks for a new session."""
 FINAL_EPOCH = -1
 """Epoch of a fetch that names all partitions, ends its session and wants none."""
-_MAX_EPOCH = 2**31 - 1
+_MAX_EPOCH = INT_MAX
 
 
 def next_epoch(epoch: int) -> int:

@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-SEQUENCE_MAX = 2**31 - 1
+from ballast.model.settings.values import INT_MAX
+
+SEQUENCE_MAX = INT_MAX
 BATCHES_KEPT = 5
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from ballast.model.settings.values import LONG_MAX
 from ballast.znodes import documents
 from ballast.znodes.errors import ZnodeError
 
@@ -51,7 +52,7 @@ def encode(info: ControllerInfo) -> bytes:
 def decode(data: bytes) -> ControllerInfo:
     """Return what /controller says; raises `ZnodeError`."""
     document = documents.read(PATH, data, _Document)
-    timestamp_ms = documents.decimal(PATH, "timestamp", document.timestamp, 2**63 - 1)
+    timestamp_ms = documents.decimal(PATH, "timestamp", document.timestamp, LONG_MAX)
     if document.endpoint is None:
         return ControllerInfo(controller_id=document.brokerid, timestamp_ms=timestamp_ms)
     match = _ENDPOINT.fullmatch(document.endpoint)

@@ -11,13 +11,14 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 
 from ballast.model.ids import TopicPartition
+from ballast.model.settings.values import INT_MAX
 from ballast.model.topics import InvalidTopicName, check_topic_name
 from ballast.znodes.errors import ZnodeError
 
 MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 """ZooKeeper's own limit is 1 MiB by default; operators raise it at most a little."""
 
-INT32_MAX = 2**31 - 1
+INT32_MAX = INT_MAX
 
 BrokerId = Annotated[int, msgspec.Meta(ge=0, le=INT32_MAX)]
 BrokerIdOrNone = Annotated[int, msgspec.Meta(ge=-1, le=INT32_MAX)]

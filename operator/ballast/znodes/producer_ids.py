@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import msgspec
 
+from ballast.model.settings.values import LONG_MAX
 from ballast.znodes import documents
 from ballast.znodes.errors import ZnodeError
 
 PATH = "/latest_producer_id_block"
 BLOCK_SIZE = 1000
-MAX_PRODUCER_ID = 2**63 - 1
+MAX_PRODUCER_ID = LONG_MAX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from ballast.broker.config.synonyms import with_synonyms
 from ballast.controller.state.options import ControllerConfig
 from ballast.model.brokers import Endpoint
 from ballast.model.settings.fields import parse_settings, rows_of, setting
-from ballast.model.settings.judging import ineffective_properties
 from ballast.model.settings.keys import ConfigError, ConfigKey
 from ballast.model.settings.table import BROKER_SETTINGS
+from ballast.model.settings.validation import ineffective_properties
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class BrokerConfig(BrokerLogConfig, GroupConfig, LoadConfig, ControllerConfig):
     min_receive_rate: int = setting("ballast.connections.min.receive.rate")
     write_stall_timeout_ms: int = setting("ballast.connections.write.stall.timeout.ms")
 
-    given: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    originals: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """The properties as they were written, for DescribeConfigs; all others have their defaults."""
 
     @property
@@ -94,8 +94,8 @@ class BrokerConfig(BrokerLogConfig, GroupConfig, LoadConfig, ControllerConfig):
         """
         without_effect = _check_support(properties)
         values = parse_settings(cls, with_synonyms(properties))
-        given = {name: text for name, text in properties.items() if name in PROPERTIES}
-        config = cls(**values, given=given)
+        originals = {name: text for name, text in properties.items() if name in PROPERTIES}
+        config = cls(**values, originals=originals)
         _check(config)
         return config, without_effect
 

@@ -6,9 +6,9 @@ from enum import IntEnum
 
 from ballast.broker.config.config import PROPERTIES
 from ballast.broker.errors import PartitionError
-from ballast.model.settings.judging import InvalidTopicConfig, parse_topic_config
 from ballast.model.settings.keys import ConfigError, ConfigKey
 from ballast.model.settings.table import TOPIC_SETTINGS
+from ballast.model.settings.validation import InvalidTopicConfig, parse_topic_config
 from ballast.model.settings.values import ConfigType, names
 from ballast.protocol.error_codes import ErrorCode
 

@@ -11,9 +11,9 @@ from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 from ballast.broker.config.config import PROPERTIES, BrokerConfig
-from ballast.model.settings.judging import InvalidTopicConfig, parse_topic_config
 from ballast.model.settings.keys import ConfigError, Synonym
 from ballast.model.settings.table import TOPIC_SETTINGS
+from ballast.model.settings.validation import InvalidTopicConfig, parse_topic_config
 from ballast.replication.quota import ThrottledReplicas, parse_throttled_replicas
 from ballast.storage.log.config import LOG_ROWS, LogConfig
 
@@ -165,7 +165,7 @@ class DynamicConfigs:
         for overrides, source in (
             (self._broker, ConfigSource.DYNAMIC_BROKER_CONFIG),
             (self._default, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
-            (self.static.given, ConfigSource.STATIC_BROKER_CONFIG),
+            (self.static.originals, ConfigSource.STATIC_BROKER_CONFIG),
         ):
             if name in overrides:
                 yield ConfiguredValue(name, overrides[name], source)

@@ -14,8 +14,8 @@ def with_defaults(config: BrokerConfig, topic: CreatableTopic) -> CreatableTopic
     if topic.assignments:
         return topic
     changes: dict[str, int] = {}
-    if topic.num_partitions == -1 and "num.partitions" in config.given:
+    if topic.num_partitions == -1 and "num.partitions" in config.originals:
         changes["num_partitions"] = config.num_partitions
-    if topic.replication_factor == -1 and "default.replication.factor" in config.given:
+    if topic.replication_factor == -1 and "default.replication.factor" in config.originals:
         changes["replication_factor"] = config.default_replication_factor
     return msgspec.structs.replace(topic, **changes) if changes else topic

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ballast.model.settings.judging import judge
 from ballast.model.settings.keys import BrokerSetRule, Support
 from ballast.model.settings.table import BROKER_SETTINGS, TOPIC_SETTINGS
+from ballast.model.settings.validation import support_of
 
 
 def _names(rule: BrokerSetRule) -> frozenset[str]:
@@ -59,7 +59,7 @@ DYNAMIC: Final = frozenset(
 def refusal(name: str, text: str) -> str | None:
     """Return why a broker would not start with the property, or None if it would."""
     try:
-        support, reason = judge(name, text)
+        support, reason = support_of(name, text)
     except ValueError as error:
         return f"is not a legal value: {error}"
     return f"is not honoured: {reason}" if support is Support.REFUSED else None
@@ -70,5 +70,5 @@ def without_effect(config: Mapping[str, str]) -> dict[str, str]:
 
     Every value must be legal.
     """
-    judged = {name: judge(name, text) for name, text in sorted(config.items())}
-    return {name: why for name, (support, why) in judged.items() if support is Support.REPORTED}
+    supports = {name: support_of(name, text) for name, text in sorted(config.items())}
+    return {name: why for name, (support, why) in supports.items() if support is Support.REPORTED}

@@ -11,8 +11,8 @@ from uuid import UUID
 from ballast.candidate.active_controller import Acting, Waiting
 from ballast.controller.errors import RequestRefused
 from ballast.controller.topics.new_topics import NewTopic
-from ballast.model.settings.judging import InvalidTopicConfig, check_topic_configs
 from ballast.model.settings.table import TOPIC_SETTINGS
+from ballast.model.settings.validation import InvalidTopicConfig, check_topic_configs
 from ballast.model.topics import TopicAssignment
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.create_topics import (

@@ -6,6 +6,8 @@ A limit that is a setting of Kafka is named after it. No I/O, no clock.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ballast.model.settings.fields import default_of, setting
+
 BURST_S = 1.0
 """Connections of this many seconds may arrive at once."""
 
@@ -14,14 +16,14 @@ BURST_S = 1.0
 class ServerLimits:
     """Bounds of one listener."""
 
-    request_max_bytes: int = 100 * 1024 * 1024
+    request_max_bytes: int = setting("socket.request.max.bytes")
     """socket.request.max.bytes: a longer frame closes the connection."""
     max_in_flight: int = 32
     """Unanswered requests of one connection, at which it is not read any further. Requests that
     wait for records or for members of a group count several times
     (`ballast.net.server.delayed_frame`).
     """
-    connections_max_idle_s: float = 600.0
+    connections_max_idle_s: float = default_of("connections.max.idle.ms") / 1000
     """connections.max.idle.ms: a connection that sends nothing for this long is closed, even while
     requests of it wait for their responses.
     """
@@ -36,7 +38,7 @@ class ServerLimits:
     """
     max_connections_of: Mapping[str, int] = field(default_factory=dict)
     """max.connections.per.ip.overrides, by address."""
-    connections_per_s: int = 2**31 - 1
+    connections_per_s: int = setting("max.connection.creation.rate")
     """max.connection.creation.rate: clients that connect faster are read from later."""
     queued_request_bytes: int = 0
     """queued.max.request.bytes: while the requests that are being read hold more, reading no
@@ -47,7 +49,7 @@ class ServerLimits:
     the rate below. A client that sends half a header, or a byte now and then, does not hold a
     connection without end.
     """
-    min_receive_rate: int = 16 * 1024
+    min_receive_rate: int = setting("ballast.connections.min.receive.rate")
     """Bytes per second that a slow client must reach."""
     write_stall_timeout_s: float = 60.0
     """A client that reads none of its responses for this long is disconnected."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ballast.model.settings.fields import rows_of, setting, topic_setting
-from ballast.model.settings.judging import InvalidTopicConfig, parse_topic_config
 from ballast.model.settings.keys import ConfigKey
 from ballast.model.settings.table import TOPIC_SETTINGS
+from ballast.model.settings.validation import InvalidTopicConfig, parse_topic_config
 from ballast.model.settings.values import LONG_MAX
 from ballast.storage.errors import InvalidLogConfig
 

@@ -23,14 +23,14 @@ def test_defaults_are_kafkas() -> None:
 def test_what_was_given_is_remembered() -> None:
     config, _ = BrokerConfig.from_properties({**REQUIRED, "num.partitions": "3"})
     assert config.value("num.partitions") == 3
-    assert config.given["num.partitions"] == "3"
-    assert "min.insync.replicas" not in config.given
+    assert config.originals["num.partitions"] == "3"
+    assert "min.insync.replicas" not in config.originals
 
 
 def test_unknown_names_are_reported_and_kept_out() -> None:
     config, unknown = BrokerConfig.from_properties({**REQUIRED, "b.c": "1", "a": "2"})
     assert list(unknown) == ["a", "b.c"]
-    assert set(config.given) == set(REQUIRED)
+    assert set(config.originals) == set(REQUIRED)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ class Second:
         self.disk = cluster.disks[1].another_process()
         self.touched: list[tuple[str, str]] = []
         self.disk.fail = self._note
-        given: Mapping[str, str] = {**cluster.config(1).given, **properties}
+        given: Mapping[str, str] = {**cluster.config(1).originals, **properties}
         self.broker = Broker(
             BrokerConfig.from_properties({**given, "listeners": "PLAINTEXT://second:9092"})[0],
             client_factory=cluster.zookeeper.factory("second"),

@@ -17,6 +17,7 @@ from ballast.model.settings.fields import default_of, parse_settings, rows_of, s
 from ballast.model.settings.keys import ConfigError
 from ballast.model.settings.table import BROKER_SETTINGS, CANDIDATE_SETTINGS, TOPIC_SETTINGS
 from ballast.model.settings.values import ConfigType
+from ballast.net.server.limits import ServerLimits
 from ballast.storage.log.config import LogConfig
 
 PACKAGE = Path(__file__).parents[4] / "operator" / "ballast"
@@ -70,6 +71,7 @@ CONFIGS: tuple[type, ...] = (
     GroupOptions,
     LoadConfig,
     LogConfig,
+    ServerLimits,
 )
 
 OTHER_WORDS = {

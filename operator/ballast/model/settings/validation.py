@@ -53,7 +53,7 @@ def ineffective_properties(properties: Mapping[str, str]) -> IneffectiveProperti
     """Return those of a broker's properties that have no effect; raises ``ValueError``."""
     reasons: dict[Support, dict[str, str]] = {support: {} for support in Support}
     for name, text in sorted(properties.items()):
-        support, reason = judge(name, text)
+        support, reason = support_of(name, text)
         reasons[support][name] = reason
     return IneffectiveProperties(
         refused=reasons[Support.REFUSED],
@@ -62,7 +62,7 @@ def ineffective_properties(properties: Mapping[str, str]) -> IneffectiveProperti
     )
 
 
-def judge(name: str, text: str) -> tuple[Support, str]:
+def support_of(name: str, text: str) -> tuple[Support, str]:
     """Return the effect of one property of a broker, and the reason if it has none.
 
     Raises ``ValueError`` for an illegal value; the message does not name the property.

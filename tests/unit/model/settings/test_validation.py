@@ -2,15 +2,15 @@
 
 import pytest
 
-from ballast.model.settings.judging import (
+from ballast.model.settings.keys import Support
+from ballast.model.settings.table import BROKER_SETTINGS, TOPIC_SETTINGS
+from ballast.model.settings.validation import (
     InvalidTopicConfig,
     check_topic_configs,
     ineffective_properties,
-    judge,
     parse_topic_config,
+    support_of,
 )
-from ballast.model.settings.keys import Support
-from ballast.model.settings.table import BROKER_SETTINGS, TOPIC_SETTINGS
 
 
 @pytest.mark.parametrize("name", sorted(TOPIC_SETTINGS))
@@ -22,7 +22,7 @@ def test_the_default_of_a_topics_setting_is_taken(name: str) -> None:
 def test_the_default_of_a_brokers_setting_is_taken(name: str) -> None:
     default = BROKER_SETTINGS[name].default
     if default is not None:
-        assert judge(name, default) == (Support.HONOURED, "")
+        assert support_of(name, default) == (Support.HONOURED, "")
 
 
 @pytest.mark.parametrize(
@@ -111,14 +111,14 @@ def test_illegal_values(name: str, text: str, reason: str) -> None:
     ],
 )
 def test_what_becomes_of_a_brokers_property(name: str, text: str, support: Support) -> None:
-    found, reason = judge(name, text)
+    found, reason = support_of(name, text)
     assert found is support
     assert bool(reason) == (support is not Support.HONOURED)
 
 
 def test_an_illegal_value_is_said_to_be() -> None:
     with pytest.raises(ValueError, match="Not a number of type INT"):
-        judge("num.io.threads", "many")
+        support_of("num.io.threads", "many")
 
 
 def test_what_has_no_effect_is_sorted_by_what_follows() -> None:
@@ -160,6 +160,6 @@ def not_the_default(name: str) -> str:
     sorted(n for n, row in BROKER_SETTINGS.items() if row.support is not Support.HONOURED),
 )
 def test_no_value_is_only_shown(name: str) -> None:
-    support, reason = judge(name, not_the_default(name))
+    support, reason = support_of(name, not_the_default(name))
     assert support is BROKER_SETTINGS[name].support
     assert reason
