@@ -6,6 +6,7 @@ response has no error of its own, every topic or partition that the request name
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from uuid import UUID
 
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.alter_partition_reassignments import (
@@ -97,6 +98,7 @@ def _create_partitions(
 def _delete_topics(
     request: DeleteTopicsRequest, version: int, error: ErrorCode, message: str
 ) -> Message:
+    topics: dict[tuple[str | None, UUID], None]
     if version < DELETE_TOPICS_BY_ID:
         topics = dict.fromkeys((name, ZERO_UUID) for name in request.topic_names)
     else:

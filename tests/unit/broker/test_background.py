@@ -16,11 +16,11 @@ def names_of_work(**properties: str) -> list[str]:
         for work in background_work(
             components.context, components.channels, lambda: True, random.Random(1)
         ):
-            names.append(work.__qualname__)
+            names.append(getattr(work, "__qualname__"))  # noqa: B009  typed as a bare Coroutine
             work.close()
         return names
 
-    return simulate(main, **properties)
+    return simulate(main, 1, **properties)
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])

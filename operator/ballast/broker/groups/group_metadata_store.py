@@ -8,8 +8,8 @@ from ballast.broker.replicas.produce import (
     ACKS_ALL,
     AppendResult,
     DelayedProduce,
-    after_append,
-    append,
+    append_records,
+    complete_append,
 )
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.coordinator.ports import Appended, Record
@@ -46,12 +46,12 @@ class GroupMetadataStore:
             return
         loop = asyncio.get_running_loop()
 
-        def answer(_: list[AppendResult]) -> None:
+        def respond(_: list[AppendResult]) -> None:
             # Not at once: the group may still be in the operation that wrote.
             loop.call_soon(appended, produced.error, produced.base_offset)
 
         # Not bound to a connection: the group goes on without the client that caused the write.
-        operation = DelayedProduce(self._timeout_ms, self._replicas, [produced], answer)
+        operation = DelayedProduce(self._timeout_ms, self._replicas, [produced], respond)
         self._replicas.purgatories.wait_for_replicas(operation, operation.waited_for)
 
     def append_unacknowledged(self, partition: int, records: Sequence[Record]) -> None:
@@ -65,12 +65,12 @@ class GroupMetadataStore:
         rows = [(key, value, now_ms) for key, value in records]
         compressed = compress(self._codec, encode_records(rows)) if self._codec else None
         batch = build_batch(rows, attributes=self._codec, compressed=compressed)
-        produced = append(
+        produced = append_records(
             self._replicas,
             TopicPartition(OFFSETS_TOPIC, partition),
             batch,
             acks=acks,
             version=ProduceRequest.VERSIONS.last,
         )
-        after_append(self._replicas, [produced])
+        complete_append(self._replicas, [produced])
         return produced

@@ -98,12 +98,12 @@ class DelayedDeleteRecords(DelayedOperation):
         timeout_ms: int,
         replicas: ReplicaManager,
         deletions: list[Deletion],
-        answer: Callable[[list[Deletion]], None],
+        respond: Callable[[list[Deletion]], None],
     ) -> None:
         super().__init__(timeout_ms)
         self._replicas = replicas
         self._deletions = deletions
-        self._answer = answer
+        self._respond = respond
 
     @property
     def waited_for(self) -> list[TopicPartition]:
@@ -129,4 +129,4 @@ class DelayedDeleteRecords(DelayedOperation):
         for deletion in self._deletions:
             if deletion.is_waiting:
                 deletion.error = ErrorCode.REQUEST_TIMED_OUT
-        self._answer(self._deletions)
+        self._respond(self._deletions)

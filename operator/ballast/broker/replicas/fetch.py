@@ -41,17 +41,17 @@ class FetchParams:
     came_at: float = 0.0
     """When the request was received, in seconds."""
 
-    def asked(self) -> Iterable[tuple[TopicPartition, FetchPartition]]:
+    def pending_partitions(self) -> Iterable[tuple[TopicPartition, FetchPartition]]:
         """Return the partitions to read now, with their fetch offsets."""
         if self.session is None:
             return self.partitions.items()
         partitions = self.session.partitions
-        asked = []
+        pending = []
         for name in self.session.pending:
-            asked.append((name, partitions[name].asked))  # noqa: PERF401  a call less for each fetch
-        return asked
+            pending.append((name, partitions[name].asked))  # noqa: PERF401  one call less per fetch
+        return pending
 
-    def asked_of(self, name: TopicPartition) -> FetchPartition | None:
+    def position_of(self, name: TopicPartition) -> FetchPartition | None:
         """Return the fetch offset of a partition, None if it is not in the fetch."""
         if self.session is None:
             return self.partitions.get(name)
@@ -80,7 +80,7 @@ class ReadResult:
     """Whether there is an error or a divergence: the client must be answered at once."""
 
 
-def acknowledge(replicas: ReplicaManager, plan: FetchParams) -> bool:
+def record_follower_fetch(replicas: ReplicaManager, params: FetchParams) -> bool:
     """Record a follower's fetch offsets, before anything is read for it.
 
     Idle partitions of its session are not visited: their offsets have not changed. Only fetches of
@@ -90,23 +90,23 @@ def acknowledge(replicas: ReplicaManager, plan: FetchParams) -> bool:
     """
     now = replicas.clock()
     is_at_end = True
-    for name, asked in plan.asked():
+    for name, position in params.pending_partitions():
         partition = replicas.partitions.get(name)
         if partition is None:
             is_at_end = False
             continue
         log_end_offset = partition.log.log_end_offset
-        if asked.fetch_offset != log_end_offset:
+        if position.fetch_offset != log_end_offset:
             is_at_end = False
         try:
-            view = partition.leader_view(asked.current_leader_epoch)
-            if _divergence(partition, asked) is not None:
+            view = partition.leader_view(position.current_leader_epoch)
+            if _divergence(partition, position) is not None:
                 is_at_end = False
                 continue
             view.record_fetch(
-                plan.replica_id,
-                asked.fetch_offset,
-                asked.log_start_offset,
+                params.replica_id,
+                position.fetch_offset,
+                position.log_start_offset,
                 now,
                 log_end_offset,
             )
@@ -115,79 +115,81 @@ def acknowledge(replicas: ReplicaManager, plan: FetchParams) -> bool:
             continue
         replicas.purgatories.follower_log_start_changed(name)
         replicas.maybe_increment_high_watermark(partition)
-        if plan.replica_id not in view.maximal_isr:
-            replicas.expand_isr(partition, plan.replica_id)
+        if params.replica_id not in view.maximal_isr:
+            replicas.expand_isr(partition, params.replica_id)
     return is_at_end
 
 
-def read(replicas: ReplicaManager, plan: FetchParams) -> ReadResult:
+def read_partitions(replicas: ReplicaManager, params: FetchParams) -> ReadResult:
     """Read every partition of a fetch, within its limits, at least one batch in total."""
-    fetched = ReadResult([])
-    left = min(plan.max_bytes, replicas.config.fetch_max_bytes)
-    for name, asked in plan.asked():
+    result = ReadResult([])
+    left = min(params.max_bytes, replicas.config.fetch_max_bytes)
+    for name, position in params.pending_partitions():
         try:
-            data = _read_one(replicas, plan, name, asked, left, first=not fetched.size_bytes)
+            data = _read_one(replicas, params, name, position, left, first=not result.size_bytes)
         except PartitionError as error:
-            data = _failed(asked, error.code)
+            data = _failed(position, error.code)
         except (FetchOffsetOutOfRange, OffsetOutOfRange):
-            data = _failed(asked, ErrorCode.OFFSET_OUT_OF_RANGE)
+            data = _failed(position, ErrorCode.OFFSET_OUT_OF_RANGE)
         except NotAReplica:
-            data = _failed(asked, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            data = _failed(position, ErrorCode.NOT_LEADER_OR_FOLLOWER)
         except StorageError as error:
             replicas.read_failed(name, error)
-            data = _failed(asked, ErrorCode.KAFKA_STORAGE_ERROR)
+            data = _failed(position, ErrorCode.KAFKA_STORAGE_ERROR)
         size = len(data.records) if data.records else 0
         left -= size
-        fetched.size_bytes += size
+        result.size_bytes += size
         if data.error_code != ErrorCode.NONE or data.diverging_epoch.epoch >= 0:
-            fetched.must_answer = True
-        fetched.partitions.append((name, data))
-    return fetched
+            result.must_answer = True
+        result.partitions.append((name, data))
+    return result
 
 
 def _read_one(
     replicas: ReplicaManager,
-    plan: FetchParams,
+    params: FetchParams,
     name: TopicPartition,
-    asked: FetchPartition,
+    position: FetchPartition,
     left: int,
     *,
     first: bool,
 ) -> PartitionData:
     partition = replicas.partitions.get(name) or replicas.find(name)
-    view = partition.leader_view(asked.current_leader_epoch)
-    if plan.version < 4:
+    view = partition.leader_view(position.current_leader_epoch)
+    if params.version < 4:
         # Records have format 2 only, which these clients cannot read: Kafka's response with
         # message.downconversion.enable=false.
         raise PartitionError(ErrorCode.UNSUPPORTED_VERSION)
     is_throttled = False
-    if plan.replica_id >= 0:
-        view.progress(plan.replica_id)
+    if params.replica_id >= 0:
+        view.progress(params.replica_id)
         is_throttled = replicas.throttles.leader.covers(name)
-    diverging = _divergence(partition, asked)
+    diverging = _divergence(partition, position)
     if diverging is not None:
-        return _data(partition, view, asked, b"", diverging)
-    max_bytes = min(asked.partition_max_bytes, left)
+        return _data(partition, view, position, b"", diverging)
+    max_bytes = min(position.partition_max_bytes, left)
     if is_throttled:
-        if replicas.throttles.leader_holds_back(name, follower_in_sync=plan.replica_id in view.isr):
-            return _data(partition, view, asked, b"")
+        if replicas.throttles.leader_holds_back(
+            name, follower_in_sync=params.replica_id in view.isr
+        ):
+            return _data(partition, view, position, b"")
         # A throttle is no finer than one response, and the follower may not know of the throttle.
         max_bytes = min(max_bytes, replicas.config.replica_fetch_max_bytes)
-    upper = upper_offset(partition, view, plan)
-    if asked.fetch_offset >= upper or (max_bytes <= 0 and not first):
-        return _data(partition, view, asked, b"")
+    upper = upper_offset(partition, view, params)
+    if position.fetch_offset >= upper or (max_bytes <= 0 and not first):
+        return _data(partition, view, position, b"")
     records = replicas.purgatories.read(
-        partition.log, asked.fetch_offset, upper, max(max_bytes, 0), at_least_one_batch=first
+        partition.log, position.fetch_offset, upper, max(max_bytes, 0), at_least_one_batch=first
     )
-    now, offset = replicas.clock(), asked.fetch_offset
+    now, offset = replicas.clock(), position.fetch_offset
     if offset < partition.recent.start(
         partition.log.log_end_offset, now
     ) and not partition.checked.covers(offset, len(records), now):
         records = _sound_part(replicas, partition, records, upper)
         partition.checked.add(offset, len(records), now)
-    if plan.version < 10:
+    if params.version < 10:
         _refuse_zstd(records)
-    return _data(partition, view, asked, records)
+    return _data(partition, view, position, records)
 
 
 def _sound_part(
@@ -209,19 +211,19 @@ def _sound_part(
     return records[: sound.size_bytes]
 
 
-def upper_offset(partition: Partition, view: LeaderView, plan: FetchParams) -> int:
+def upper_offset(partition: Partition, view: LeaderView, params: FetchParams) -> int:
     """Return the offset below which the fetch may read.
 
     There are no transactions, so read_committed ends where read_uncommitted does.
     """
-    return partition.log.log_end_offset if plan.replica_id >= 0 else view.high_watermark
+    return partition.log.log_end_offset if params.replica_id >= 0 else view.high_watermark
 
 
-def _divergence(partition: Partition, asked: FetchPartition) -> EpochEndOffset | None:
+def _divergence(partition: Partition, position: FetchPartition) -> EpochEndOffset | None:
     log = partition.log
     if (
-        asked.last_fetched_epoch == log.leader_epochs.latest_epoch
-        and log.log_start_offset <= asked.fetch_offset <= log.log_end_offset
+        position.last_fetched_epoch == log.leader_epochs.latest_epoch
+        and log.log_start_offset <= position.fetch_offset <= log.log_end_offset
     ):
         # The common case: the last epoch has no end at which the logs could diverge.
         return None
@@ -229,8 +231,8 @@ def _divergence(partition: Partition, asked: FetchPartition) -> EpochEndOffset |
         log.leader_epochs,
         log.log_start_offset,
         log.log_end_offset,
-        asked.fetch_offset,
-        asked.last_fetched_epoch,
+        position.fetch_offset,
+        position.last_fetched_epoch,
     )
     return None if found is None else EpochEndOffset(epoch=found.epoch, end_offset=found.end_offset)
 
@@ -244,12 +246,12 @@ def _refuse_zstd(records: bytes | memoryview) -> None:
 def _data(
     partition: Partition,
     view: LeaderView,
-    asked: FetchPartition,
+    position: FetchPartition,
     records: bytes | memoryview,
     diverging: EpochEndOffset = EpochEndOffset(),  # noqa: B008  a frozen value
 ) -> PartitionData:
     return PartitionData(
-        partition_index=asked.partition,
+        partition_index=position.partition,
         error_code=ErrorCode.NONE,
         high_watermark=view.high_watermark,
         last_stable_offset=view.high_watermark,
@@ -260,9 +262,9 @@ def _data(
     )
 
 
-def _failed(asked: FetchPartition, code: ErrorCode) -> PartitionData:
+def _failed(position: FetchPartition, code: ErrorCode) -> PartitionData:
     return PartitionData(
-        partition_index=asked.partition,
+        partition_index=position.partition,
         error_code=code,
         high_watermark=-1,
         aborted_transactions=None,

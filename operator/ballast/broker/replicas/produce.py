@@ -69,7 +69,7 @@ class AppendResult:
     """The leadership generation of the partition in which it was appended."""
 
 
-def append(
+def append_records(
     replicas: ReplicaManager,
     name: TopicPartition,
     records: memoryview | bytes | None,
@@ -151,11 +151,11 @@ def _refuse_zstd(records: memoryview | bytes) -> None:
             )
 
 
-def after_append(replicas: ReplicaManager, produced: list[AppendResult]) -> None:
+def complete_append(replicas: ReplicaManager, produced: list[AppendResult]) -> None:
     """Update the high watermark, and complete the fetches that wait for the records."""
-    for one in produced:
-        if one.error == ErrorCode.NONE:
-            partition = replicas.partitions.get(one.name)
+    for result in produced:
+        if result.error == ErrorCode.NONE:
+            partition = replicas.partitions.get(result.name)
             if partition is not None:
                 replicas.maybe_increment_high_watermark(partition, is_longer=True)
         else:
@@ -185,7 +185,7 @@ def acknowledgement(
 class DelayedProduce(DelayedOperation):
     """A produce request with acks=all whose records wait for the in-sync replicas.
 
-    ``answer`` gets the result of every partition: an error, or NONE once the high watermark has
+    ``respond`` gets the result of every partition: an error, or NONE once the high watermark has
     passed what was appended. The timeout is REQUEST_TIMED_OUT: the outcome is unknown.
     """
 
@@ -194,34 +194,34 @@ class DelayedProduce(DelayedOperation):
         timeout_ms: int,
         replicas: ReplicaManager,
         produced: list[AppendResult],
-        answer: Callable[[list[AppendResult]], None],
+        respond: Callable[[list[AppendResult]], None],
     ) -> None:
         super().__init__(timeout_ms)
         self._replicas = replicas
         self._produced = produced
-        self._answer = answer
-        self._waiting = [one for one in produced if one.error == ErrorCode.NONE]
+        self._respond = respond
+        self._waiting = [result for result in produced if result.error == ErrorCode.NONE]
 
     @property
     def waited_for(self) -> list[TopicPartition]:
         """The partitions that are not acknowledged yet."""
-        return [one.name for one in self._waiting]
+        return [result.name for result in self._waiting]
 
     def try_complete(self) -> bool:
         """Complete once every partition is acknowledged or has failed."""
         waiting = []
-        for one in self._waiting:
-            partition = self._replicas.partitions.get(one.name)
-            code = acknowledgement(self._replicas, partition, one)
+        for result in self._waiting:
+            partition = self._replicas.partitions.get(result.name)
+            code = acknowledgement(self._replicas, partition, result)
             if code is None:
-                waiting.append(one)
+                waiting.append(result)
             else:
-                one.error = code
+                result.error = code
         self._waiting = waiting
         return not waiting and self.force_complete()
 
     def on_complete(self) -> None:
         """Answer; partitions that still wait have timed out."""
-        for one in self._waiting:
-            one.error = ErrorCode.REQUEST_TIMED_OUT
-        self._answer(self._produced)
+        for result in self._waiting:
+            result.error = ErrorCode.REQUEST_TIMED_OUT
+        self._respond(self._produced)

@@ -10,33 +10,38 @@ from ballast.replication.fetch_session import NO_SESSION
 from ballast.replication.partition import LeaderView
 
 
-def begin_session(replicas: ReplicaManager, plan: FetchParams, fetched: ReadResult) -> int:
+def begin_session(replicas: ReplicaManager, params: FetchParams, result: ReadResult) -> int:
     """Begin a session with a response of all partitions; return its id, or `NO_SESSION`."""
-    if not plan.partitions:
+    if not params.partitions:
         return NO_SESSION
-    session = replicas.purgatories.sessions.create(plan.replica_id, plan.partitions, plan.came_at)
+    session = replicas.purgatories.sessions.create(
+        params.replica_id, params.partitions, params.came_at
+    )
     if session is None:
         return NO_SESSION
-    session_changes(replicas, plan, session, fetched)
+    session_changes(replicas, params, session, result)
     return session.session_id
 
 
 def session_changes(
-    replicas: ReplicaManager, plan: FetchParams, session: PartitionFetchSession, fetched: ReadResult
+    replicas: ReplicaManager,
+    params: FetchParams,
+    session: PartitionFetchSession,
+    result: ReadResult,
 ) -> list[tuple[TopicPartition, PartitionData]]:
     """Return the partitions that the response names; mark those without news as idle."""
     news = []
     resting: list[tuple[TopicPartition, LeaderView | None]] = []
-    for name, data in fetched.partitions:
+    for name, data in result.partitions:
         if name not in session.partitions:
             continue
         is_failed = data.error_code != ErrorCode.NONE
         has_more = bool(data.records) or data.diverging_epoch.end_offset >= 0
-        told = None if is_failed else (data.high_watermark, data.log_start_offset)
-        if session.must_tell(name, told, has_more=has_more):
+        offsets = None if is_failed else (data.high_watermark, data.log_start_offset)
+        if session.must_tell(name, offsets, has_more=has_more):
             news.append((name, data))
-        if told is not None and not has_more:
-            view = _view_at_rest(replicas, plan, session.partitions[name].asked, name, told)
+        if offsets is not None and not has_more:
+            view = _view_at_rest(replicas, params, session.partitions[name].asked, name, offsets)
             if view is not None:
                 resting.append((name, view if session.is_privileged else None))
     session.rest(resting)
@@ -45,10 +50,10 @@ def session_changes(
 
 def _view_at_rest(
     replicas: ReplicaManager,
-    plan: FetchParams,
-    asked: FetchPartition,
+    params: FetchParams,
+    position: FetchPartition,
     name: TopicPartition,
-    told: tuple[int, int],
+    offsets: tuple[int, int],
 ) -> LeaderView | None:
     """Return the leader's view of a partition that has no more to read, None if it has.
 
@@ -60,11 +65,11 @@ def _view_at_rest(
     if (
         partition is None
         or view is None
-        or asked.current_leader_epoch not in (NO_EPOCH, partition.leader_epoch)
-        or asked.fetch_offset < upper_offset(partition, view, plan)
-        or told != (view.high_watermark, partition.log.log_start_offset)
+        or position.current_leader_epoch not in (NO_EPOCH, partition.leader_epoch)
+        or position.fetch_offset < upper_offset(partition, view, params)
+        or offsets != (view.high_watermark, partition.log.log_start_offset)
     ):
         return None
-    if plan.is_from_follower and not view.is_in_sync_at(plan.replica_id, asked.fetch_offset):
+    if params.is_from_follower and not view.is_in_sync_at(params.replica_id, position.fetch_offset):
         return None
     return view

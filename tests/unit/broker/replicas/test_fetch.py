@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ballast.broker.replicas.fetch import FetchParams, read
+from ballast.broker.replicas.fetch import FetchParams, read_partitions
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.records.fetch import FetchPartition
@@ -104,7 +104,7 @@ def test_at_least_one_batch_in_all_whatever_its_size() -> None:
             max_bytes=10,
             partitions={P0: asked, P1: asked},
         )
-        fetched = read(cluster.brokers[1].replicas, plan)
+        fetched = read_partitions(cluster.brokers[1].replicas, plan)
         sizes = [len(data.records or b"") for _, data in fetched.partitions]
         assert sizes == [len(batch(bytes(5000))), 0]
 

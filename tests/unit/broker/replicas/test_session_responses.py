@@ -2,7 +2,7 @@
 
 import pytest
 
-from ballast.broker.replicas.fetch import FetchParams, read
+from ballast.broker.replicas.fetch import FetchParams, read_partitions
 from ballast.broker.replicas.session_responses import begin_session
 from ballast.protocol.messages.records.fetch import FetchPartition
 from ballast.replication.fetch_session import NO_SESSION
@@ -44,7 +44,7 @@ def test_what_has_no_more_to_say_rests(offset: int, replica_id: int, rests: bool
             view.record_fetch(follower_id, 1, 0, 0.0, 1)
         replicas.maybe_increment_high_watermark(replicas.partitions[P0])
         asked = plan(offset, replica_id=replica_id)
-        session_id = begin_session(replicas, asked, read(replicas, asked))
+        session_id = begin_session(replicas, asked, read_partitions(replicas, asked))
         (session,) = replicas.purgatories.sessions.watching(P0)
         assert session.session_id == session_id
         assert (P0 not in session.pending) is rests
@@ -59,7 +59,7 @@ def test_what_has_happened_since_it_was_read_is_looked_at() -> None:
         await cluster.lead(P0, 1, [1])
         await cluster.produce(1, P0, batch(b"a"))
         replicas = cluster.brokers[1].replicas
-        older = read(replicas, plan(1))
+        older = read_partitions(replicas, plan(1))
         await cluster.produce(1, P0, batch(b"b"))
         begin_session(replicas, plan(1), older)
         (session,) = replicas.purgatories.sessions.watching(P0)
@@ -74,7 +74,7 @@ def test_a_follower_of_an_older_leader_epoch_does_not_rest() -> None:
         await cluster.lead(P0, 1, [1, 2])
         replicas = cluster.brokers[1].replicas
         asked = plan(0, replica_id=2, epoch=0)
-        older = read(replicas, asked)
+        older = read_partitions(replicas, asked)
         await cluster.lead(P0, 1, [1, 2])
         begin_session(replicas, asked, older)
         (session,) = replicas.purgatories.sessions.watching(P0)
@@ -88,7 +88,7 @@ def test_a_fetch_of_nothing_begins_no_session() -> None:
         await cluster.start(1)
         replicas = cluster.brokers[1].replicas
         empty = FetchParams(replica_id=-1, version=12, min_bytes=1, max_bytes=1, partitions={})
-        assert begin_session(replicas, empty, read(replicas, empty)) == NO_SESSION
+        assert begin_session(replicas, empty, read_partitions(replicas, empty)) == NO_SESSION
         assert len(replicas.purgatories.sessions) == 0
 
     simulate(main)

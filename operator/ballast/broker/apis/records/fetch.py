@@ -27,7 +27,12 @@ from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.apis.responses import DelayedResponse
 from ballast.broker.partitions.partition import Partition
 from ballast.broker.replicas.delayed_fetch import DelayedFetch
-from ballast.broker.replicas.fetch import FetchParams, ReadResult, acknowledge, read
+from ballast.broker.replicas.fetch import (
+    FetchParams,
+    ReadResult,
+    read_partitions,
+    record_follower_fetch,
+)
 from ballast.broker.replicas.session_responses import begin_session, session_changes
 from ballast.model.ids import TopicPartition
 from ballast.net.server.delayed_frame import LONG_WAIT
@@ -54,16 +59,16 @@ def handle(
     replicas = context.replicas
     purgatories = replicas.purgatories
     now = replicas.clock()
-    asked = {}
+    partitions = {}
     for topic in request.topics:
         for partition in topic.partitions:
-            asked[TopicPartition(topic.topic, partition.partition)] = partition
+            partitions[TopicPartition(topic.topic, partition.partition)] = partition
     try:
         session = purgatories.sessions.fetched(
             request.session_id,
             request.session_epoch,
             request.replica_id,
-            asked,
+            partitions,
             _forgotten(request) if request.forgotten_topics_data else (),
             now,
         )
@@ -71,12 +76,12 @@ def handle(
         return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     except InvalidFetchSessionEpoch:
         return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
-    plan = FetchParams(
+    params = FetchParams(
         replica_id=request.replica_id,
         version=info.version,
         min_bytes=min(request.min_bytes, context.config.fetch_max_bytes),
         max_bytes=request.max_bytes,
-        partitions=asked,
+        partitions=partitions,
         session=session,
         session_epoch=session.epoch if session is not None else 0,
         wants_session=request.session_epoch == INITIAL_EPOCH and info.version >= SESSION_VERSION,
@@ -84,25 +89,27 @@ def handle(
     )
     if session is not None:
         purgatories.begin_fetch(session)
-    is_at_end = plan.replica_id >= 0 and acknowledge(replicas, plan)
-    may_wait = request.max_wait_ms > 0 and plan.min_bytes > 0
+    is_at_end = params.replica_id >= 0 and record_follower_fetch(replicas, params)
+    may_wait = request.max_wait_ms > 0 and params.min_bytes > 0
     if not (session is not None and is_at_end and may_wait):
-        fetched = read(replicas, plan)
+        result = read_partitions(replicas, params)
         if (
             not may_wait
-            or (session is None and not asked)
-            or fetched.must_answer
-            or fetched.size_bytes >= plan.min_bytes
+            or (session is None and not partitions)
+            or result.must_answer
+            or result.size_bytes >= params.min_bytes
         ):
-            return _response(context, plan, fetched)
-    answer: DelayedResponse[ReadResult] = DelayedResponse(LONG_WAIT)
+            return _response(context, params, result)
+    response: DelayedResponse[ReadResult] = DelayedResponse(LONG_WAIT)
     max_wait_ms = context.waits.timeout_ms(request.max_wait_ms)
-    operation = DelayedFetch(max_wait_ms, replicas, plan, answer)
+    operation = DelayedFetch(max_wait_ms, replicas, params, response)
     purgatories.wait_for_records(
-        operation, asked if session is None else (session.session_id,), is_tried=plan.min_bytes <= 1
+        operation,
+        partitions if session is None else (session.session_id,),
+        is_tried=params.min_bytes <= 1,
     )
-    context.waits.bind((info.peer, info.connection_id), operation, answer)
-    return answer.into(lambda fetched: _response(context, plan, fetched))
+    context.waits.bind((info.peer, info.connection_id), operation, response)
+    return response.into(lambda result: _response(context, params, result))
 
 
 def _forgotten(request: FetchRequest) -> list[TopicPartition]:
@@ -113,33 +120,33 @@ def _forgotten(request: FetchRequest) -> list[TopicPartition]:
     ]
 
 
-def _response(context: BrokerContext, plan: FetchParams, fetched: ReadResult) -> FetchResponse:
-    session = plan.session
+def _response(context: BrokerContext, params: FetchParams, result: ReadResult) -> FetchResponse:
+    session = params.session
     if session is None:
         session_id = (
-            begin_session(context.replicas, plan, fetched) if plan.wants_session else NO_SESSION
+            begin_session(context.replicas, params, result) if params.wants_session else NO_SESSION
         )
-        return _told(context, plan, fetched.partitions, session_id)
-    if session.epoch != plan.session_epoch:
+        return _fetch_response(context, params, result.partitions, session_id)
+    if session.epoch != params.session_epoch:
         # Kafka, too, answers in this way to a fetch that was overtaken by another.
         return FetchResponse(
             error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.session_id
         )
-    news = session_changes(context.replicas, plan, session, fetched)
-    return _told(context, plan, news, session.session_id)
+    news = session_changes(context.replicas, params, session, result)
+    return _fetch_response(context, params, news, session.session_id)
 
 
-def _told(
+def _fetch_response(
     context: BrokerContext,
-    plan: FetchParams,
-    told: Iterable[tuple[TopicPartition, PartitionData]],
+    params: FetchParams,
+    entries: Iterable[tuple[TopicPartition, PartitionData]],
     session_id: int,
 ) -> FetchResponse:
     by_topic: dict[str, list[PartitionData]] = {}
     replicas, metrics = context.replicas, context.metrics
-    is_from_follower = plan.replica_id >= 0
+    is_from_follower = params.replica_id >= 0
     size_bytes = 0
-    for name, data in told:
+    for name, data in entries:
         if data.error_code:
             metrics.failed_fetch.inc()
         size = len(data.records) if data.records else 0

@@ -28,8 +28,8 @@ from ballast.broker.replicas.produce import (
     ACKS_ALL,
     AppendResult,
     DelayedProduce,
-    after_append,
-    append,
+    append_records,
+    complete_append,
 )
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import INTERNAL_TOPICS
@@ -52,8 +52,8 @@ def handle(
     """Append, and answer at once or when enough replicas have it."""
     context.metrics.produce_requests.value += 1
     refusal = _refusal(request)
-    produced = [
-        append(
+    results = [
+        append_records(
             context.replicas,
             TopicPartition(topic.name, data.index),
             data.records,
@@ -67,13 +67,13 @@ def handle(
         for topic in request.topic_data
         for data in topic.partition_data
     ]
-    after_append(context.replicas, produced)
-    if request.acks == ACKS_ALL and any(one.error == ErrorCode.NONE for one in produced):
-        return _wait(context, request, info, produced)
+    complete_append(context.replicas, results)
+    if request.acks == ACKS_ALL and any(result.error == ErrorCode.NONE for result in results):
+        return _wait(context, request, info, results)
     if request.acks == 0:
-        _check_silent(produced)
+        _check_acks_0(results)
         return None
-    return _response(produced)
+    return _response(results)
 
 
 def _refusal(request: ProduceRequest) -> ErrorCode | None:
@@ -88,27 +88,31 @@ def _may_write(topic: str, info: RequestInfo) -> bool:
     return topic not in INTERNAL_TOPICS or info.client_id == ADMIN_CLIENT_ID
 
 
-def _check_silent(produced: Iterable[AppendResult]) -> None:
-    failed = [f"{one.name}: {one.error.name}" for one in produced if one.error != ErrorCode.NONE]
+def _check_acks_0(results: Iterable[AppendResult]) -> None:
+    failed = [
+        f"{result.name}: {result.error.name}"
+        for result in results
+        if result.error != ErrorCode.NONE
+    ]
     if failed:
         raise ProduceFailed("; ".join(failed))
 
 
 def _wait(
-    context: BrokerContext, request: ProduceRequest, info: RequestInfo, produced: list[AppendResult]
+    context: BrokerContext, request: ProduceRequest, info: RequestInfo, results: list[AppendResult]
 ) -> Message | DelayedResponse[Any]:
-    answer: DelayedResponse[list[AppendResult]] = DelayedResponse()
+    response: DelayedResponse[list[AppendResult]] = DelayedResponse()
     timeout_ms = context.waits.timeout_ms(request.timeout_ms)
-    operation = DelayedProduce(timeout_ms, context.replicas, produced, answer)
+    operation = DelayedProduce(timeout_ms, context.replicas, results, response)
     context.replicas.purgatories.wait_for_replicas(operation, operation.waited_for)
-    context.waits.bind((info.peer, info.connection_id), operation, answer)
-    return answer.into(_response)
+    context.waits.bind((info.peer, info.connection_id), operation, response)
+    return response.into(_response)
 
 
-def _response(produced: Iterable[AppendResult]) -> ProduceResponse:
+def _response(results: Iterable[AppendResult]) -> ProduceResponse:
     by_topic: dict[str, list[PartitionProduceResponse]] = {}
-    for one in produced:
-        by_topic.setdefault(one.name.topic, []).append(_partition(one))
+    for result in results:
+        by_topic.setdefault(result.name.topic, []).append(_partition(result))
     return ProduceResponse(
         responses=tuple(
             [
@@ -119,13 +123,13 @@ def _response(produced: Iterable[AppendResult]) -> ProduceResponse:
     )
 
 
-def _partition(one: AppendResult) -> PartitionProduceResponse:
-    failed = one.error != ErrorCode.NONE
+def _partition(result: AppendResult) -> PartitionProduceResponse:
+    failed = result.error != ErrorCode.NONE
     return PartitionProduceResponse(
-        index=one.name.partition,
-        error_code=one.error,
-        base_offset=-1 if failed else one.base_offset,
-        log_append_time_ms=-1 if failed else one.log_append_time_ms,
-        log_start_offset=-1 if failed else one.log_start_offset,
-        error_message=one.message if failed else None,
+        index=result.name.partition,
+        error_code=result.error,
+        base_offset=-1 if failed else result.base_offset,
+        log_append_time_ms=-1 if failed else result.log_append_time_ms,
+        log_start_offset=-1 if failed else result.log_start_offset,
+        error_message=result.message if failed else None,
     )
