@@ -228,7 +228,7 @@ class OperatorProcess:
         )
 
     def _health(self, health: OperatorHealth, candidates: Candidates) -> Health:
-        registry = registry_of(self._metrics, CandidatesCollector(lambda: candidates.seats))
+        registry = registry_of(self._metrics, CandidatesCollector(lambda: candidates.slots))
         return Health(unhealthy=health.unhealthy, unready=health.unready, registry=registry)
 
 

@@ -1,7 +1,7 @@
-"""What must happen around an uninstallation: nothing moves before it, and finalizers go after it.
+"""Steps of an uninstallation: check that nothing moves before it, remove finalizers after it.
 
-An object with a finalizer of an operator that is no more could never be deleted. Nothing else is
-changed: an operator that is installed later puts its finalizers on again and goes on.
+Without the operator, an object with one of its finalizers could not be deleted. Nothing else is
+changed: an operator that is installed later adds its finalizers again and continues.
 """
 
 import logging
@@ -26,23 +26,23 @@ log = logging.getLogger(__name__)
 
 OPERATOR_POLL_S: Final = 1.0
 OPERATOR_TIMEOUT_S: Final = 90.0
-"""Longer than the operator's pods take to end."""
+"""Longer than the termination of the operator's pods takes."""
 MAX_ATTEMPTS: Final = 5
-"""At one object that others keep changing."""
+"""For one object that others keep changing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorPods:
-    """Where the operator's pods are, and by which labels they are known."""
+    """Namespace and labels of the operator's pods."""
 
     namespace: str
     labels: str
 
 
 async def wait_for_end(api: KubernetesApi, clock: Clock, pods: OperatorPods) -> bool:
-    """Return whether the operator's pods are gone; False after `OPERATOR_TIMEOUT_S`.
+    """Return True when the operator's pods have ended, False after `OPERATOR_TIMEOUT_S`.
 
-    While one lives it puts back every finalizer that is taken off.
+    A running operator would add every removed finalizer again.
     """
     until = clock.now() + OPERATOR_TIMEOUT_S
     while await api.list(PODS, pods.namespace, labels=pods.labels):
@@ -57,43 +57,45 @@ async def moves_under_way(
 ) -> Sequence[tuple[str, str]]:
     """Return namespace and name of the reassignments that have begun and not ended.
 
-    Without an operator nobody ends them, and the throttles that they have set stay in the cluster.
-    Raises `KubernetesError`.
+    Without an operator they never end, and their throttles stay in the cluster. Raises
+    `KubernetesError`.
     """
-    found = [
+    reassignments = [
         ReassignmentObject(document=document)
         for namespace in namespaces
-        for document in await _existing(api, PARTITION_REASSIGNMENTS, namespace)
+        for document in await _list_objects(api, PARTITION_REASSIGNMENTS, namespace)
     ]
     return sorted(
-        (seen.namespace, seen.name) for seen in found if seen.has_finalizer and not seen.is_settled
+        (reassignment.namespace, reassignment.name)
+        for reassignment in reassignments
+        if reassignment.has_finalizer and not reassignment.is_settled
     )
 
 
 async def remove_finalizers(api: KubernetesApi, namespaces: Sequence[str | None]) -> int:
-    """Take the operator's finalizers off everything in the namespaces (None: in all).
+    """Remove the operator's finalizers from all objects in the namespaces (None: in all).
 
-    Returns how many objects had one; raises `KubernetesError`.
+    Returns the number of objects that had one; raises `KubernetesError`.
     """
     count = 0
     for resource in (PARTITION_REASSIGNMENTS, BROKER_SETS):
         for namespace in namespaces:
-            for document in await _existing(api, resource, namespace):
-                count += await _release(api, resource, document)
+            for document in await _list_objects(api, resource, namespace):
+                count += await _remove_from(api, resource, document)
     return count
 
 
-async def _existing(
+async def _list_objects(
     api: KubernetesApi, resource: Resource, namespace: str | None
 ) -> Sequence[Document]:
     try:
         return await api.list(resource, namespace)
     except NotFound:
-        return ()  # The kinds themselves have been deleted.
+        return ()  # The CRDs have been deleted.
 
 
-async def _release(api: KubernetesApi, resource: Resource, document: Document) -> bool:
-    """Take the finalizers off one object; return whether it had any."""
+async def _remove_from(api: KubernetesApi, resource: Resource, document: Document) -> bool:
+    """Remove the finalizers of one object; return whether it had any."""
     metadata = document["metadata"]
     namespace, name = metadata["namespace"], metadata["name"]
     for _ in range(MAX_ATTEMPTS):
@@ -105,17 +107,19 @@ async def _release(api: KubernetesApi, resource: Resource, document: Document) -
         try:
             await api.patch(resource, namespace, name, {"metadata": change})
         except Conflict:
-            metadata = await _again(api, resource, namespace, name)
+            metadata = await _read_metadata(api, resource, namespace, name)
         except NotFound:
             return False
         else:
-            log.info("took the finalizers off %s %s/%s", resource.kind, namespace, name)
+            log.info("removed the finalizers of %s %s/%s", resource.kind, namespace, name)
             return True
     raise ApiUnavailable(f"{resource.kind} {namespace}/{name} keeps changing")
 
 
-async def _again(api: KubernetesApi, resource: Resource, namespace: str, name: str) -> Document:
-    """Return the object's metadata as it is now, empty when it is gone."""
+async def _read_metadata(
+    api: KubernetesApi, resource: Resource, namespace: str, name: str
+) -> Document:
+    """Return the current metadata of the object, empty if it has been deleted."""
     try:
         metadata: Document = (await api.get(resource, namespace, name))["metadata"]
     except NotFound:

@@ -1,4 +1,4 @@
-"""Where the cluster of a BrokerSet is reached: one that runs here, or one that runs elsewhere."""
+"""The bootstrap address of a BrokerSet's cluster, which runs here or elsewhere."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class ClusterAddress:
     bootstrap: str
     """``host:port[,…]``."""
     epoch: int | None
-    """Of its controller, as the BrokerSet's status shows it; None = not known."""
+    """The controller epoch in the BrokerSet's status; None = unknown."""
     is_deleted: bool
     """Whether the BrokerSet is being deleted."""
 
@@ -25,20 +25,20 @@ class ClusterAddress:
 async def find_cluster(
     api: KubernetesApi, namespace: str, name: str, cluster_domain: str
 ) -> ClusterAddress:
-    """Return where a broker set's cluster is. Raises `NotFound` and other `KubernetesError`."""
+    """Return the address of a BrokerSet's cluster; raises `NotFound`, `KubernetesError`."""
     if not name:
         raise NotFound("no BrokerSet is named")
     return cluster_address(await api.get(BROKER_SETS, namespace, name), cluster_domain)
 
 
 def cluster_address(document: Document, cluster_domain: str) -> ClusterAddress:
-    """Return where the cluster of a BrokerSet is."""
+    """Return the address that a BrokerSet describes."""
     metadata = document["metadata"]
     spec: Mapping[str, Any] = document.get("spec") or {}
     controller = (document.get("status") or {}).get("controller") or {}
     epoch = controller.get("epoch")
-    # The headless Service first: the one for clients has ready pods only, and a move must go on,
-    # and give its throttle back, while every gate is shut.
+    # The headless Service comes first: the one for clients has ready pods only, and a reassignment
+    # must go on, and remove its throttle, while no pod is ready.
     name = metadata["name"]
     services = (names.brokers_service(name), names.bootstrap_service(name))
     managed = ",".join(

@@ -1,4 +1,4 @@
-"""What may go wrong with the Kubernetes API, told apart by what can be done about it."""
+"""Errors of the Kubernetes API, by what the caller can do about them."""
 
 
 class KubernetesError(Exception):
@@ -6,7 +6,7 @@ class KubernetesError(Exception):
 
 
 class ApiRefused(KubernetesError):
-    """The API server answered with an error; ``status`` is HTTP's, ``reason`` Kubernetes'."""
+    """The API server refused a request; ``status`` is HTTP's, ``reason`` Kubernetes'."""
 
     def __init__(self, message: str, *, status: int = 0, reason: str = "") -> None:
         super().__init__(message)
@@ -15,23 +15,23 @@ class ApiRefused(KubernetesError):
 
 
 class NotFound(ApiRefused):
-    """There is no such object, or no such kind."""
+    """The object, or its kind, does not exist."""
 
 
 class AlreadyExists(ApiRefused):
-    """An object of that name is there."""
+    """An object of that name exists."""
 
 
 class Conflict(ApiRefused):
-    """The object is not at the version that was named, or a field has another owner."""
+    """The object has another version than the request names, or a field has another owner."""
 
 
 class Forbidden(ApiRefused):
-    """The service account may not do that."""
+    """The service account has no right to do that."""
 
 
 class Invalid(ApiRefused):
-    """The object is not one of its kind: a field is wrong."""
+    """A field of the object is invalid."""
 
 
 class Expired(ApiRefused):
@@ -39,12 +39,12 @@ class Expired(ApiRefused):
 
 
 class ApiUnavailable(KubernetesError):
-    """No answer, or one that asks to come again later; nothing is known of the outcome."""
+    """There is no response, or one that asks to retry later; the outcome is unknown."""
 
 
 class NoCredentials(KubernetesError):
-    """Neither a service account nor a kubeconfig says where the API server is."""
+    """Neither a service account nor a kubeconfig gives access to the API server."""
 
 
 class LeaseLost(KubernetesError):
-    """The Lease was not renewed in time: another process may act from now on."""
+    """The Lease was not renewed in time: another process may act."""

@@ -14,18 +14,18 @@ from ballast.reassign.ports import Clock
 log = logging.getLogger(__name__)
 
 INTERVAL_S: Final = 60.0
-"""The least time between two writes that say the same about the same object."""
+"""Minimum time between two writes of the same note about the same object."""
 BURST: Final = 5
-"""Events of one reason about one object that may be made within `INTERVAL_S`."""
+"""Maximum number of Events of one reason about one object within `INTERVAL_S`."""
 MAX_REMEMBERED: Final = 2_000
 MAX_NOTE: Final = 1_000
-"""Characters; the API server takes 1024 bytes at most."""
+"""Characters; the API server accepts up to 1024 bytes."""
 REPORTER: Final = "ballast.dev/operator"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Recorded:
-    """One Event that was written, and how often its reason came up."""
+    """One Event that was written, and how often its reason occurred."""
 
     namespace: str
     name: str
@@ -33,12 +33,13 @@ class _Recorded:
     written_at: float
     count: int
     interval_at: float
-    """When the interval began in which `made` Events of this reason were made."""
-    made: int
+    """When the interval began in which `created` Events of this reason were created."""
+    created: int
 
-    def may_say(self, note: str, now: float) -> bool:
-        """Whether something else has happened, and few Events tell of this reason so far."""
-        return note != self.note and (now >= self.interval_at + INTERVAL_S or self.made < BURST)
+    def permits(self, note: str, now: float) -> bool:
+        """Whether the note differs and the burst of this reason is not used up."""
+        is_fresh = now >= self.interval_at + INTERVAL_S or self.created < BURST
+        return note != self.note and is_fresh
 
 
 class EventRecorder:
@@ -49,7 +50,7 @@ class EventRecorder:
         self._identity = identity
         self._clock = clock
         self._recorded: dict[tuple[str, str], _Recorded] = {}
-        """By the object's uid and reason, in the order of writing."""
+        """By uid of the object and reason, in the order of writing."""
         self._serial = 0
 
     async def note(
@@ -57,9 +58,8 @@ class EventRecorder:
     ) -> None:
         """Record that something happened to ``involved``; ``reason`` is one CamelCase word.
 
-        Within `INTERVAL_S` of a write that says the same it is only counted, and so is what comes
-        after `BURST` others of the same reason. Never raises: an Event that cannot be written is
-        logged.
+        A repetition within `INTERVAL_S` is only counted, and so is every note after `BURST` others
+        of the same reason. Never raises: an Event that cannot be written is logged.
         """
         note = message[:MAX_NOTE]
         key = (involved["metadata"]["uid"], reason)
@@ -68,7 +68,7 @@ class EventRecorder:
         if (
             before is not None
             and now < before.written_at + INTERVAL_S
-            and not before.may_say(note, now)
+            and not before.permits(note, now)
         ):
             self._recorded[key] = replace(before, count=before.count + 1)
             return
@@ -90,16 +90,16 @@ class EventRecorder:
         note: str,
         warning: bool,
     ) -> _Recorded:
-        """Count into the Event that is there, when it says the same; else make a new one."""
+        """Raise the count of the existing Event if its note is the same, or create a new one."""
         if before is not None and before.note == note:
             try:
                 return await self._count(before)
             except NotFound:
                 pass  # Events live for an hour only.
-        created = await self._create(involved, reason, note, warning)
-        if before is None or created.written_at >= before.interval_at + INTERVAL_S:
-            return created
-        return replace(created, interval_at=before.interval_at, made=before.made + 1)
+        event = await self._create(involved, reason, note, warning)
+        if before is None or event.written_at >= before.interval_at + INTERVAL_S:
+            return event
+        return replace(event, interval_at=before.interval_at, created=before.created + 1)
 
     async def _count(self, before: _Recorded) -> _Recorded:
         count = before.count + 1
@@ -113,7 +113,7 @@ class EventRecorder:
         metadata = involved["metadata"]
         namespace = metadata.get("namespace", "default")
         self._serial += 1
-        # As client-go names them: the object's name and a number that no other Event has.
+        # The name is built as client-go does: the object's name and a unique number.
         name = f"{metadata['name'][:200]}.{self._clock.wall_ms() * 1_000_000 + self._serial:x}"
         document: Document = {
             "metadata": {"name": name, "namespace": namespace},
@@ -141,7 +141,7 @@ class EventRecorder:
             written_at=now,
             count=1,
             interval_at=now,
-            made=1,
+            created=1,
         )
 
     def _micro_time(self) -> str:

@@ -1,4 +1,4 @@
-"""The port to the Kubernetes API: `kube.api` implements it, tests by `tests.fakes.kubernetes`."""
+"""The port to the Kubernetes API, implemented by `client` and by `tests.fakes.kubernetes`."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ballast.kube.api.resources import Document, Resource
 
 
 class PatchType(StrEnum):
-    """How a patch is to be read; the value is its content type."""
+    """The form of a patch; the value is its content type."""
 
     MERGE = "application/merge-patch+json"
     JSON = "application/json-patch+json"
@@ -17,12 +17,12 @@ class PatchType(StrEnum):
 
 
 class ChangeType(StrEnum):
-    """What a watch tells."""
+    """The type of an event of a watch."""
 
     LISTED = "Listed"
-    """The object was there when the watch began (again)."""
+    """The object existed when the watch listed the objects."""
     SYNCED = "Synced"
-    """Everything that was there has been told; ``document`` is empty."""
+    """The list is complete; ``document`` is empty."""
     ADDED = "Added"
     MODIFIED = "Modified"
     DELETED = "Deleted"
@@ -30,7 +30,7 @@ class ChangeType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One thing that a watch tells."""
+    """One event of a watch."""
 
     type: ChangeType
     document: Document
@@ -63,10 +63,10 @@ class KubernetesApi(Protocol):
         labels: str | None = None,
         is_metadata_only: bool = False,
     ) -> AsyncIterator[Change]:
-        """Yield what is there, then SYNCED, then what changes; begins again by itself, for ever.
+        """Yield LISTED objects, then SYNCED, then every change; never ends.
 
-        What was LISTED once and not the next time has been deleted in between. With
-        ``is_metadata_only`` the documents have nothing but their metadata.
+        A watch that has fallen behind lists again: an object that is then missing was deleted in
+        between. With ``is_metadata_only`` the documents have nothing but their metadata.
         """
 
     async def create(
@@ -87,7 +87,7 @@ class KubernetesApi(Protocol):
     async def replace(
         self, resource: Resource, namespace: str | None, name: str, document: Mapping[str, Any]
     ) -> Document:
-        """Put an object on condition of its ``metadata.resourceVersion``; raises `Conflict`."""
+        """Write an object if it still has its ``metadata.resourceVersion``; raises `Conflict`."""
 
     async def patch(
         self,
@@ -104,4 +104,4 @@ class KubernetesApi(Protocol):
     async def delete(
         self, resource: Resource, namespace: str | None, name: str, *, uid: str | None = None
     ) -> None:
-        """Ask for an object's deletion, only that of ``uid`` if given; raises `NotFound`."""
+        """Delete an object, with ``uid`` only the one of that uid; raises `NotFound`."""

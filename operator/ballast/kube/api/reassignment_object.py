@@ -1,4 +1,4 @@
-"""One PartitionReassignment as the API server has it, read without trust in what others wrote."""
+"""A PartitionReassignment as read from the API server; fields may be missing or malformed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from ballast.reassign.state.conditions import (
 from ballast.reassign.state.queueing import Purpose, QueueEntry
 
 CLEANUP_FINALIZER: Final = "ballast.dev/cleanup"
-"""Kept from before the first change to a cluster until nothing of ours is left there."""
+"""On the object from before the first change to a cluster until everything is undone."""
 PURPOSE_LABEL: Final = "ballast.dev/purpose"
 DRAIN: Final = "drain"
 
@@ -39,7 +39,7 @@ class ReassignmentObject:
 
     @property
     def uid(self) -> str:
-        """``metadata.uid``: tells it from another of the same name."""
+        """``metadata.uid``: differs from that of an earlier object of the same name."""
         return str(self.document["metadata"]["uid"])
 
     @property

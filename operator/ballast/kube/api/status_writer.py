@@ -1,4 +1,4 @@
-"""Writes one object's status: not too often, never twice the same, transitions at once."""
+"""Writes one object's status: rate-limited, without repetitions, transitions at once."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -8,7 +8,7 @@ from ballast.kube.api.resources import ObjectKey, Resource
 from ballast.reassign.ports import Clock
 
 INTERVAL_S: Final = 5.0
-"""The least time between two writes of one object's status that is no transition."""
+"""Minimum time between two writes of one object's status that are not transitions."""
 
 Status = Mapping[str, Any]
 
@@ -16,8 +16,7 @@ Status = Mapping[str, Any]
 class StatusWriter:
     """The status of one object, as this process last wrote it.
 
-    ``written`` is the status that the object has already, as read from the API: it is not written
-    again.
+    ``written`` is the status as read from the API: it is not written again.
     """
 
     def __init__(

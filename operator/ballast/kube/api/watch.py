@@ -1,9 +1,13 @@
 """Lists in pages, and watches that never end.
 
+The `kubernetes` package's own watches are not used: their dynamic form sends no
+``allowWatchBookmarks`` and no ``Accept`` header, does not list again after 410 Gone, and reconnects
+without a pause. Its clients' informers keep every object in memory.
+
 list ──► LISTED each, SYNCED ──► stream ──► ADDED, MODIFIED, DELETED
  ▲                                 │  ▲
- │                                 ▼  └─ ended or broken off: stream on from the last version
- └──────── the version is gone (410), or the stream was refused, after a pause
+ │                                 ▼  └─ ended or broken off: resume at the last version
+ └──────── the version has expired (410), or the stream was refused, after a delay
 """
 
 import logging
@@ -22,30 +26,30 @@ log = logging.getLogger(__name__)
 
 PAGE_SIZE: Final = 500
 STREAM_S: Final = 290
-"""How long the server is asked to go on with one stream."""
-PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-"""Between attempts that fail one after another; the last one for good."""
+"""The server ends each stream after this time."""
+RETRY_DELAYS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+"""Between consecutive failed attempts; the last one repeats."""
 
 _METADATA: Final = "application/json;as={};g=meta.k8s.io;v=v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Some of the objects of a kind, as they were at ``version``."""
+    """One page of a list, at ``version``."""
 
     items: Sequence[Document]
     version: str
 
 
 class StreamingTransport(Transport, Protocol):
-    """Sends a request whose answer comes line by line."""
+    """Sends a request whose response arrives line by line."""
 
     def lines(self, request: Request) -> AsyncIterator[bytes]:
-        """Yield the answer's lines; raises `ApiRefused`, `ApiUnavailable`."""
+        """Yield the lines of the response; raises `ApiRefused`, `ApiUnavailable`."""
 
 
 async def pages(transport: Transport, request: Request, clock: Clock) -> AsyncIterator[Page]:
-    """Yield all pages of a list; raises `Expired` when it has to be begun again."""
+    """Yield all pages of a list; raises `Expired` if the list has to start over."""
     query = {**request.query, "limit": str(PAGE_SIZE)}
     while True:
         page_request = replace(request, query=query, is_idempotent=True)
@@ -59,19 +63,18 @@ async def pages(transport: Transport, request: Request, clock: Clock) -> AsyncIt
 
 @dataclass(slots=True, kw_only=True)
 class _Position:
-    """How far a watch has got."""
+    """The position of a watch, and its consecutive failures."""
 
     version: str | None = None
-    """Everything until this version was told; None = list first."""
+    """Every event until this version was yielded; None = list first."""
     failures: int = 0
-    """One after another."""
-    told: str = ""
-    """The failure that was told last."""
+    logged: str = ""
+    """The message of the failure that was logged last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """What is watched."""
+    """Objects of one kind, in one namespace or in all, that are watched."""
 
     resource: Resource
     namespace: str | None
@@ -79,35 +82,36 @@ class Watch:
     is_metadata_only: bool
 
     async def changes(self, transport: StreamingTransport, clock: Clock) -> AsyncIterator[Change]:
-        """Yield what is there, then SYNCED, then what changes; for ever."""
+        """Yield LISTED objects, then SYNCED, then every change; never ends."""
         position = _Position()
         while True:
             try:
                 if position.version is None:
                     async for change in self._listed(transport, clock, position):
                         yield change
-                async for told in self._streamed(transport, position):
-                    position.failures, position.told = 0, ""
-                    if told is not None:
-                        yield told
-                await clock.sleep(PAUSES_S[0])
+                async for event in self._streamed(transport, position):
+                    position.failures, position.logged = 0, ""
+                    if event is not None:
+                        yield event
+                await clock.sleep(RETRY_DELAYS_S[0])
             except Expired:
                 position.version = None
             except KubernetesError as error:
                 if isinstance(error, ApiRefused):
                     position.version = None
-                await clock.sleep(self._pause(position, error))
+                await clock.sleep(self._delay_s(position, error))
 
-    def _pause(self, position: _Position, error: KubernetesError) -> float:
-        """Return how long to wait before the next attempt."""
-        pause_s = PAUSES_S[min(position.failures, len(PAUSES_S) - 1)]
+    def _delay_s(self, position: _Position, error: KubernetesError) -> float:
+        """Count a failure, log it if it lasts, and return the delay before the next attempt."""
+        delay_s = RETRY_DELAYS_S[min(position.failures, len(RETRY_DELAYS_S) - 1)]
         position.failures += 1
-        # A right that is missing does not come by itself; others may be missing after it.
-        is_lasting = isinstance(error, Forbidden) or position.failures == len(PAUSES_S)
-        if is_lasting and str(error) != position.told:
-            position.told = str(error)
+        # A missing right stays missing until it is granted. Others may be missing as well, so that
+        # each message is logged once.
+        is_lasting = isinstance(error, Forbidden) or position.failures == len(RETRY_DELAYS_S)
+        if is_lasting and str(error) != position.logged:
+            position.logged = str(error)
             log.warning("watching %s fails: %s", self.resource.plural, error)
-        return pause_s
+        return delay_s
 
     async def _listed(
         self, transport: Transport, clock: Clock, position: _Position
@@ -122,9 +126,9 @@ class Watch:
     async def _streamed(
         self, transport: StreamingTransport, position: _Position
     ) -> AsyncIterator[Change | None]:
-        """Yield what one stream tells, None for a bookmark."""
+        """Yield the events of one stream, None for a bookmark."""
         request = self._request("PartialObjectMetadata")
-        assert position.version is not None, "a stream goes on from a list"
+        assert position.version is not None, "a stream resumes after a list"
         query = {
             "watch": "true",
             "allowWatchBookmarks": "true",

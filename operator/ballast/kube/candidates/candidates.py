@@ -1,9 +1,11 @@
-"""A controller candidate for each BrokerSet that has a ZooKeeper, in every replica of the operator.
+"""A controller candidate for each BrokerSet with a ZooKeeper, in every replica of the operator.
 
-ZooKeeper alone decides which candidate is the controller, and fences it: no Lease is asked. A
-candidate is started anew when what it is made of changes, or when it fails; settings that a
-controller can be told are handed over. While the Kubernetes API does not answer, the candidates of
-the BrokerSets seen last go on.
+ZooKeeper alone elects and fences the controller; no Lease is involved. A candidate is replaced when
+its `CandidateSpec` requires another one, and restarted when it fails; settings that a controller
+can change at runtime are passed to it. While the Kubernetes API is unavailable, the candidates of
+the known BrokerSets continue.
+
+BrokerSets are watched here, not by kopf, which runs only in the replica that holds the Lease.
 """
 
 import asyncio
@@ -22,40 +24,40 @@ from ballast.reassign.ports import Clock
 
 log = logging.getLogger(__name__)
 
-PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
-"""Between starts of a candidate that fails again and again."""
+RESTART_DELAYS_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
+"""Between consecutive restarts of a failing candidate."""
 STABLE_S: Final = 60.0
-"""A candidate that ran for so long has not failed again and again."""
+"""A candidate that ran for this time starts with the first delay again."""
 
 MakeCandidate = Callable[[CandidateSpec, Callable[[int], bool]], Candidate]
-"""From what is asked for and "is this broker cordoned?"."""
+"""Makes a candidate; the second argument returns whether a broker is cordoned."""
 
 
-class _Exchanged(Exception):
-    """The BrokerSet has changed, so that this candidate has to go."""
+class _Replaced(Exception):
+    """The BrokerSet has changed, so that this candidate ends."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Seat:
-    """One BrokerSet, as far as its candidate goes."""
+class CandidateSlot:
+    """One BrokerSet and its candidate."""
 
     key: ObjectKey
     uid: str
     spec: CandidateSpec | None
-    """None: there is to be no candidate."""
+    """None: this BrokerSet gets no candidate."""
     cordons: Cordons
     candidate: Candidate | None = None
-    is_gone: bool = False
+    is_deleted: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def is_cordoned(self, broker_id: int) -> bool:
-        """Whether a broker gets no new replicas, as things are now."""
+        """Whether a broker currently gets no new replicas."""
         return self.cordons.covers(broker_id)
 
-    async def until_exchanged(self) -> NoReturn:
-        """Raise `_Exchanged` when the candidate has to go."""
+    async def until_replaced(self) -> NoReturn:
+        """Raise `_Replaced` when the candidate has to end."""
         await self.changed.wait()
-        raise _Exchanged
+        raise _Replaced
 
     @property
     def epoch(self) -> int | None:
@@ -66,7 +68,7 @@ class Seat:
 
 
 class Candidates:
-    """Follows the BrokerSets of some namespaces (None = all) and runs their candidates."""
+    """Watches the BrokerSets of some namespaces (None = all) and runs their candidates."""
 
     def __init__(
         self,
@@ -79,24 +81,24 @@ class Candidates:
         self._namespaces = namespaces
         self._make = make
         self._clock = clock
-        self._seats: dict[ObjectKey, Seat] = {}
+        self._slots: dict[ObjectKey, CandidateSlot] = {}
         self._listed: set[str | None] = set()
-        """The namespaces whose BrokerSets are known."""
+        """The namespaces whose BrokerSets have been listed."""
 
     @property
-    def seats(self) -> Sequence[Seat]:
-        """Every BrokerSet there is, in order."""
-        return [self._seats[key] for key in sorted(self._seats)]
+    def slots(self) -> Sequence[CandidateSlot]:
+        """All BrokerSets, sorted by key."""
+        return [self._slots[key] for key in sorted(self._slots)]
 
     def candidate_of(self, key: ObjectKey) -> Candidate | None:
-        """Return the candidate of a BrokerSet that runs now. Safe in any thread."""
-        seat = self._seats.get(key)
-        return None if seat is None else seat.candidate
+        """Return the running candidate of a BrokerSet. Safe in any thread."""
+        slot = self._slots.get(key)
+        return None if slot is None else slot.candidate
 
     @property
     def is_standing_by(self) -> bool:
-        """Whether all BrokerSets are known, and each candidate leads or knows who does."""
-        candidates = [seat.candidate for seat in self._seats.values() if seat.spec is not None]
+        """Whether all BrokerSets are listed, and each candidate leads or knows the leader."""
+        candidates = [slot.candidate for slot in self._slots.values() if slot.spec is not None]
         return self._listed.issuperset(self._namespaces) and all(
             candidate is not None and (candidate.is_active or candidate.lost_to is not None)
             for candidate in candidates
@@ -112,87 +114,87 @@ class Candidates:
         listed: set[ObjectKey] = set()
         async for change in self._api.watch(BROKER_SETS, namespace):
             if change.type is ChangeType.SYNCED:
-                for key in self._seats.keys() - listed:
+                for key in self._slots.keys() - listed:
                     if namespace in (None, key.namespace):
                         self._remove(key)
                 listed = set()
                 self._listed.add(namespace)
             else:
-                key = self._take(change, tasks)
+                key = self._apply(change, tasks)
                 if change.type is ChangeType.LISTED:
                     listed.add(key)
 
-    def _take(self, change: Change, tasks: asyncio.TaskGroup) -> ObjectKey:
+    def _apply(self, change: Change, tasks: asyncio.TaskGroup) -> ObjectKey:
         metadata = change.document["metadata"]
         key = ObjectKey(BROKER_SETS.plural, metadata["namespace"], metadata["name"])
-        seat = self._seats.get(key)
-        if seat is not None and (change.type is ChangeType.DELETED or seat.uid != metadata["uid"]):
+        slot = self._slots.get(key)
+        if slot is not None and (change.type is ChangeType.DELETED or slot.uid != metadata["uid"]):
             self._remove(key)
-            seat = None
+            slot = None
         if change.type is ChangeType.DELETED:
             return key
-        if seat is None:
-            seat = _seat_of(key, change.document)
-            self._seats[key] = seat
-            tasks.create_task(self._serve(seat), name=f"candidate of {key}")
+        if slot is None:
+            slot = _slot_of(key, change.document)
+            self._slots[key] = slot
+            tasks.create_task(self._serve(slot), name=f"candidate of {key}")
         else:
-            _update(seat, change.document)
+            _update(slot, change.document)
         return key
 
     def _remove(self, key: ObjectKey) -> None:
-        seat = self._seats.pop(key)
-        seat.is_gone = True
-        seat.changed.set()
+        slot = self._slots.pop(key)
+        slot.is_deleted = True
+        slot.changed.set()
 
-    async def _serve(self, seat: Seat) -> None:
-        """Run the candidate of one BrokerSet, as often as that takes."""
+    async def _serve(self, slot: CandidateSlot) -> None:
+        """Run candidates of one BrokerSet, one after the other, until it is deleted."""
         failures = 0
-        with about(seat.key, seat.uid, lambda: seat.epoch):
-            while not seat.is_gone:
-                seat.changed.clear()
+        with about(slot.key, slot.uid, lambda: slot.epoch):
+            while not slot.is_deleted:
+                slot.changed.clear()
                 begun_at = self._clock.now()
-                if await self._run_one(seat):
+                if await self._run_one(slot):
                     failures = 0
                     continue
                 if self._clock.now() >= begun_at + STABLE_S:
                     failures = 0
-                await self._pause(seat, PAUSES_S[min(failures, len(PAUSES_S) - 1)])
+                await self._wait(slot, RESTART_DELAYS_S[min(failures, len(RESTART_DELAYS_S) - 1)])
                 failures += 1
 
-    async def _run_one(self, seat: Seat) -> bool:
+    async def _run_one(self, slot: CandidateSlot) -> bool:
         """Run one candidate; return whether it ended because the BrokerSet has changed."""
-        if seat.spec is None:
-            await seat.changed.wait()
+        if slot.spec is None:
+            await slot.changed.wait()
             return True
         try:
-            seat.candidate = self._make(seat.spec, seat.is_cordoned)
+            slot.candidate = self._make(slot.spec, slot.is_cordoned)
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(seat.candidate.run())
-                await seat.until_exchanged()
+                tasks.create_task(slot.candidate.run())
+                await slot.until_replaced()
         except Exception as error:
             end_if_cancelled()
-            if isinstance(error, ExceptionGroup) and error.split(_Exchanged)[1] is None:
+            if isinstance(error, ExceptionGroup) and error.split(_Replaced)[1] is None:
                 return True
             log.exception("the candidate failed and is started again")
             return False
         finally:
-            seat.candidate = None
+            slot.candidate = None
 
-    async def _pause(self, seat: Seat, seconds: float) -> None:
-        """Wait; not longer than until the BrokerSet changes."""
+    async def _wait(self, slot: CandidateSlot, delay_s: float) -> None:
+        """Wait for the delay, or until the BrokerSet changes."""
         async with asyncio.TaskGroup() as tasks:
-            both = (
-                tasks.create_task(self._clock.sleep(seconds)),
-                tasks.create_task(seat.changed.wait()),
+            waits = (
+                tasks.create_task(self._clock.sleep(delay_s)),
+                tasks.create_task(slot.changed.wait()),
             )
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            for task in both:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for task in waits:
                 task.cancel()
 
 
-def _seat_of(key: ObjectKey, document: Document) -> Seat:
+def _slot_of(key: ObjectKey, document: Document) -> CandidateSlot:
     spec = document.get("spec", {})
-    return Seat(
+    return CandidateSlot(
         key=key,
         uid=document["metadata"]["uid"],
         spec=_candidate_spec(key, document),
@@ -200,17 +202,17 @@ def _seat_of(key: ObjectKey, document: Document) -> Seat:
     )
 
 
-def _update(seat: Seat, document: Document) -> None:
-    """Take over what is asked for now; only what a candidate is made of starts another one."""
-    seat.cordons = Cordons.from_spec(document.get("spec", {}))
-    before, seat.spec = seat.spec, _candidate_spec(seat.key, document)
-    if before is None or seat.spec is None:
-        if before != seat.spec:
-            seat.changed.set()
-    elif before.needs_another(seat.spec):
-        seat.changed.set()
-    elif seat.candidate is not None:
-        seat.candidate.options.controller.update(seat.spec.controller_options(seat.is_cordoned))
+def _update(slot: CandidateSlot, document: Document) -> None:
+    """Apply a changed BrokerSet: to the running candidate if it can change, else by a new one."""
+    slot.cordons = Cordons.from_spec(document.get("spec", {}))
+    previous, slot.spec = slot.spec, _candidate_spec(slot.key, document)
+    if previous is None or slot.spec is None:
+        if previous != slot.spec:
+            slot.changed.set()
+    elif previous.needs_another(slot.spec):
+        slot.changed.set()
+    elif slot.candidate is not None:
+        slot.candidate.options.controller.update(slot.spec.controller_options(slot.is_cordoned))
 
 
 def _candidate_spec(key: ObjectKey, document: Document) -> CandidateSpec | None:

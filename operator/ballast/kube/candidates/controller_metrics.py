@@ -8,15 +8,15 @@ from prometheus_client.samples import Sample
 from ballast.brokersets.observation.observation import ZooKeeperState
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.metrics import CandidateCollector
-from ballast.kube.candidates.candidates import Seat
+from ballast.kube.candidates.candidates import CandidateSlot
 from ballast.kube.runtime.candidate_view import zookeeper_state
 
 
 class CandidatesCollector:
     """Reads every candidate's state at each scrape, labelled with its BrokerSet."""
 
-    def __init__(self, seats: Callable[[], Sequence[Seat]]) -> None:
-        self._seats = seats
+    def __init__(self, slots: Callable[[], Sequence[CandidateSlot]]) -> None:
+        self._slots = slots
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics of all candidates, each family once."""
@@ -26,16 +26,16 @@ class CandidatesCollector:
             "1 for each BrokerSet of which this operator is to be able to be the controller.",
             labels=["namespace", "name"],
         )
-        for seat in self._seats():
-            if seat.spec is not None:
-                wanted.add_metric([seat.key.namespace, seat.key.name], 1)
-            if seat.candidate is None:
+        for slot in self._slots():
+            if slot.spec is not None:
+                wanted.add_metric([slot.key.namespace, slot.key.name], 1)
+            if slot.candidate is None:
                 continue
-            labels = {"namespace": seat.key.namespace, "name": seat.key.name}
-            own = CandidateCollector(seat.candidate).collect()
-            for family in (*own, _session_state(seat.candidate)):
-                made = Metric(family.name, family.documentation, family.type)
-                merged = families.setdefault(family.name, made)
+            labels = {"namespace": slot.key.namespace, "name": slot.key.name}
+            own = CandidateCollector(slot.candidate).collect()
+            for family in (*own, _session_state(slot.candidate)):
+                labelled = Metric(family.name, family.documentation, family.type)
+                merged = families.setdefault(family.name, labelled)
                 merged.samples += (_labelled(sample, labels) for sample in family.samples)
         yield from (*families.values(), wanted)
 

@@ -49,7 +49,7 @@ def test_every_argument_reaches_the_options() -> None:
 
 def test_a_wrong_lease_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(replace(ARGUMENTS, lease_duration_s=10.0)) == 2
-    assert capsys.readouterr().err.startswith("ballast operator: of a lease, duration must be")
+    assert capsys.readouterr().err.startswith("ballast operator: a lease's duration must exceed")
 
 
 @pytest.fixture

@@ -48,20 +48,20 @@ def lease(holder: str, renewed: str, duration_s: int = 15) -> dict[str, Any]:
         ("other", 15.0, True),
     ],
 )
-def test_when_it_may_be_taken(holder: str, age_s: float, may: bool) -> None:
+def test_when_it_is_available(holder: str, age_s: float, may: bool) -> None:
     first = LeaseObservation.of(lease(holder, "t1"), None, 100.0)
     again = LeaseObservation.of(lease(holder, "t1"), first, 100.0 + age_s)
-    assert again.may_be_taken("me", 100.0 + age_s) is may
+    assert again.is_available_to("me", 100.0 + age_s) is may
 
 
 def test_each_renewal_starts_the_age_again() -> None:
     first = LeaseObservation.of(lease("other", "t1"), None, 100.0)
     renewed = LeaseObservation.of(lease("other", "t2"), first, 114.0)
-    assert not renewed.may_be_taken("me", 120.0)
+    assert not renewed.is_available_to("me", 120.0)
 
 
 def test_a_lease_without_a_spec_is_free() -> None:
-    assert LeaseObservation.of({}, None, 0.0).may_be_taken("me", 0.0)
+    assert LeaseObservation.of({}, None, 0.0).is_available_to("me", 0.0)
 
 
 async def test_the_first_makes_the_lease() -> None:
@@ -181,7 +181,7 @@ async def test_a_release_may_fail() -> None:
     ("duration_s", "renew_deadline_s", "retry_s"), [(10, 10, 2), (15, 2, 2), (15, 10, 0)]
 )
 def test_times_that_do_not_fit(duration_s: float, renew_deadline_s: float, retry_s: float) -> None:
-    with pytest.raises(ValueError, match="longer than"):
+    with pytest.raises(ValueError, match="must exceed"):
         LeaseTiming(duration_s=duration_s, renew_deadline_s=renew_deadline_s, retry_s=retry_s)
 
 

@@ -12,7 +12,7 @@ from ballast.kube.api.ports import ChangeType
 from ballast.kube.api.requests import Request
 from ballast.kube.api.resources import PODS
 from ballast.kube.api.responses import Response
-from ballast.kube.api.watch import PAUSES_S, Watch
+from ballast.kube.api.watch import RETRY_DELAYS_S, Watch
 from tests.fakes.clocks import YieldingClock
 
 
@@ -128,7 +128,13 @@ async def test_a_broken_stream_goes_on_after_a_pause_that_grows() -> None:
     good = [event("ADDED", pod("p9", "30"))]
     server = ScriptedServer([page()], [*[broken] * 8, good, broken])
     assert await told(server, clock) == ["Synced", "Added p9"]
-    expected = [*PAUSES_S, PAUSES_S[-1], PAUSES_S[-1], PAUSES_S[0], PAUSES_S[0]]
+    expected = [
+        *RETRY_DELAYS_S,
+        RETRY_DELAYS_S[-1],
+        RETRY_DELAYS_S[-1],
+        RETRY_DELAYS_S[0],
+        RETRY_DELAYS_S[0],
+    ]
     assert clock.slept == expected
     assert server.asked[-1]["resourceVersion"] == "30"
 
@@ -137,7 +143,7 @@ async def test_a_broken_stream_goes_on_after_a_pause_that_grows() -> None:
     ("error", "attempts"),
     [
         (Forbidden("may not watch", status=403), 1),
-        (ApiUnavailable("gone"), len(PAUSES_S)),
+        (ApiUnavailable("gone"), len(RETRY_DELAYS_S)),
     ],
 )
 async def test_when_a_watch_that_fails_is_told(

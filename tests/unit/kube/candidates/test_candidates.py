@@ -11,7 +11,7 @@ import pytest
 from ballast.candidate.candidate import Candidate
 from ballast.kube.api.resources import BROKER_SETS, ObjectKey
 from ballast.kube.candidates.candidate_specs import CandidateSpec
-from ballast.kube.candidates.candidates import PAUSES_S, Candidates
+from ballast.kube.candidates.candidates import RESTART_DELAYS_S, Candidates
 from ballast.zk.client import ZooKeeperClient
 from ballast.zk.election import Lost
 from tests.fakes.clocks import YieldingClock
@@ -97,12 +97,12 @@ async def test_they_come_and_go_with_their_broker_sets() -> None:
         assert env.states == ["running"]
         env.put("two", zookeeper={"connect": "zk:2181", "chroot": "/two"})
         await env.settle()
-        assert [seat.key.name for seat in env.candidates.seats] == ["one", "two"]
+        assert [slot.key.name for slot in env.candidates.slots] == ["one", "two"]
         assert env.made[1].spec.zookeeper_connect == "zk:2181/two"
         await env.api.delete(BROKER_SETS, "a", "one")
         await env.settle()
         assert env.states == ["ended", "running"]
-        assert [seat.key.name for seat in env.candidates.seats] == ["two"]
+        assert [slot.key.name for slot in env.candidates.slots] == ["two"]
     assert env.states == ["ended", "ended"]
 
 
@@ -171,11 +171,11 @@ async def test_one_that_fails_is_started_again_later_and_later() -> None:
         for _ in range(6):
             env.made[-1].failing.set()
             await env.settle()
-        assert env.clock.slept == [*PAUSES_S, PAUSES_S[-1]]
+        assert env.clock.slept == [*RESTART_DELAYS_S, RESTART_DELAYS_S[-1]]
         env.clock.seconds += 100
         env.made[-1].failing.set()
         await env.settle()
-        assert env.clock.slept[-1] == PAUSES_S[0]
+        assert env.clock.slept[-1] == RESTART_DELAYS_S[0]
         assert env.states == ["failed"] * 7 + ["running"]
 
 
@@ -243,4 +243,4 @@ async def test_one_of_the_same_name_is_another() -> None:
         env.put()
         await env.settle()
         assert env.states == ["ended", "running"]
-        assert env.candidates.seats[0].epoch is None
+        assert env.candidates.slots[0].epoch is None

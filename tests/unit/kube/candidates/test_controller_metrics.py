@@ -8,7 +8,7 @@ from prometheus_client.exposition import generate_latest
 from ballast.candidate.candidate import Candidate
 from ballast.kube.api.resources import ObjectKey
 from ballast.kube.candidates.candidate_specs import CandidateSpec, Cordons
-from ballast.kube.candidates.candidates import Seat
+from ballast.kube.candidates.candidates import CandidateSlot
 from ballast.kube.candidates.controller_metrics import CandidatesCollector
 from ballast.zk.client import SessionEvent, ZooKeeperClient
 
@@ -17,14 +17,14 @@ def no_zookeeper() -> ZooKeeperClient:
     raise AssertionError("no session is begun here")
 
 
-def seat(name: str, candidate: Candidate | None) -> Seat:
+def slot(name: str, candidate: Candidate | None) -> CandidateSlot:
     key = ObjectKey("brokersets", "a", name)
-    return Seat(key=key, uid="u", spec=None, cordons=Cordons(), candidate=candidate)
+    return CandidateSlot(key=key, uid="u", spec=None, cordons=Cordons(), candidate=candidate)
 
 
-def shown(*seats: Seat) -> list[str]:
+def shown(*slots: CandidateSlot) -> list[str]:
     registry = CollectorRegistry()
-    registry.register(CandidatesCollector(lambda: seats))
+    registry.register(CandidatesCollector(lambda: slots))
     return generate_latest(registry).decode().splitlines()
 
 
@@ -38,7 +38,7 @@ def candidate(elections_won: int) -> Candidate:
 
 
 def test_each_family_once_with_a_sample_for_each_broker_set() -> None:
-    lines = shown(seat("one", candidate(1)), seat("two", candidate(5)), seat("none", None))
+    lines = shown(slot("one", candidate(1)), slot("two", candidate(5)), slot("none", None))
     name = "ballast_controller_elections_won"
     assert [line for line in lines if line.startswith(name)] == [
         f'{name}_total{{name="one",namespace="a"}} 1.0',
@@ -54,7 +54,7 @@ def test_the_state_of_each_session_with_zookeeper() -> None:
     connected, lost = candidate(0), candidate(0)
     connected.session_event = SessionEvent.CONNECTED
     lost.session_event = SessionEvent.EXPIRED
-    lines = shown(seat("one", connected), seat("two", lost), seat("three", candidate(0)))
+    lines = shown(slot("one", connected), slot("two", lost), slot("three", candidate(0)))
     name = "ballast_zookeeper_session_state"
     assert [line for line in lines if line.startswith(name) and line.endswith(" 1.0")] == [
         f'{name}{{name="one",namespace="a",state="Connected"}} 1.0',
@@ -67,14 +67,14 @@ def test_the_state_of_each_session_with_zookeeper() -> None:
 def test_waits_keep_their_buckets_apart() -> None:
     one = candidate(0)
     one.waits.observe(0.02)
-    lines = shown(seat("one", one))
+    lines = shown(slot("one", one))
     name = "ballast_event_queue_wait_seconds_bucket"
     assert f'{name}{{le="0.01",name="one",namespace="a"}} 0.0' in lines
     assert f'{name}{{le="0.05",name="one",namespace="a"}} 1.0' in lines
 
 
 def test_a_set_whose_candidate_does_not_run_is_wanted_all_the_same() -> None:
-    failing, external = seat("failing", None), seat("external", None)
+    failing, external = slot("failing", None), slot("external", None)
     failing.spec = CandidateSpec.from_document({"spec": {"zookeeper": {"connect": "zk:2181"}}})
     lines = [line for line in shown(failing, external) if not line.startswith("#")]
     assert lines == ['ballast_controller_wanted{name="failing",namespace="a"} 1.0']
