@@ -77,6 +77,7 @@ docs: $(VENV)/.dev
 # The documentation as pages in site/, which need no server and no network.
 site: $(DOCS)/.installed
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+	! grep -rE '(<script[^>]* src|<link[^>]* href)="(https?:)?//' site --include='*.html'
 
 $(DOCS)/.installed: requirements/docs.txt
 	$(PYTHON) -m venv $(DOCS)

@@ -73,6 +73,8 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_the_site_loads_nothing_from_other_servers() -> None:
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
     assert settings["theme"]["font"] is False
+    # Others may add scripts; the plugin `offline` adds one of unpkg.com, for instance.
+    assert settings["plugins"] == ["search"]
     assert not settings.keys() & {"extra_javascript", "extra_css"}
     assert all("mermaid" not in page.read_text() for page in PAGES)
 
