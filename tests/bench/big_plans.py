@@ -21,8 +21,8 @@ from tempfile import TemporaryDirectory
 
 from ballast.cli.plan.files import read_pieces, write_file
 from ballast.cli.plan.generate import GenerateOptions, generate, plan_options
-from ballast.spark.planning import SparkPlan
 from ballast.spark.session import local_session
+from ballast.spark.spark_plan import SparkPlan
 
 PARTITIONS = 1_000_000
 BROKERS = 1000

@@ -14,7 +14,7 @@ from ballast.planner.drain import drain_targets
 from ballast.reassign.plan.chunks import Chunk, write_plan
 from ballast.reassign.plan.plan import Plan
 from ballast.reassign.plan.reader import read_plan, summarize
-from tests.unit.planner.made import level_cluster
+from tests.unit.planner.builders import level_cluster
 from tests.unit.reassign.big_plans import big_plan
 
 PARTITIONS = 1_000_000

@@ -10,8 +10,8 @@ from pathlib import Path
 from ballast.planner.options import Objective, PlanOptions, Strategy
 from ballast.reassign.generate.job_load import JobLoad
 from ballast.spark.load_source import load_samples
-from ballast.spark.planning import SparkPlan
 from ballast.spark.session import local_session
+from ballast.spark.spark_plan import SparkPlan
 
 BY_LOAD = PlanOptions(strategy=Strategy.REBALANCE, objective=Objective.BYTES_IN_PER_SECOND)
 BLOCK = 12

@@ -45,7 +45,7 @@ def run_starts(ordered: Ints) -> Ints:
     return np.maximum.accumulate(np.where(_begins_run(ordered), np.arange(len(ordered)), 0))
 
 
-def firsts(values: Ints) -> Ints:
+def first_occurrences(values: Ints) -> Ints:
     """Return the positions at which a value occurs for the first time, ascending."""
     order = stable_order(values)
     return np.sort(order[_begins_run(values[order])])
@@ -114,7 +114,7 @@ def noise(seed: int, items: Ints) -> npt.NDArray[np.uint64]:
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
-def counted(items: npt.NDArray[np.integer], size: int) -> Ints:
+def count_by_index(items: npt.NDArray[np.integer], size: int) -> Ints:
     """Return how often each of 0 … ``size`` - 1 occurs; negative items are padding."""
     flat = items.ravel()
     if len(flat) and int(flat.min()) < 0:
@@ -122,12 +122,12 @@ def counted(items: npt.NDArray[np.integer], size: int) -> Ints:
     return np.bincount(flat, minlength=size).astype(np.int64)
 
 
-def summed(items: npt.NDArray[np.integer], amounts: Ints, size: int) -> Ints:
+def sum_by_index(items: npt.NDArray[np.integer], amounts: Ints, size: int) -> Ints:
     """Return the sum of the amounts of each of 0 … ``size`` - 1; exact up to 2**53."""
     return np.rint(np.bincount(items, amounts, minlength=size)).astype(np.int64)
 
 
-def apportioned(weights: Floats, total: int) -> Ints:
+def apportion(weights: Floats, total: int) -> Ints:
     """Return ``total`` cut in proportion to weights, not all 0: by largest remainder."""
     exact = total * weights / weights.sum()
     parts: Ints = np.floor(exact).astype(np.int64)

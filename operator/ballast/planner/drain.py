@@ -7,7 +7,7 @@ import numpy as np
 from ballast.model.ids import TopicPartition
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.plan import plan_targets
-from ballast.planner.snapshot.columns import ClusterColumns, differs, ids_of
+from ballast.planner.snapshot.columns import ClusterColumns, changed_rows, ids_of
 
 Targets = dict[TopicPartition, tuple[int, ...]]
 
@@ -25,5 +25,5 @@ def drain_targets(columns: ClusterColumns, leaving: Collection[int]) -> Targets:
     rows = plan_targets(columns, options)
     return {
         columns.partition(row): ids_of(columns.brokers.ids, rows[row])
-        for row in np.flatnonzero(differs(columns.replicas, rows)).tolist()
+        for row in np.flatnonzero(changed_rows(columns.replicas, rows)).tolist()
     }

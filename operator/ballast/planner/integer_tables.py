@@ -12,7 +12,7 @@ _PIECE = 65_536
 """Places that are dealt at once."""
 
 
-def apportioned_columns(weights: Ints, totals: Ints) -> Ints:
+def apportion_columns(weights: Ints, totals: Ints) -> Ints:
     """Return a table whose columns add up to ``totals``, in proportion to ``weights``.
 
     By largest remainder. No cell is larger than its weight where no total is larger than the sum of
@@ -28,7 +28,7 @@ def apportioned_columns(weights: Ints, totals: Ints) -> Ints:
     return parts
 
 
-def dealt(wanted: Ints, groups: Ints, table: Ints) -> Ints:
+def distribute_slots(wanted: Ints, groups: Ints, table: Ints) -> Ints:
     """Return how many places of each item every row gets: rows by items.
 
     ``wanted`` is the number of places of each item, ``groups`` the group of each, ``table`` how
@@ -58,7 +58,7 @@ def _places(items: Ints, wanted: Ints, count: int) -> Iterator[Ints]:
         yield items[np.arange(start, min(start + _PIECE, left)) % len(items)]
 
 
-def balanced(rows: Ints, columns: Ints, low: Ints, high: Ints) -> Ints:
+def balanced_table(rows: Ints, columns: Ints, low: Ints, high: Ints) -> Ints:
     """Return a table with these sums of rows and columns, each cell between its bounds.
 
     As near to proportion as the bounds allow. Rows are exact; where the bounds contradict the sums

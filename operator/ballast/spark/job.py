@@ -25,9 +25,9 @@ from ballast.spark.api import ApiConfigMaps
 from ballast.spark.chunks import PlanStore, SnapshotChunks, Work
 from ballast.spark.errors import PlanJobFailed
 from ballast.spark.load_source import load_samples
-from ballast.spark.planning import SparkPlan
 from ballast.spark.ports import ConfigMaps
 from ballast.spark.session import submitted_session
+from ballast.spark.spark_plan import SparkPlan
 
 EXIT_DONE = 0
 EXIT_FAILED = 1

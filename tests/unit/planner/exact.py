@@ -11,7 +11,7 @@ from itertools import combinations
 Counts = tuple[int, ...]
 
 
-def fewest_moves(
+def moves_lower_bound(
     choices: Sequence[Mapping[frozenset[int], int]], brokers: Sequence[int]
 ) -> dict[Counts, int]:
     """Return for each way to share out replicas among ``brokers`` the fewest moves it takes.

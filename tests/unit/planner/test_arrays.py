@@ -34,7 +34,7 @@ def test_ranks_count_those_before_in_the_same_group() -> None:
 
 def test_runs_and_firsts() -> None:
     assert arrays.run_starts(np.array([1, 1, 4, 4, 4, 7])).tolist() == [0, 0, 2, 2, 2, 5]
-    assert arrays.firsts(np.array([3, 1, 3, 2, 1])).tolist() == [0, 1, 3]
+    assert arrays.first_occurrences(np.array([3, 1, 3, 2, 1])).tolist() == [0, 1, 3]
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,11 @@ def test_noise_is_the_same_everywhere() -> None:
 
 
 def test_counts_and_sums() -> None:
-    assert arrays.counted(np.array([[0, 2], [2, -1]]), 4).tolist() == [1, 0, 2, 0]
-    assert arrays.summed(np.array([1, 1, 0]), np.array([2**52, 1, 7]), 2).tolist() == [7, 2**52 + 1]
+    assert arrays.count_by_index(np.array([[0, 2], [2, -1]]), 4).tolist() == [1, 0, 2, 0]
+    assert arrays.sum_by_index(np.array([1, 1, 0]), np.array([2**52, 1, 7]), 2).tolist() == [
+        7,
+        2**52 + 1,
+    ]
 
 
 def test_cells_take_turns_in_each_row() -> None:
@@ -83,5 +86,5 @@ def test_cells_take_turns_in_each_row() -> None:
 
 
 def test_parts_are_cut_by_largest_remainder() -> None:
-    assert arrays.apportioned(np.array([1.0, 1.0, 2.0]), 7).tolist() == [2, 2, 3]
-    assert arrays.apportioned(np.array([0.0, 1.0]), 3).tolist() == [0, 3]
+    assert arrays.apportion(np.array([1.0, 1.0, 2.0]), 7).tolist() == [2, 2, 3]
+    assert arrays.apportion(np.array([0.0, 1.0]), 3).tolist() == [0, 3]

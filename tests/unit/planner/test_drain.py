@@ -9,7 +9,7 @@ from ballast.model.ids import TopicPartition
 from ballast.planner.drain import drain_targets
 from ballast.planner.errors import Infeasible
 from ballast.planner.snapshot.columns import ClusterColumns
-from tests.unit.planner.made import clusters, ids, level_cluster, made
+from tests.unit.planner.builders import clusters, ids, level_cluster, made
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 FOUR = dict.fromkeys((1, 2, 3, 4))

@@ -4,7 +4,7 @@ import pytest
 
 from ballast.planner.errors import OptionsRejected
 from ballast.planner.options import PlanOptions, Strategy
-from tests.unit.planner.made import made
+from tests.unit.planner.builders import made
 
 CLUSTER = made({1: None, 2: None}, {"a": [[1]], "ab": [[1], [2]], "b": [[2]]})
 

@@ -9,7 +9,7 @@ from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.placement.optimize import moves
 from ballast.planner.plan import plan_targets
 from ballast.planner.snapshot.columns import ClusterColumns
-from tests.unit.planner.made import (
+from tests.unit.planner.builders import (
     against_the_rules,
     clusters,
     counts,

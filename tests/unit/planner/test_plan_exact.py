@@ -12,8 +12,8 @@ from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.placement.optimize import moves
 from ballast.planner.plan import plan_targets
 from ballast.planner.snapshot.columns import ClusterColumns
-from tests.unit.planner.exact import Counts, fewest_moves, sets_by_rule
-from tests.unit.planner.made import counts, ids, made
+from tests.unit.planner.builders import counts, ids, made
+from tests.unit.planner.exact import Counts, moves_lower_bound, sets_by_rule
 
 CLUSTERS = 200
 AT_ONCE = 10
@@ -57,12 +57,12 @@ class Case:
 
     def best(self, choices: Sequence[Sets]) -> tuple[int, int]:
         """Return the most level share-out, as a sum of squares, and the fewest moves to it."""
-        found = fewest_moves(choices, self.brokers)
+        found = moves_lower_bound(choices, self.brokers)
         if self.options.strategy is not Strategy.ADD_BROKERS:
             return min((_squares(given), cost) for given, cost in found.items())
         # New brokers get no more than they would if all were dealt anew.
         free = [sets_by_rule(row, self.brokers, (), self.badness) for row in self.rows]
-        level = fewest_moves(free, self.brokers)
+        level = moves_lower_bound(free, self.brokers)
         least = min(map(_squares, level))
         most = [
             max(given[place] for given in level if _squares(given) == least)

@@ -15,7 +15,7 @@ from ballast.planner.explain.target import Target, changes
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.plan import plan_targets
 from ballast.planner.snapshot.columns import ClusterColumns
-from tests.unit.planner.made import level_cluster
+from tests.unit.planner.builders import level_cluster
 
 OLD, NEW = 21, 3
 EVERYONE = tuple(range(OLD + NEW))

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from ballast.model.load_features import LoadFeatures
 from ballast.planner.snapshot.load_history import LoadHistory
-from ballast.spark.batches import PLACES
+from ballast.spark.block_tasks import PLACES
 from ballast.spark.load_rates import LoadSamples, rates_by_block
 from ballast.spark.load_samples import samples_of
 from tests.unit.planner.brute_rates import brute_rate, rows_of

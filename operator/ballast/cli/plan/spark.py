@@ -10,8 +10,8 @@ from pathlib import Path
 from ballast.cli.plan.files import read_pieces
 from ballast.planner.options import PlanOptions
 from ballast.reassign.plan.lines import PlanLine
-from ballast.spark.planning import SparkPlan
 from ballast.spark.session import local_session
+from ballast.spark.spark_plan import SparkPlan
 
 
 @contextmanager

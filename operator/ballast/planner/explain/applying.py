@@ -8,7 +8,7 @@ from ballast.planner.arrays import Shorts
 from ballast.planner.errors import PlanStale
 from ballast.planner.explain.target import Change, LogDirChange, Target
 from ballast.planner.placement.log_dirs import known_log_dirs
-from ballast.planner.snapshot.columns import NOWHERE, ClusterColumns, ids_of, widened
+from ballast.planner.snapshot.columns import NOWHERE, ClusterColumns, ids_of, pad_to_width
 
 
 def applied(columns: ClusterColumns, changes: Iterable[Change]) -> Target:
@@ -54,7 +54,7 @@ class _Applying:
         unknown = [broker for broker in target if broker not in self._places]
         if unknown:
             raise PlanStale(f"broker {unknown[0]} is not in the snapshot")
-        self._rows = widened(self._rows, len(target))
+        self._rows = pad_to_width(self._rows, len(target))
         self._rows[row] = NOWHERE
         self._rows[row, : len(target)] = [self._places[broker] for broker in target]
 

@@ -10,14 +10,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, row_counts, summed
+from ballast.planner.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    Shorts,
+    count_by_index,
+    row_counts,
+    sum_by_index,
+)
 from ballast.planner.explain.copysets import Copysets, copysets
 from ballast.planner.explain.explain_log_dirs import LogDirMoves, log_dir_moves
 from ballast.planner.placement.log_dirs import changed_log_dirs
-from ballast.planner.problem.limits import bytes_of
-from ballast.planner.problem.move_limits import added
+from ballast.planner.problem.balance_bounds import bytes_of
+from ballast.planner.problem.move_limits import new_replicas
 from ballast.planner.problem.rack_rules import RackRules
-from ballast.planner.snapshot.columns import ClusterColumns, differs, widened
+from ballast.planner.snapshot.columns import ClusterColumns, changed_rows, pad_to_width
 
 _MAX_TABLED_BROKERS = 2048
 
@@ -135,14 +143,14 @@ def explain(
     moving = changed_log_dirs(columns, log_dirs)
     within = None if log_dirs is None else log_dir_moves(columns, log_dirs, moving)
     width = max(columns.replicas.shape[1], targets.shape[1])
-    origins, rows = widened(columns.replicas, width), widened(targets, width)
+    origins, rows = pad_to_width(columns.replicas, width), pad_to_width(targets, width)
     sizes = np.zeros(len(rows), np.int64) if columns.sizes is None else columns.sizes
-    new = added(rows, origins)
+    new = new_replicas(rows, origins)
     before, after = _loads(columns, origins, sizes), _loads(columns, rows, sizes)
     gains = np.maximum(after.replicas - before.replicas, 0).sum()
     copied = new.sum(axis=1)
     return Explanation(
-        partitions=int((differs(origins, rows) | moving.any(axis=1)).sum()),
+        partitions=int((changed_rows(origins, rows) | moving.any(axis=1)).sum()),
         leader_changes=int((rows[:, 0] != origins[:, 0]).sum()),
         replica_moves=int(copied.sum()),
         replica_moves_least=int(gains),
@@ -163,8 +171,8 @@ def _loads(columns: ClusterColumns, rows: Shorts, sizes: Ints) -> BrokerLoads:
     count = columns.brokers.count
     rates = np.zeros(len(rows), np.int64) if columns.rates is None else columns.rates
     return BrokerLoads(
-        replicas=counted(rows, count),
-        leaders=counted(rows[:, :1], count),
+        replicas=count_by_index(rows, count),
+        leaders=count_by_index(rows[:, :1], count),
         size_bytes=bytes_of(rows, sizes, count),
         bytes_in_per_second=bytes_of(rows, rates, count),
     )
@@ -182,15 +190,15 @@ def _flows(
     sources = np.where(sources < 0, origins[lines, 0], sources)
     amounts = np.ones(len(lines), np.int64) if columns.sizes is None else columns.sizes[lines]
     known = np.zeros(len(lines), np.int64) if columns.sizes is None else amounts
-    gone = added(origins, rows)
+    gone = new_replicas(origins, rows)
     matrix = None
     if has_matrix and count <= _MAX_TABLED_BROKERS:
-        matrix = summed(sources * count + ends, amounts, count * count).reshape(count, count)
+        matrix = sum_by_index(sources * count + ends, amounts, count * count).reshape(count, count)
     return Flows(
-        replicas_in=counted(ends, count),
-        replicas_out=counted(origins[gone], count),
-        bytes_in=summed(ends, known, count),
-        bytes_sent=summed(sources, known, count),
+        replicas_in=count_by_index(ends, count),
+        replicas_out=count_by_index(origins[gone], count),
+        bytes_in=sum_by_index(ends, known, count),
+        bytes_sent=sum_by_index(sources, known, count),
         matrix=matrix,
     )
 
@@ -199,7 +207,7 @@ def _violations(columns: ClusterColumns, rows: Shorts) -> int:
     if not columns.brokers.has_racks:
         return 0
     factors = row_counts(rows >= 0).astype(np.int32)
-    holding = counted(rows, columns.brokers.count) > 0
+    holding = count_by_index(rows, columns.brokers.count) > 0
     in_use = ~columns.brokers.cordoned | holding
     rules = RackRules.of(columns.brokers.racks, in_use, int(factors.max(initial=1)))
     weights: Floats = np.zeros(columns.brokers.count)

@@ -11,7 +11,7 @@ from ballast.planner.explain.explain import BrokerLoads, Explanation, Flows
 from ballast.planner.explain.explain_log_dirs import whole_log_dir_moves
 
 
-def whole_explanation(blocks: Iterable[Explanation]) -> Explanation:
+def merge_explanations(blocks: Iterable[Explanation]) -> Explanation:
     """Return what all blocks come to together, of which there is one at least.
 
     One is added after the other: as many as there are, two are held at a time.

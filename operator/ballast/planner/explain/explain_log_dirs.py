@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, summed
+from ballast.planner.arrays import Bools, Floats, Ints, Shorts, count_by_index, sum_by_index
 from ballast.planner.placement.log_dirs import (
     directories,
     known_log_dirs,
@@ -60,11 +60,11 @@ def log_dir_moves(columns: ClusterColumns, log_dirs: Shorts, moving: Bools) -> L
 
     def held(table: Shorts) -> Ints:
         where = directories(columns, table)
-        return summed(where[where >= 0], amounts[where >= 0], len(owners))
+        return sum_by_index(where[where >= 0], amounts[where >= 0], len(owners))
 
     return LogDirMoves(
-        by_broker=counted(columns.replicas[moving], brokers.count),
-        bytes_within=summed(columns.replicas[moving], amounts[moving], brokers.count),
+        by_broker=count_by_index(columns.replicas[moving], brokers.count),
+        bytes_within=sum_by_index(columns.replicas[moving], amounts[moving], brokers.count),
         before=held(known_log_dirs(columns)),
         after=held(log_dirs),
         owners=owners,

@@ -8,7 +8,7 @@ import numpy as np
 from ballast.planner.arrays import Ints, Shorts
 from ballast.planner.options import Strategy
 from ballast.planner.placement.log_dirs import changed_log_dirs
-from ballast.planner.snapshot.columns import ClusterColumns, differs, ids_of
+from ballast.planner.snapshot.columns import ClusterColumns, changed_rows, ids_of
 
 LogDirChange = tuple[int, str | None, str | None]
 """Broker id, directory before and after; None = not known, or none."""
@@ -46,7 +46,7 @@ class Change:
 
 def changes(columns: ClusterColumns, target: Target, *, rows_at_once: int) -> Iterator[Change]:
     """Yield what changes: topics in order, at most ``rows_at_once`` of one topic at a time."""
-    changed = differs(columns.replicas, target.replicas)
+    changed = changed_rows(columns.replicas, target.replicas)
     moving = changed_log_dirs(columns, target.log_dirs)
     if target.log_dirs is not None:
         changed |= moving.any(axis=1)

@@ -9,21 +9,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Ints, Shorts, counted, noise, ranks
+from ballast.planner.arrays import Bools, Ints, Shorts, count_by_index, noise, ranks
 
 _ROUNDS = 24
 _MAX_PASSES = 50_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Leading:
+class LeaderProblem:
     """Rows whose first replica may change, and what each broker is to lead."""
 
     rows: Shorts
-    """Replicas of all partitions; their first places are changed by `even_leaders`."""
+    """Replicas of all partitions; their first places are changed by `balance_leaders`."""
     changeable: Bools
     """Which partitions may get another first replica."""
-    takers: Bools
+    receivers: Bools
     """Brokers that may come to lead more."""
     target: Ints
     low: Ints
@@ -33,20 +33,20 @@ class Leading:
     seed: int
 
 
-def even_leaders(leading: Leading) -> None:
+def balance_leaders(leading: LeaderProblem) -> None:
     """Bring the number of partitions that each broker leads into its band, as far as can be."""
-    _in_rounds(leading)
-    _Chains(leading).run()
+    _transfer_in_rounds(leading)
+    _ChainSearch(leading).run()
 
 
-def _in_rounds(leading: Leading) -> None:
+def _transfer_in_rounds(leading: LeaderProblem) -> None:
     rows = leading.rows
     lines = np.flatnonzero(leading.changeable)
     count = len(leading.target)
     for number in range(_ROUNDS):
-        led = counted(rows[:, 0], count)
+        led = count_by_index(rows[:, 0], count)
         surplus = led - leading.target
-        room = np.where(leading.takers, -surplus, 0)
+        room = np.where(leading.receivers, -surplus, 0)
         giving = lines[surplus[rows[lines, 0]] > 0]
         others = rows[giving, 1:]
         worth = np.where((others >= 0) & (room[others] > 0), room[others], -1)
@@ -74,23 +74,23 @@ def _lead(rows: Shorts, lines: Ints, places: Ints) -> None:
     rows[lines, places] = first
 
 
-class _Chains:
+class _ChainSearch:
     """Ways from brokers that lead too many to brokers that lead too few."""
 
-    def __init__(self, leading: Leading) -> None:
+    def __init__(self, leading: LeaderProblem) -> None:
         self._leading = leading
         self._rows = leading.rows
         self._lines = np.flatnonzero(leading.changeable)
-        self._led = counted(leading.rows[:, 0], len(leading.target))
+        self._led = count_by_index(leading.rows[:, 0], len(leading.target))
 
     def run(self) -> None:
         """Send what is too much along the shortest chains, as long as there are any."""
         low, high = self._leading.low, self._leading.high
-        takers = self._leading.takers
+        receivers = self._leading.receivers
         for _ in range(_MAX_PASSES):
-            if (self._led > high).any() and self._send(high, takers & (self._led < high)):
+            if (self._led > high).any() and self._send(high, receivers & (self._led < high)):
                 continue
-            under = takers & (self._led < low)
+            under = receivers & (self._led < low)
             if not (under.any() and self._send(low, under)):
                 return
 
@@ -107,7 +107,7 @@ class _Chains:
         while True:
             lines = self._lines[frontier[self._rows[self._lines, 0]]]
             others = self._rows[lines, 1:]
-            of, place = np.nonzero((others >= 0) & ~seen[others] & self._leading.takers[others])
+            of, place = np.nonzero((others >= 0) & ~seen[others] & self._leading.receivers[others])
             if not of.size:
                 return False
             # Backwards, so that of several lines to one broker the first is what stays.

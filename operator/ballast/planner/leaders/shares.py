@@ -1,7 +1,7 @@
 """How many partitions each broker is to come first in, and in which partitions that may change.
 
-For a cluster that is planned whole, and for blocks: a block tells how much it leads (`Led`), and
-what brokers lead too much or too little in all is shared out to the blocks.
+For a cluster that is planned whole, and for blocks: each block reports its `LeaderCounts`. The sum
+shows which brokers lead too many or too few, and each block gets a part of the difference.
 """
 
 from collections.abc import Sequence
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Ints, Shorts, counted, row_any
-from ballast.planner.integer_tables import apportioned_columns, dealt
-from ballast.planner.leaders.balance import Leading
+from ballast.planner.arrays import Bools, Ints, Shorts, count_by_index, row_any
+from ballast.planner.integer_tables import apportion_columns, distribute_slots
+from ballast.planner.leaders.balance import LeaderProblem
 from ballast.planner.options import Strategy
-from ballast.planner.problem.cluster_view import Situation
-from ballast.planner.problem.replica_targets import Bands, Limits, bands
-from ballast.planner.snapshot.columns import widened
+from ballast.planner.problem.cluster_view import ClusterView
+from ballast.planner.problem.replica_targets import BalanceBounds, ReplicaTargets, balanced_targets
+from ballast.planner.snapshot.columns import pad_to_width
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Led:
+class LeaderCounts:
     """Who comes first in some partitions; those of others may be added."""
 
     partitions: int
@@ -31,29 +31,33 @@ class Led:
     """… and partitions in which it might be first."""
 
 
-def led_by(situation: Situation, rows: Shorts) -> Led:
+def count_leaders(situation: ClusterView, rows: Shorts) -> LeaderCounts:
     """Return who comes first in the rows of a situation."""
     count = situation.columns.brokers.count
     open_rows = rows[_changeable(situation, rows)]
-    return Led(
+    return LeaderCounts(
         partitions=len(rows),
-        led=counted(rows[:, 0], count),
-        open=counted(open_rows[:, 0], count),
-        shared=counted(open_rows, count),
+        led=count_by_index(rows[:, 0], count),
+        open=count_by_index(open_rows[:, 0], count),
+        shared=count_by_index(open_rows, count),
     )
 
 
-def leading_of(situation: Situation, rows: Shorts) -> Leading:
+def leader_problem(situation: ClusterView, rows: Shorts) -> LeaderProblem:
     """Return who may come first where, for a cluster that is planned whole."""
-    return leading_within(situation, rows, leader_bands(situation, led_by(situation, rows)))
+    return leader_problem_within(
+        situation, rows, leader_targets(situation, count_leaders(situation, rows))
+    )
 
 
-def leading_within(situation: Situation, rows: Shorts, band: Bands) -> Leading:
+def leader_problem_within(
+    situation: ClusterView, rows: Shorts, band: ReplicaTargets
+) -> LeaderProblem:
     """Return who may come first where, and how many each broker is to lead."""
-    return Leading(
+    return LeaderProblem(
         rows=rows,
         changeable=_changeable(situation, rows),
-        takers=_takers(situation),
+        receivers=_receivers(situation),
         target=band.target,
         low=band.low,
         high=band.high,
@@ -61,7 +65,7 @@ def leading_within(situation: Situation, rows: Shorts, band: Bands) -> Leading:
     )
 
 
-def leader_bands(situation: Situation, all_led: Led) -> Bands:
+def leader_targets(situation: ClusterView, all_led: LeaderCounts) -> ReplicaTargets:
     """Return how many partitions each broker is to lead, of all.
 
     Of the situation only brokers and options count.
@@ -69,40 +73,42 @@ def leader_bands(situation: Situation, all_led: Led) -> Bands:
     led = all_led.led
     count = len(led)
     led_anyway = led - all_led.open
-    limits = Limits(
+    limits = BalanceBounds(
         weights=situation.weights,
         low=led_anyway,
-        high=np.where(_takers(situation), led_anyway + all_led.shared, led),
+        high=np.where(_receivers(situation), led_anyway + all_led.shared, led),
         racks=np.zeros(count, np.int64),
         rack_low=np.zeros(1, np.int64),
         rack_high=np.full(1, all_led.partitions),
     )
-    return bands(limits, led, all_led.partitions)
+    return balanced_targets(limits, led, all_led.partitions)
 
 
-def share_out_leaders(situation: Situation, blocks: Sequence[Led]) -> list[Bands]:
+def block_leader_targets(
+    situation: ClusterView, blocks: Sequence[LeaderCounts]
+) -> list[ReplicaTargets]:
     """Return how many partitions each broker is to lead in each block.
 
     Of the situation only brokers and options count.
     """
     led = np.stack([one.led for one in blocks])
     can_give = np.stack([one.open for one in blocks])
-    everything = Led(
+    everything = LeaderCounts(
         partitions=sum(one.partitions for one in blocks),
         led=led.sum(axis=0),
         open=can_give.sum(axis=0),
         shared=np.sum([one.shared for one in blocks], axis=0),
     )
-    target = leader_bands(situation, everything).target
+    target = leader_targets(situation, everything).target
     surplus = np.minimum(np.maximum(everything.led - target, 0), everything.open)
-    gives = apportioned_columns(can_give, surplus)
-    want = np.where(_takers(situation), np.maximum(target - everything.led, 0), 0)
+    gives = apportion_columns(can_give, surplus)
+    want = np.where(_receivers(situation), np.maximum(target - everything.led, 0), 0)
     one_group = np.zeros(len(want), np.int64)
-    targets = led - gives + dealt(want, one_group, gives.sum(axis=1)[:, None])
-    return [Bands(target=one, low=one, high=one) for one in targets]
+    targets = led - gives + distribute_slots(want, one_group, gives.sum(axis=1)[:, None])
+    return [ReplicaTargets(target=one, low=one, high=one) for one in targets]
 
 
-def _takers(situation: Situation) -> Bools:
+def _receivers(situation: ClusterView) -> Bools:
     taking = situation.in_service.copy()
     levels_all = situation.options.strategy in (Strategy.REBALANCE, Strategy.PREFERRED_LEADERS)
     if levels_all and situation.options.broker_ids:
@@ -110,10 +116,10 @@ def _takers(situation: Situation) -> Bools:
     return taking
 
 
-def _changeable(situation: Situation, rows: Shorts) -> Bools:
+def _changeable(situation: ClusterView, rows: Shorts) -> Bools:
     """Return in which partitions another replica may come first."""
     strategy = situation.options.strategy
-    origins = widened(situation.columns.replicas, rows.shape[1])
+    origins = pad_to_width(situation.columns.replicas, rows.shape[1])
     if strategy is Strategy.ADD_BROKERS:
         # Whatever changes anyway may get another first replica, so that all are level.
         return row_any(rows != origins)

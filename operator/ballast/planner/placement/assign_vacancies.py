@@ -15,17 +15,17 @@ from ballast.planner.arrays import (
     Floats,
     Ints,
     Shorts,
-    counted,
-    firsts,
+    count_by_index,
+    first_occurrences,
     noise,
     row_counts,
     stable_order,
     stride_cells,
     stride_order,
-    summed,
+    sum_by_index,
 )
-from ballast.planner.placement.rack_apportionment import transport
-from ballast.planner.placement.size_matching import share_out
+from ballast.planner.placement.rack_apportionment import apportion_to_racks
+from ballast.planner.placement.size_matching import assign_by_size
 from ballast.planner.problem.rack_rules import RackRules
 
 _TURNS = 24
@@ -40,11 +40,11 @@ _MAX_CLASSES = 4096
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Vacancies:
-    """Partitions that lack replicas; ``rows`` is filled by `deal`."""
+    """Partitions that lack replicas; ``rows`` is filled by `assign_vacancies`."""
 
     rows: Shorts
     """Replicas; -1 where there is none."""
-    vacant: Bools
+    unassigned: Bools
     """As ``rows``: which places are to be filled."""
     factors: Shorts
     """How many replicas each partition is to have."""
@@ -54,7 +54,9 @@ class Vacancies:
     """Bytes that each broker lacks; there where ``sizes`` are."""
 
 
-def deal(vacancies: Vacancies, want: Ints, takers: Bools, rules: RackRules, seed: int) -> Ints:
+def assign_vacancies(
+    vacancies: Vacancies, want: Ints, receivers: Bools, rules: RackRules, seed: int
+) -> Ints:
     """Fill the vacant places of ``vacancies.rows``; ``want`` of each broker, if it can be.
 
     A broker gets more than it wants only where racks leave no other; all get no more than the rules
@@ -64,7 +66,7 @@ def deal(vacancies: Vacancies, want: Ints, takers: Bools, rules: RackRules, seed
     want = want.copy()
     sizes = vacancies.sizes
     needs = None if vacancies.needs is None else vacancies.needs.copy()
-    pending = vacancies.vacant.copy()
+    pending = vacancies.unassigned.copy()
     left = row_counts(pending)
     unplaced: list[Ints] = []
     # Partitions that lack the most come first: those that lack one fit in almost anywhere.
@@ -77,31 +79,31 @@ def deal(vacancies: Vacancies, want: Ints, takers: Bools, rules: RackRules, seed
         amounts = None if sizes is None else sizes[lines]
         some = Vacancies(
             rows=rows[lines],
-            vacant=pending[lines],
+            unassigned=pending[lines],
             factors=vacancies.factors[lines],
             sizes=amounts,
             needs=needs,
         )
-        brokers = _Wave(some, takers, rules, seed).brokers(want, share)
+        brokers = _Round(some, receivers, rules, seed).brokers(want, share)
         if amounts is not None and needs is not None:
-            needs -= summed(brokers[brokers >= 0], amounts[brokers >= 0], len(want))
+            needs -= sum_by_index(brokers[brokers >= 0], amounts[brokers >= 0], len(want))
         rows[lines, column] = brokers
         pending[lines, column] = False
         unplaced.append((lines * width + column)[brokers < 0])
-        want = np.maximum(want - counted(brokers, len(want)), 0)
+        want = np.maximum(want - count_by_index(brokers, len(want)), 0)
         left[lines] -= 1
     return np.concatenate(unplaced) if unplaced else np.zeros(0, np.int64)
 
 
-class _Wave:
+class _Round:
     """Partitions each of which is given one replica."""
 
-    def __init__(self, vacancies: Vacancies, takers: Bools, rules: RackRules, seed: int) -> None:
+    def __init__(self, vacancies: Vacancies, receivers: Bools, rules: RackRules, seed: int) -> None:
         self._rows = vacancies.rows
         self._factors = vacancies.factors
         self._sizes = vacancies.sizes
         self._needs = vacancies.needs
-        self._takers = takers
+        self._receivers = receivers
         self._rules = rules
         self._seed = seed
 
@@ -109,12 +111,12 @@ class _Wave:
         """Return the broker for each partition, -1 where none was found."""
         everyone = np.arange(len(self._rows))
         if not self._rules.is_tabled:
-            return self._deal(everyone, want, np.flatnonzero(self._takers))
+            return self._deal(everyone, want, np.flatnonzero(self._receivers))
         chosen = np.full(len(self._rows), -1, np.int64)
         racks = self._racks(want, share)
         for rack in range(self._rules.count):
             lines = np.flatnonzero(racks == rack)
-            brokers = np.flatnonzero((self._rules.racks == rack) & self._takers)
+            brokers = np.flatnonzero((self._rules.racks == rack) & self._receivers)
             if len(lines):
                 chosen[lines] = self._deal(lines, want, brokers)
         return chosen
@@ -123,7 +125,7 @@ class _Wave:
         """Return the rack for each partition, -1 where none is open to it."""
         rules = self._rules
         has_taker = np.zeros(rules.count, np.bool_)
-        has_taker[rules.racks[self._takers]] = True
+        has_taker[rules.racks[self._receivers]] = True
         is_open = rules.open_racks(rules.usage(self._rows), self._factors) & has_taker
         bits = np.uint64(1) << np.arange(rules.count, dtype=np.uint64)
         masks = np.where(is_open, bits, np.uint64(0)).sum(axis=1, dtype=np.uint64)
@@ -131,9 +133,9 @@ class _Wave:
         if len(classes) > _MAX_CLASSES:
             return self._racks_by_dealing(want)
         wanted = np.bincount(rules.racks, want, minlength=rules.count).astype(np.int64)
-        supply = counted(class_of, len(classes))
+        supply = count_by_index(class_of, len(classes))
         supply[classes == 0] = 0
-        sent = transport(supply, is_open[first], wanted, share)
+        sent = apportion_to_racks(supply, is_open[first], wanted, share)
         racks = np.full(len(masks), -1, np.int64)
         if self._sizes is not None:
             self._sized_racks(racks, class_of, sent)
@@ -160,15 +162,15 @@ class _Wave:
             lines = order[cuts[number] : cuts[number] + int(places.sum())]
             large = lines[: _LARGEST * len(places)]
             share = places / np.maximum(left, 1)
-            racks[large] = share_out(self._sizes[large], places, needs * share)
+            racks[large] = assign_by_size(self._sizes[large], places, needs * share)
             left -= places
-            places -= counted(racks[large], len(places))
+            places -= count_by_index(racks[large], len(places))
             small = lines[len(large) :]
             racks[small] = stride_order(np.arange(len(places)), places)
             needs -= np.bincount(racks[lines], self._sizes[lines], len(needs))
 
     def _racks_by_dealing(self, want: Ints) -> Ints:
-        brokers = self._deal(np.arange(len(self._rows)), want, np.flatnonzero(self._takers))
+        brokers = self._deal(np.arange(len(self._rows)), want, np.flatnonzero(self._receivers))
         return np.where(brokers >= 0, self._rules.racks[brokers], -1)
 
     def _deal(self, lines: Ints, want: Ints, brokers: Ints) -> Ints:
@@ -204,8 +206,8 @@ class _Wave:
         lack = len(lines) - int(want.sum())
         if self._sizes is not None and self._needs is not None:
             if lack > 0:
-                want = want + counted(np.arange(lack) % len(brokers), len(brokers))
-            return brokers[share_out(self._sizes[lines], want, self._needs[brokers])]
+                want = want + count_by_index(np.arange(lack) % len(brokers), len(brokers))
+            return brokers[assign_by_size(self._sizes[lines], want, self._needs[brokers])]
         places = stride_order(brokers[want > 0], want[want > 0])
         if lack > 0:
             # More come than are wanted: the brokers take turns.
@@ -227,7 +229,7 @@ class _Wave:
             fits &= ~self._rules.conflicts(rows[other], places, factors[other])
             once = np.zeros(len(left), np.bool_)
             candidates = np.flatnonzero(fits)
-            once[candidates[firsts(other[candidates])]] = True
+            once[candidates[first_occurrences(other[candidates])]] = True
             chosen[left[once]] = its_place[once]
             chosen[other[once]] = places[once]
             left, places = left[~once], places[~once]

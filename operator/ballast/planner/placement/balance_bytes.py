@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ballast.planner.arrays import Floats, Ints, Shorts
-from ballast.planner.placement.byte_loads import ByteLevels
+from ballast.planner.placement.byte_loads import ByteLoads
 from ballast.planner.placement.size_matching import TOLERANCE
-from ballast.planner.problem.problem import Task
-from ballast.planner.problem.targets import Aims
+from ballast.planner.problem.problem import PlacementProblem
+from ballast.planner.problem.targets import BalanceTargets
 
 _MAX_STEPS = 600
 _MAX_WORK = 10_000_000
@@ -44,21 +44,21 @@ class _Change:
     """-1 = none."""
 
 
-def level_bytes(task: Task, rows: Shorts, aims: Aims) -> None:
+def balance_bytes(task: PlacementProblem, rows: Shorts, aims: BalanceTargets) -> None:
     """Change ``rows``, whose replicas all have a place, so that brokers hold what they shall.
 
     Nothing is done where sizes do not count.
     """
     if task.sizes is None or aims.byte_target is None:
         return
-    search = _Search(task, ByteLevels(task, rows, task.sizes, aims.byte_target), aims)
+    search = _Search(task, ByteLoads(task, rows, task.sizes, aims.byte_target), aims)
     for _ in range(min(_MAX_STEPS, _MAX_WORK // rows.size)):
         if not search.step():
             return
 
 
 class _Search:
-    def __init__(self, task: Task, levels: ByteLevels, aims: Aims) -> None:
+    def __init__(self, task: PlacementProblem, levels: ByteLoads, aims: BalanceTargets) -> None:
         self._task = task
         self._levels = levels
         self._band = aims.band
@@ -70,7 +70,7 @@ class _Search:
         """Look for a change for who is furthest from its share; False when nobody is far."""
         relative = np.where(self._stuck, 0.0, self._levels.over / self._levels.scale)
         heaviest = int(np.argmax(relative))
-        lightest = int(np.argmin(np.where(self._task.takers, relative, 0.0)))
+        lightest = int(np.argmin(np.where(self._task.receivers, relative, 0.0)))
         if relative[heaviest] > TOLERANCE:
             broker, pairs = heaviest, self._pairs(heaviest, is_giver=True)
         elif relative[lightest] < -TOLERANCE:
@@ -91,7 +91,7 @@ class _Search:
         In its own rack and in others, as one of both may be closed.
         """
         over = self._levels.over if is_giver else -self._levels.over
-        others = np.flatnonzero((self._task.takers | (not is_giver)) & (over < over[broker]))
+        others = np.flatnonzero((self._task.receivers | (not is_giver)) & (over < over[broker]))
         others = others[np.argsort((over / self._levels.scale)[others], kind="stable")]
         near = self._racks[others] == self._racks[broker]
         others = np.concatenate([others[near][:_MAX_OTHERS], others[~near][:_MAX_OTHERS]])
@@ -113,7 +113,7 @@ class _Search:
         given = given[levels.fits(given, taker)]
         if not len(given):
             return None
-        returned = self._smallest(taker) if self._task.takers[giver] else given[:0]
+        returned = self._smallest(taker) if self._task.receivers[giver] else given[:0]
         returned = returned[levels.fits(returned, giver)][:_MAX_RETURNED]
         has_room = levels.counts[taker] < self._band.high[taker]
         can_spare = levels.counts[giver] > self._band.low[giver]

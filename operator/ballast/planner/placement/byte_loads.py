@@ -1,33 +1,33 @@
 """Replicas that all have a place, changed one by one: who holds how much, and what may go where.
 
-What the searches share that look at single replicas (`level_bytes`, `shorten`). Which change is a
-good one they decide themselves.
+`balance_bytes` and `remove_detours` change single replicas and share this state. Each of them
+decides by itself which change is a good one.
 """
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted
-from ballast.planner.problem.limits import bytes_of
-from ballast.planner.problem.problem import Task
+from ballast.planner.arrays import Bools, Floats, Ints, Shorts, count_by_index
+from ballast.planner.problem.balance_bounds import bytes_of
+from ballast.planner.problem.problem import PlacementProblem
 
 
-class ByteLevels:
+class ByteLoads:
     """The replicas of a plan; ``rows`` change as they are moved.
 
     A replica is a cell: a position in the rows, one after the other.
     """
 
-    def __init__(self, task: Task, rows: Shorts, sizes: Ints, target: Floats) -> None:
+    def __init__(self, task: PlacementProblem, rows: Shorts, sizes: Ints, target: Floats) -> None:
         """``sizes`` are bytes of a replica of each partition, ``target`` those of each broker."""
         self.holders = rows.reshape(-1)
         assert np.shares_memory(self.holders, rows), "what is found is written into the rows"
         self.origins = task.origins.reshape(-1)
-        self.cells: Ints = np.flatnonzero((task.vacant | task.pickable) & (rows >= 0))
+        self.cells: Ints = np.flatnonzero((task.unassigned | task.pickable) & (rows >= 0))
         """Those that may be elsewhere."""
         self.scale = np.maximum(target, 1.0)
         self.over = bytes_of(rows, sizes, len(target)) - target
         """Bytes of each broker above its share."""
-        self.counts = counted(rows, len(target))
+        self.counts = count_by_index(rows, len(target))
         self._rows = rows
         self._sizes = sizes
         self._rules = task.rules

@@ -10,48 +10,48 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Ints, Shorts, counted
-from ballast.planner.placement.min_cost_flow import Network, Residual
+from ballast.planner.arrays import Bools, Ints, Shorts, count_by_index
+from ballast.planner.placement.min_cost_flow import FlowNetwork, ResidualNetwork
 from ballast.planner.problem.rack_rules import RackRules
 
 MAX_ARCS = 20_000
 """Of partitions to brokers: more is not looked at."""
 _MAX_CYCLES = 20_000
 
-Marginal = Callable[[Ints], Ints]
+MarginalCost = Callable[[Ints], Ints]
 """What the n-th replica of each broker costs, by n; grows with n. Fewer is a better level."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Settling:
+class AssignmentProblem:
     """Some partitions, and what may become of them."""
 
     rows: Shorts
-    """Where their replicas are to be; changed by `settle`."""
+    """Where their replicas are to be; changed by `solve_assignment`."""
     origins: Shorts
     """Where they are: a replica that is there already costs no move. As ``rows``."""
     fixed: Bools
     """As ``rows``: which replicas stay."""
     factors: Shorts
-    takers: Bools
+    receivers: Bools
     """Brokers that may get replicas."""
-    keepers: Bools
+    retainers: Bools
     """Brokers that may keep what they have."""
     repairs: bool
     """Whether what the origins have against the rules is to be mended, or may stay."""
     others: Ints
     """Replicas that each broker holds of partitions that are not among these."""
-    marginal: Marginal
+    marginal: MarginalCost
     rules: RackRules
 
     @property
     def arcs(self) -> int:
         """How large the search is."""
         lines, width = self.rows.shape
-        return int(lines * (self.takers.sum() + width))
+        return int(lines * (self.receivers.sum() + width))
 
 
-def settle(settling: Settling) -> None:
+def solve_assignment(settling: AssignmentProblem) -> None:
     """Make ``settling.rows`` the best they can be. Requires at most `MAX_ARCS` arcs."""
     assert settling.arcs <= MAX_ARCS, "too much to be settled exactly"
     search = _Search(settling)
@@ -64,25 +64,25 @@ def settle(settling: Settling) -> None:
 class _Search:
     """The network: node 0 is the sink, then the brokers, then partitions and their racks."""
 
-    def __init__(self, settling: Settling) -> None:
+    def __init__(self, settling: AssignmentProblem) -> None:
         self._settling = settling
         lines, width = settling.rows.shape
         brokers = len(settling.others)
-        self._counts = settling.others + counted(settling.rows, brokers)
+        self._counts = settling.others + count_by_index(settling.rows, brokers)
         self._level_cost = lines * width + 1
         ends = (self._counts + lines + 1, np.zeros_like(self._counts))
         steepest = sum(int(np.abs(settling.marginal(end)).max(initial=1)) for end in ends)
         self._rule_cost = self._level_cost * steepest * (brokers + 2)
         self._nodes = 1 + brokers
-        self._takers = np.flatnonzero(settling.takers).tolist()
-        network = Network()
+        self._receivers = np.flatnonzero(settling.receivers).tolist()
+        network = FlowNetwork()
         room = 2 * lines + 2
         self._to_sink = [
             network.arc(1 + broker, 0, capacity=room, flow=lines + 1, cost=0)
             for broker in range(brokers)
         ]
         self._options = [self._add_line(network, line) for line in range(lines)]
-        self._residual: Residual = network.frozen()
+        self._residual: ResidualNetwork = network.frozen()
         self._price()
 
     def step(self) -> bool:
@@ -124,20 +124,20 @@ class _Search:
         self._residual.costs[0 : 2 * brokers : 2] = self._level_cost * marginal(self._counts + 1)
         self._residual.costs[1 : 2 * brokers : 2] = -self._level_cost * marginal(self._counts)
 
-    def _add_line(self, network: Network, line: int) -> dict[int, int]:
+    def _add_line(self, network: FlowNetwork, line: int) -> dict[int, int]:
         """Add a partition; return the arc to each broker that may hold it, but need not."""
         settling, rules = self._settling, self._settling.rules
         factor = int(settling.factors[line])
         row, origin = _brokers(settling.rows[line]), _brokers(settling.origins[line])
         fixed = {*settling.rows[line][settling.fixed[line]].tolist()}
-        kept = {broker for broker in origin if settling.keepers[broker]}
+        kept = {broker for broker in origin if settling.retainers[broker]}
         partition, spare = self._node(), self._node()
         extras = int(rules.extras[factor])
         now = _Room(rules, factor)
         before = _Room(rules, factor)
         arcs: dict[int, int] = {}
         by_rack: dict[int, list[int]] = {}
-        for broker in sorted({*self._takers, *row, *kept}):
+        for broker in sorted({*self._receivers, *row, *kept}):
             by_rack.setdefault(int(rules.racks[broker]), []).append(broker)
         for rack, brokers in by_rack.items():
             node = self._node()

@@ -14,10 +14,10 @@ from ballast.model.brokers import Broker
 from ballast.model.placement import place_replicas
 from ballast.planner.arrays import Shorts, noise
 from ballast.planner.errors import Infeasible
-from ballast.planner.problem.cluster_view import Situation
+from ballast.planner.problem.cluster_view import ClusterView
 
 
-def stock_targets(situation: Situation) -> Shorts:
+def kafka_default_targets(situation: ClusterView) -> Shorts:
     """Return the replicas that the tool would propose. Raises `Infeasible`."""
     columns, options = situation.columns, situation.options
     ids, racks = columns.brokers.ids, columns.brokers.racks

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, noise, summed
+from ballast.planner.arrays import Bools, Floats, Ints, Shorts, noise, sum_by_index
 from ballast.planner.errors import OptionsRejected
 from ballast.planner.placement.size_matching import TOLERANCE
-from ballast.planner.problem.cluster_view import Situation
+from ballast.planner.problem.cluster_view import ClusterView
 from ballast.planner.snapshot.columns import NOWHERE, BrokerColumns, ClusterColumns
 
 
@@ -38,7 +38,7 @@ class LogDirLoads:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LogDirAims:
+class LogDirTargets:
     """What directories are to give of the replicas of some partitions, or, below 0, to get."""
 
     excess: Floats
@@ -46,7 +46,7 @@ class LogDirAims:
     """Nobody told sizes: a replica counts as one."""
 
 
-def log_dir_loads(situation: Situation) -> LogDirLoads:
+def log_dir_loads(situation: ClusterView) -> LogDirLoads:
     """Return what directories hold, as far as the snapshot tells it."""
     columns = situation.columns
     places = directories(columns, known_log_dirs(columns))
@@ -56,7 +56,7 @@ def log_dir_loads(situation: Situation) -> LogDirLoads:
     def loads(some: Bools) -> tuple[Ints, Ints]:
         lines = np.flatnonzero(some.ravel()) // places.shape[1]
         where = places[some]
-        return summed(where, amounts[lines], count), np.bincount(where, minlength=count)
+        return sum_by_index(where, amounts[lines], count), np.bincount(where, minlength=count)
 
     held, numbers_held = loads(places >= 0)
     pickable, numbers_pickable = loads((places >= 0) & situation.movable[:, None])
@@ -68,7 +68,7 @@ def log_dir_loads(situation: Situation) -> LogDirLoads:
     )
 
 
-def share_out_log_dirs(situation: Situation, blocks: Sequence[LogDirLoads]) -> list[LogDirAims]:
+def log_dir_targets(situation: ClusterView, blocks: Sequence[LogDirLoads]) -> list[LogDirTargets]:
     """Return what each block is to bring about; of the situation only brokers and options count.
 
     Raises `OptionsRejected` when the snapshot does not tell where any replica lies.
@@ -95,11 +95,11 @@ def share_out_log_dirs(situation: Situation, blocks: Sequence[LogDirLoads]) -> l
     for of_block in pickable:
         given = gives * (of_block / np.maximum(can_give, 1))
         part = of_broker(given) / np.maximum(of_broker(gives), 1e-9)
-        aims.append(LogDirAims(excess=given - gets * part, goes_by_number=goes_by_number))
+        aims.append(LogDirTargets(excess=given - gets * part, goes_by_number=goes_by_number))
     return aims
 
 
-def level_log_dirs(situation: Situation, aims: LogDirAims) -> Shorts:
+def balance_log_dirs(situation: ClusterView, aims: LogDirTargets) -> Shorts:
     """Return the directory that each replica shall be in, as `ClusterColumns.log_dirs`."""
     columns = situation.columns
     found = known_log_dirs(columns).copy()
@@ -114,7 +114,9 @@ def level_log_dirs(situation: Situation, aims: LogDirAims) -> Shorts:
     for first, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
         broker = int(owners[first])
         begin, after = int(starts[broker]), int(starts[broker + 1])
-        levelling = _Levelling(aims.excess[begin:after].tolist(), weights[begin:after].tolist())
+        levelling = _DirectoryBalancer(
+            aims.excess[begin:after].tolist(), weights[begin:after].tolist()
+        )
         some = candidates[first:end]
         levelling.add(
             (own[first:end] - begin).tolist(), amounts[some // width].tolist(), some.tolist()
@@ -124,7 +126,7 @@ def level_log_dirs(situation: Situation, aims: LogDirAims) -> Shorts:
     return found
 
 
-class _Levelling:
+class _DirectoryBalancer:
     """One broker's directories, by number, while they are levelled."""
 
     def __init__(self, excess: list[float], weights: list[float]) -> None:
@@ -168,7 +170,7 @@ class _Levelling:
         return amount < 2 * self._excess[source] and after < self._fullness(source)
 
 
-def _candidates(situation: Situation, places: Ints, amounts: Ints, excess: Floats) -> Ints:
+def _candidates(situation: ClusterView, places: Ints, amounts: Ints, excess: Floats) -> Ints:
     """Return the replicas that may give way, as positions in the flat table.
 
     By directory and by amount; those that are alike in no order, so that topics stay spread.
@@ -220,6 +222,6 @@ def shares_of_directories(brokers: BrokerColumns) -> Floats:
     return np.array(shares, np.float64)
 
 
-def _amounts(situation: Situation) -> Ints:
+def _amounts(situation: ClusterView) -> Ints:
     amounts = situation.amounts
     return np.zeros(situation.columns.partitions, np.int64) if amounts is None else amounts

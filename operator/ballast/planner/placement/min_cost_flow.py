@@ -13,7 +13,7 @@ _CHECK_EVERY = 4
 _FAR = np.iinfo(np.int64).max // 4
 
 
-class Network:
+class FlowNetwork:
     """Arcs with room and cost; each has a twin that takes its flow back, at the next number."""
 
     def __init__(self) -> None:
@@ -31,9 +31,9 @@ class Network:
         self._costs += (cost, -cost)
         return number
 
-    def frozen(self) -> "Residual":
+    def frozen(self) -> "ResidualNetwork":
         """Return the network to work on."""
-        return Residual(
+        return ResidualNetwork(
             np.array(self._sources, np.int64),
             np.array(self._ends, np.int64),
             np.array(self._room, np.int64),
@@ -41,7 +41,7 @@ class Network:
         )
 
 
-class Residual:
+class ResidualNetwork:
     """What may still flow, as columns by arc."""
 
     def __init__(self, sources: Ints, ends: Ints, room: Ints, costs: Ints) -> None:

@@ -16,7 +16,7 @@ _ITERATIONS = 60
 _NEVER = -1e18
 
 
-def transport(supply: Ints, is_open: Bools, wanted: Ints, share: float) -> Ints:
+def apportion_to_racks(supply: Ints, is_open: Bools, wanted: Ints, share: float) -> Ints:
     """Return how many of each class (rows) go to each rack (columns).
 
     ``supply`` is what each class has, all of which goes somewhere open; ``wanted`` is what the
@@ -34,7 +34,7 @@ def transport(supply: Ints, is_open: Bools, wanted: Ints, share: float) -> Ints:
             sent[row, rack] += 1
             rest[row, rack] -= 1.0
             room[rack] -= 1
-    _pass_on(sent, is_open, room)
+    _shift_overflow(sent, is_open, room)
     return sent
 
 
@@ -52,7 +52,7 @@ def _spread(supply: Ints, is_open: Bools, wanted: Floats) -> Floats:
     return np.asarray(spread * (supply / np.maximum(rows, 1e-30))[:, None])
 
 
-def _pass_on(sent: Ints, is_open: Bools, room: Ints) -> None:
+def _shift_overflow(sent: Ints, is_open: Bools, room: Ints) -> None:
     """Move what is too much along the shortest ways to racks with room.
 
     Where none can be reached from a rack, all that can be reached share what is too much.

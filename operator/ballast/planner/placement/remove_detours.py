@@ -9,10 +9,10 @@ less so, and the rules about racks hold. The largest p come first.
 import numpy as np
 
 from ballast.planner.arrays import Bools, Floats, Shorts
-from ballast.planner.placement.byte_loads import ByteLevels
+from ballast.planner.placement.byte_loads import ByteLoads
 from ballast.planner.placement.size_matching import TOLERANCE
-from ballast.planner.problem.problem import Task
-from ballast.planner.problem.targets import Aims
+from ballast.planner.problem.problem import PlacementProblem
+from ballast.planner.problem.targets import BalanceTargets
 
 _MAX_PASSES = 3
 _MAX_TRIES = 3000
@@ -23,21 +23,21 @@ _LIGHTER_MAX = 3 * TOLERANCE
 """A broker may come to hold so much less than its share: that overloads nobody."""
 
 
-def shorten(task: Task, rows: Shorts, aims: Aims) -> None:
+def remove_detours(task: PlacementProblem, rows: Shorts, aims: BalanceTargets) -> None:
     """Change ``rows``, whose replicas all have a place, so that fewer bytes are copied.
 
     Nothing is done where sizes do not count.
     """
     if task.sizes is None or aims.byte_target is None:
         return
-    levels = ByteLevels(task, rows, task.sizes, aims.byte_target)
+    levels = ByteLoads(task, rows, task.sizes, aims.byte_target)
     for _ in range(_MAX_PASSES):
         if not _Pass(levels).run():
             return
 
 
 class _Pass:
-    def __init__(self, levels: ByteLevels) -> None:
+    def __init__(self, levels: ByteLoads) -> None:
         self._levels = levels
         self._most = TOLERANCE * levels.scale
         self._least = -_LIGHTER_MAX * levels.scale
@@ -54,10 +54,10 @@ class _Pass:
         """Go once through what is copied; False when nothing could stay."""
         spared = False
         for cell in self._returning.tolist():
-            spared |= self._spare(cell)
+            spared |= self._undo_move(cell)
         return spared
 
-    def _spare(self, cell: int) -> bool:
+    def _undo_move(self, cell: int) -> bool:
         """Let a replica stay where it was, and another one go in its place, if one can."""
         levels = self._levels
         home, away = int(levels.origins[cell]), int(levels.holders[cell])

@@ -13,8 +13,8 @@ from ballast.planner.arrays import (
     Bools,
     Ints,
     Shorts,
-    counted,
-    firsts,
+    count_by_index,
+    first_occurrences,
     noise,
     row_counts,
     run_starts,
@@ -29,7 +29,7 @@ _BROKER_SHIFT = np.uint64(_NOISE_BITS + _CROWD_BITS + 3)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Holdings:
+class ReplicaPool:
     """Partitions, and which of their replicas may be picked."""
 
     rows: Shorts
@@ -42,8 +42,8 @@ class Holdings:
     """Topic of each partition, in order."""
 
 
-def pick_surplus(
-    holdings: Holdings, surplus: Ints, wanting: Bools, rules: RackRules, seed: int
+def select_surplus(
+    holdings: ReplicaPool, surplus: Ints, wanting: Bools, rules: RackRules, seed: int
 ) -> Bools:
     """Return the replicas that give way: ``surplus`` of each broker, or what may be picked.
 
@@ -60,7 +60,7 @@ def pick_surplus(
         return picked.reshape(rows.shape)
     partitions = candidates // width
     brokers = flat[candidates].astype(np.int64)
-    goes = can_go(holdings, candidates, wanting, rules)
+    goes = can_move(holdings, candidates, wanting, rules)
     touched = row_counts(rows >= 0) < holdings.factors
     penalty = np.where(goes, 0, 2) + touched[partitions]
     crowd = _crowd(brokers, holdings.topics[partitions])
@@ -85,14 +85,14 @@ def pick_surplus(
         place = np.arange(len(pool)) - run_starts(brokers[pool])
         chosen = pool[place < need[brokers[pool]]]
         if not is_last:
-            chosen = chosen[firsts(partitions[chosen])]
+            chosen = chosen[first_occurrences(partitions[chosen])]
         picked[candidates[chosen]] = True
         taken[partitions[chosen]] = True
-        need -= counted(brokers[chosen], len(need))
+        need -= count_by_index(brokers[chosen], len(need))
     return picked.reshape(rows.shape)
 
 
-def can_go(holdings: Holdings, candidates: Ints, wanting: Bools, rules: RackRules) -> Bools:
+def can_move(holdings: ReplicaPool, candidates: Ints, wanting: Bools, rules: RackRules) -> Bools:
     """Return whether a replica could go to a broker that is wanting, as far as racks tell.
 
     Seen by racks only where each may hold one replica; elsewhere the answer is yes.

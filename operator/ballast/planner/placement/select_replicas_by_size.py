@@ -17,19 +17,19 @@ from ballast.planner.arrays import (
     Bools,
     Floats,
     Ints,
-    apportioned,
-    counted,
-    firsts,
+    apportion,
+    count_by_index,
+    first_occurrences,
     row_counts,
     stable_order,
-    summed,
+    sum_by_index,
 )
-from ballast.planner.placement.select_replicas import Holdings, can_go
+from ballast.planner.placement.select_replicas import ReplicaPool, can_move
 from ballast.planner.placement.size_matching import (
     TOLERANCE,
-    pick_by_mean,
-    pick_largest,
-    pick_smallest,
+    select_by_mean_size,
+    select_largest,
+    select_smallest,
 )
 from ballast.planner.problem.rack_rules import RackRules
 
@@ -37,7 +37,7 @@ _TURNS = 8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Loads:
+class SizeTargets:
     """Bytes: of partitions, and of brokers."""
 
     sizes: Ints
@@ -50,26 +50,31 @@ class Loads:
     """What is larger does not give way for its size."""
 
 
-def pick_sized(
-    holdings: Holdings, loads: Loads, surplus: Ints, takers: Bools, rules: RackRules
+def select_replicas_by_size(
+    holdings: ReplicaPool, loads: SizeTargets, surplus: Ints, receivers: Bools, rules: RackRules
 ) -> Bools:
     """Return the replicas that give way: ``surplus`` of each broker, and more for its bytes."""
-    return _Picking(holdings, loads, surplus, takers, rules).picked()
+    return _Selection(holdings, loads, surplus, receivers, rules).picked()
 
 
-class _Picking:
+class _Selection:
     def __init__(
-        self, holdings: Holdings, loads: Loads, surplus: Ints, takers: Bools, rules: RackRules
+        self,
+        holdings: ReplicaPool,
+        loads: SizeTargets,
+        surplus: Ints,
+        receivers: Bools,
+        rules: RackRules,
     ) -> None:
         self._holdings = holdings
         self._loads = loads
         self._surplus = surplus
-        self._takers = takers
+        self._receivers = receivers
         width = holdings.rows.shape[1]
         fits = (loads.sizes <= loads.largest)[:, None]
         candidates = np.flatnonzero((holdings.pickable & fits).ravel())
-        wanting = takers & (loads.held < loads.target)
-        candidates = candidates[can_go(holdings, candidates, wanting, rules)]
+        wanting = receivers & (loads.held < loads.target)
+        candidates = candidates[can_move(holdings, candidates, wanting, rules)]
         candidates = candidates[stable_order(loads.sizes[candidates // width])]
         brokers = holdings.rows.ravel()[candidates]
         small = brokers.astype(np.uint16) if len(surplus) < 2**16 else brokers
@@ -87,8 +92,8 @@ class _Picking:
         excess = loads.held - loads.target
         excess[excess <= TOLERANCE * loads.target] = 0.0
         gone = self._take_by_mean(excess)
-        excess -= summed(self._brokers[gone], self._sizes[gone], count)
-        large = self._take_largest(np.where(self._takers, excess, 0.0))
+        excess -= sum_by_index(self._brokers[gone], self._sizes[gone], count)
+        large = self._take_largest(np.where(self._receivers, excess, 0.0))
         moved = np.concatenate([gone, large])
         if len(large):
             self._make_room(moved, len(large))
@@ -101,7 +106,7 @@ class _Picking:
             free = np.flatnonzero(~self._taken[self._partitions] & (surplus > 0)[self._brokers])
             chosen = self._take(
                 free[
-                    pick_by_mean(
+                    select_by_mean_size(
                         self._brokers[free],
                         self._sizes[free],
                         self._partitions[free],
@@ -112,8 +117,8 @@ class _Picking:
             )
             if not len(chosen):
                 break
-            surplus = surplus - counted(self._brokers[chosen], len(surplus))
-            excess = excess - summed(self._brokers[chosen], self._sizes[chosen], len(surplus))
+            surplus = surplus - count_by_index(self._brokers[chosen], len(surplus))
+            excess = excess - sum_by_index(self._brokers[chosen], self._sizes[chosen], len(surplus))
             taken.append(chosen)
         return np.concatenate(taken)
 
@@ -122,11 +127,11 @@ class _Picking:
         for _ in range(_TURNS):
             excess = np.where(excess > TOLERANCE * self._loads.target, excess, 0.0)
             free = ~self._taken[self._partitions]
-            chosen = pick_largest(self._brokers, self._sizes, free, excess)
+            chosen = select_largest(self._brokers, self._sizes, free, excess)
             if not len(chosen):
                 break
-            chosen = self._take(np.sort(chosen[firsts(self._partitions[chosen])]))
-            excess = excess - summed(self._brokers[chosen], self._sizes[chosen], len(excess))
+            chosen = self._take(np.sort(chosen[first_occurrences(self._partitions[chosen])]))
+            excess = excess - sum_by_index(self._brokers[chosen], self._sizes[chosen], len(excess))
             taken.append(chosen)
         return np.concatenate(taken) if taken else np.zeros(0, np.int64)
 
@@ -136,23 +141,23 @@ class _Picking:
         In turns: what two of them hold together one gives, and the other gives something else.
         """
         loads, count = self._loads, len(self._surplus)
-        kept = loads.held - summed(self._brokers[moved], self._sizes[moved], count)
+        kept = loads.held - sum_by_index(self._brokers[moved], self._sizes[moved], count)
         mean = float(self._sizes[moved].mean())
-        lacking = np.where(self._takers, loads.target - kept, 0.0)
+        lacking = np.where(self._receivers, loads.target - kept, 0.0)
         gets = np.maximum(lacking, 0.0)
         gets[self._surplus > 0] = 0.0
         gets[gets < max(mean, 1.0)] = 0.0
         total = float(gets.sum())
         if total <= 0:
             return
-        share = apportioned(gets, number)
+        share = apportion(gets, number)
         for _ in range(_TURNS):
             free = ~self._taken[self._partitions]
-            chosen = pick_smallest(self._brokers, free, share)
+            chosen = select_smallest(self._brokers, free, share)
             if not len(chosen):
                 break
-            chosen = self._take(chosen[firsts(self._partitions[chosen])])
-            share = share - counted(self._brokers[chosen], count)
+            chosen = self._take(chosen[first_occurrences(self._partitions[chosen])])
+            share = share - count_by_index(self._brokers[chosen], count)
 
     def _take(self, chosen: Ints) -> Ints:
         """Note these as picked, but those whose partition gives another one already."""

@@ -11,7 +11,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, firsts, run_starts
+from ballast.planner.arrays import Bools, Floats, Ints, first_occurrences, run_starts
 
 TOLERANCE = 0.02
 """A broker that holds no more than this above its share of bytes is left as it is."""
@@ -21,7 +21,7 @@ _NEAR = 0.5
 """In one turn replicas go to brokers that want at least so much of what the neediest wants."""
 
 
-def share_out(sizes: Ints, places: Ints, needs: Floats) -> Ints:
+def assign_by_size(sizes: Ints, places: Ints, needs: Floats) -> Ints:
     """Return who gets each of some replicas, largest first.
 
     ``places`` is how many each may get, ``needs`` how many bytes it lacks: the largest go to who
@@ -29,20 +29,20 @@ def share_out(sizes: Ints, places: Ints, needs: Floats) -> Ints:
     lacks the most. Requires as many places as replicas, or more.
     """
     if len(places) <= _FEW:
-        return np.array(_share_out_to_few(sizes, places, needs), np.int64)
-    return _share_out_to_many(sizes, places, needs)
+        return np.array(_assign_to_few(sizes, places, needs), np.int64)
+    return _assign_to_many(sizes, places, needs)
 
 
-def _share_out_to_few(sizes: Ints, places: Ints, needs: Floats) -> list[int]:
+def _assign_to_few(sizes: Ints, places: Ints, needs: Floats) -> list[int]:
     """Do it number by number, as for few of them an array costs more than it saves."""
     amounts, left, lacks = sizes.tolist(), places.tolist(), needs.astype(np.float64).tolist()
     chosen: list[int] = []
-    takers = [taker for taker, free in enumerate(left) if free > 0]
+    receivers = [taker for taker, free in enumerate(left) if free > 0]
     while len(chosen) < len(amounts):
         largest = amounts[len(chosen)]
-        wanted = [(lacks[t] / left[t], t) for t in takers if lacks[t] >= largest]
+        wanted = [(lacks[t] / left[t], t) for t in receivers if lacks[t] >= largest]
         if not wanted:
-            wanted = [(lacks[t], t) for t in takers]
+            wanted = [(lacks[t], t) for t in receivers]
         wanted.sort(key=itemgetter(0), reverse=True)
         most = wanted[0][0]
         least = _NEAR * most if most > 0 else -inf
@@ -52,27 +52,27 @@ def _share_out_to_few(sizes: Ints, places: Ints, needs: Floats) -> list[int]:
             lacks[taker] -= amounts[len(chosen)]
             left[taker] -= 1
             chosen.append(taker)
-        takers = [taker for taker in takers if left[taker] > 0]
+        receivers = [taker for taker in receivers if left[taker] > 0]
     return chosen
 
 
-def _share_out_to_many(sizes: Ints, places: Ints, needs: Floats) -> Ints:
+def _assign_to_many(sizes: Ints, places: Ints, needs: Floats) -> Ints:
     chosen = np.empty(len(sizes), np.int64)
     left, needs = places.copy(), needs.astype(np.float64)
     done = 0
     while done < len(sizes):
-        takers = np.flatnonzero(left > 0)
-        fits = needs[takers] >= sizes[done]
+        receivers = np.flatnonzero(left > 0)
+        fits = needs[receivers] >= sizes[done]
         if fits.any():
-            takers = takers[fits]
-            wanted = needs[takers] / left[takers]
+            receivers = receivers[fits]
+            wanted = needs[receivers] / left[receivers]
         else:
-            wanted = needs[takers]
+            wanted = needs[receivers]
         order = np.argsort(-wanted, kind="stable")
         most = wanted[order[0]]
-        several = int((wanted >= _NEAR * most).sum()) if most > 0 else len(takers)
+        several = int((wanted >= _NEAR * most).sum()) if most > 0 else len(receivers)
         several = min(several, len(sizes) - done)
-        some = takers[order[:several]]
+        some = receivers[order[:several]]
         chosen[done : done + several] = some
         needs[some] -= sizes[done : done + several]
         left[some] -= 1
@@ -80,7 +80,7 @@ def _share_out_to_many(sizes: Ints, places: Ints, needs: Floats) -> Ints:
     return chosen
 
 
-def pick_by_mean(
+def select_by_mean_size(
     brokers: Ints, sizes: Ints, partitions: Ints, surplus: Ints, excess: Floats
 ) -> Ints:
     """Return which candidates give way, by their position: about ``surplus`` of each broker.
@@ -113,13 +113,13 @@ def pick_by_mean(
     # Evenly, from the middle of each part: the last of all may be much larger than the others.
     hit = np.floor((place + 1) * share + 0.5) > np.floor(place * share + 0.5)
     chosen = np.flatnonzero(inside & hit)
-    return chosen[firsts(partitions[chosen])]
+    return chosen[first_occurrences(partitions[chosen])]
 
 
-def pick_largest(brokers: Ints, sizes: Ints, free: Bools, excess: Floats) -> Ints:
+def select_largest(brokers: Ints, sizes: Ints, free: Bools, excess: Floats) -> Ints:
     """Return which candidates give way so that each broker loses its excess: its largest that fit.
 
-    Candidates as for `pick_by_mean`; only those that are ``free`` are taken.
+    Candidates as for `select_by_mean_size`; only those that are ``free`` are taken.
     """
     usable = np.flatnonzero(free & (sizes > 0) & (sizes <= excess[brokers]))[::-1]
     if not len(usable):
@@ -132,7 +132,7 @@ def pick_largest(brokers: Ints, sizes: Ints, free: Bools, excess: Floats) -> Int
     return usable[before + size <= excess[own]]
 
 
-def pick_smallest(brokers: Ints, free: Bools, number: Ints) -> Ints:
+def select_smallest(brokers: Ints, free: Bools, number: Ints) -> Ints:
     """Return the ``number`` smallest candidates of each broker that are ``free``."""
     usable = np.flatnonzero(free)
     own = brokers[usable]

@@ -8,7 +8,7 @@ from ballast.planner.problem.rack_rules import RackRules
 from ballast.planner.snapshot.columns import ClusterColumns
 
 
-class Situation:
+class ClusterView:
     """A cluster, and what a plan may do with it."""
 
     def __init__(

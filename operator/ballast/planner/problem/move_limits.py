@@ -10,16 +10,20 @@ import numpy as np
 
 from ballast.planner.arrays import Bools, Ints, Shorts, noise
 from ballast.planner.options import PlanOptions
-from ballast.planner.snapshot.columns import ClusterColumns, widened
+from ballast.planner.snapshot.columns import ClusterColumns, pad_to_width
 
 
-def cut(columns: ClusterColumns, rows: Shorts, first: Bools, options: PlanOptions) -> Shorts:
+def apply_move_limits(
+    columns: ClusterColumns, rows: Shorts, first: Bools, options: PlanOptions
+) -> Shorts:
     """Return the plan without what is beyond the limits; ``first`` are partitions to be kept."""
-    origins = widened(columns.replicas, rows.shape[1])
-    return cut_table(columns, origins, rows, lambda: added(rows, origins), first, options)
+    origins = pad_to_width(columns.replicas, rows.shape[1])
+    return limit_changes(
+        columns, origins, rows, lambda: new_replicas(rows, origins), first, options
+    )
 
 
-def cut_table(
+def limit_changes(
     columns: ClusterColumns,
     origins: Shorts,
     table: Shorts,
@@ -51,7 +55,7 @@ def cut_table(
     return cut_down
 
 
-def added(rows: Shorts, origins: Shorts) -> Bools:
+def new_replicas(rows: Shorts, origins: Shorts) -> Bools:
     """Return which replicas are on brokers that have none of their partition: what is copied."""
     known = np.zeros(rows.shape, np.bool_)
     for column in origins.T:

@@ -8,7 +8,7 @@ from ballast.planner.snapshot.columns import ClusterColumns
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Task:
+class PlacementProblem:
     """What is to be rearranged, and what is allowed."""
 
     columns: ClusterColumns
@@ -16,15 +16,15 @@ class Task:
     """Where replicas are, in the places that they have in ``rows``."""
     rows: Shorts
     """Replicas that have a place; -1 where there is none (yet)."""
-    vacant: Bools
+    unassigned: Bools
     """As ``rows``: places that are to be filled."""
     factors: Shorts
     """How many replicas each partition is to have."""
     pickable: Bools
     """As ``rows``: replicas that may give way."""
-    takers: Bools
+    receivers: Bools
     """Brokers that may get replicas."""
-    keepers: Bools
+    retainers: Bools
     """Brokers that may keep theirs."""
     low: Ints
     """Replicas that each broker holds at least."""
@@ -39,7 +39,7 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Tally:
+class ReplicaTotals:
     """What is counted of some partitions; those of others may be added."""
 
     partitions: int

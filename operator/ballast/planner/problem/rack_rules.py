@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, row_counts
+from ballast.planner.arrays import Bools, Floats, Ints, Shorts, count_by_index, row_counts
 
 MAX_TABLED_RACKS = 64
 """With more racks there are more than replicas: no two may share one, and no table is needed."""
@@ -66,7 +66,7 @@ class RackRules:
         used = np.zeros(len(rows) * self.count, np.int64)
         for column in rows.T:
             held = np.flatnonzero(column >= 0)
-            used += counted(held * self.count + self.racks[column[held]], len(used))
+            used += count_by_index(held * self.count + self.racks[column[held]], len(used))
         return used.reshape(len(rows), self.count)
 
     def open_racks(self, used: Ints, factors: Shorts) -> Bools:

@@ -18,7 +18,7 @@ _NOTHING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Limits:
+class BalanceBounds:
     """What the level is sought within."""
 
     weights: Floats
@@ -33,7 +33,7 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Bands:
+class ReplicaTargets:
     """What each broker is to end with."""
 
     target: Ints
@@ -43,7 +43,7 @@ class Bands:
     """… or with so many, and all are still as level as they can be."""
 
 
-def bands(limits: Limits, have: Ints, total: int) -> Bands:
+def balanced_targets(limits: BalanceBounds, have: Ints, total: int) -> ReplicaTargets:
     """Return the most level way to hold ``total`` replicas, nearest to what brokers have."""
     racks = limits.racks
     rack_count = len(limits.rack_low)
@@ -58,14 +58,14 @@ def bands(limits: Limits, have: Ints, total: int) -> Bands:
     for rack, in_rack in enumerate(rack_targets.tolist()):
         brokers = order[cuts[rack] : cuts[rack + 1]]
         target[brokers] = nearest(shares[brokers], have[brokers], in_rack)
-    return Bands(
+    return ReplicaTargets(
         target=target,
         low=np.minimum(np.floor(ideal + _NOTHING).astype(np.int64), target),
         high=np.maximum(np.ceil(ideal - _NOTHING).astype(np.int64), target),
     )
 
 
-def level(limits: Limits, total: int) -> Floats:
+def level(limits: BalanceBounds, total: int) -> Floats:
     """Return each broker's share of ``total``, not rounded."""
     rack_count = len(limits.rack_low)
 
@@ -84,7 +84,7 @@ def level(limits: Limits, total: int) -> Floats:
     return _filled(limits, of_racks(high))
 
 
-def _filled(limits: Limits, rack_totals: Floats) -> Floats:
+def _filled(limits: BalanceBounds, rack_totals: Floats) -> Floats:
     """Return the level shares of each rack's total, or as near to it as the limits allow."""
     racks, rack_count = limits.racks, len(rack_totals)
     low = np.zeros(rack_count)
@@ -98,11 +98,11 @@ def _filled(limits: Limits, rack_totals: Floats) -> Floats:
     # What bisection leaves open is so little that any broker within its limits may take it.
     free = (shares > limits.low) & (shares < limits.high)
     lack = rack_totals - np.bincount(racks, shares, minlength=rack_count)
-    takers = np.bincount(racks, free, minlength=rack_count)
-    return np.asarray(shares + np.where(free, lack[racks] / np.maximum(takers[racks], 1), 0.0))
+    receivers = np.bincount(racks, free, minlength=rack_count)
+    return np.asarray(shares + np.where(free, lack[racks] / np.maximum(receivers[racks], 1), 0.0))
 
 
-def _height_max(limits: Limits) -> float:
+def _height_max(limits: BalanceBounds) -> float:
     weights = limits.weights[limits.weights > 0]
     if not len(weights):
         return 1.0

@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ballast.planner.arrays import Floats, Ints, counted
-from ballast.planner.problem.limits import byte_limits, count_limits
-from ballast.planner.problem.problem import Task
-from ballast.planner.problem.replica_targets import Bands, bands, level
+from ballast.planner.arrays import Floats, Ints, count_by_index
+from ballast.planner.problem.balance_bounds import byte_bounds, count_bounds
+from ballast.planner.problem.problem import PlacementProblem
+from ballast.planner.problem.replica_targets import ReplicaTargets, balanced_targets, level
 
 _MAX_TURNS = 8
 """What is left to share gets less with every large replica, so that others are large beside it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Aims:
+class BalanceTargets:
     """What each broker is to end with."""
 
-    band: Bands
+    band: ReplicaTargets
     most: Ints
     """Replicas that a broker may have; what is beyond is worse than any unevenness."""
     origin: Ints
@@ -37,24 +37,26 @@ class Aims:
     """Of a cluster: a replica that is too large for what brokers lack in it stays where it is."""
 
 
-def aims_of(task: Task) -> Aims:
+def balance_targets(task: PlacementProblem) -> BalanceTargets:
     """Return what a cluster that is planned whole is to end with."""
     byte_target = None if task.sizes is None else _byte_target(task, task.sizes)
-    return Aims(
-        band=bands(count_limits(task), counted(task.rows, len(task.low)), int(task.factors.sum())),
+    return BalanceTargets(
+        band=balanced_targets(
+            count_bounds(task), count_by_index(task.rows, len(task.low)), int(task.factors.sum())
+        ),
         most=task.high,
         origin=np.zeros(len(task.low), np.int64),
         byte_target=byte_target,
     )
 
 
-def _byte_target(task: Task, sizes: Ints) -> Floats:
+def _byte_target(task: PlacementProblem, sizes: Ints) -> Floats:
     """Return the bytes that each broker is to end with."""
     total = int((sizes * task.factors).sum())
     largest = _largest(task, sizes)
-    limits = byte_limits(task, sizes)
+    limits = byte_bounds(task, sizes)
     target = level(limits, total)
-    shares = task.takers
+    shares = task.receivers
     for _ in range(_MAX_TURNS):
         stays = largest > target[shares].max(initial=0)
         if not (stays & shares).any():
@@ -65,7 +67,7 @@ def _byte_target(task: Task, sizes: Ints) -> Floats:
     return target
 
 
-def _largest(task: Task, sizes: Ints) -> Ints:
+def _largest(task: PlacementProblem, sizes: Ints) -> Ints:
     """Return the bytes of the largest replica that each broker has a place for."""
     largest = np.zeros(len(task.low), np.int64)
     for column in task.rows.T:

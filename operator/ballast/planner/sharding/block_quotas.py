@@ -11,18 +11,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ballast.planner.arrays import Floats, Ints, apportioned
+from ballast.planner.arrays import Floats, Ints, apportion
 from ballast.planner.errors import Infeasible
-from ballast.planner.integer_tables import apportioned_columns, balanced, dealt
+from ballast.planner.integer_tables import apportion_columns, balanced_table, distribute_slots
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.placement.log_dirs import LogDirAims, share_out_log_dirs
+from ballast.planner.placement.log_dirs import LogDirTargets, log_dir_targets
 from ballast.planner.placement.size_matching import TOLERANCE
-from ballast.planner.problem.limits import Scope, byte_ends, limits_of, rack_bounds
-from ballast.planner.problem.problem import Task
-from ballast.planner.problem.replica_targets import Bands, bands, level
-from ballast.planner.problem.strategies import ends_of, shape_of
-from ballast.planner.problem.targets import Aims
-from ballast.planner.sharding.block_summary import Survey, situation_of, total
+from ballast.planner.problem.balance_bounds import (
+    RackConstraints,
+    broker_byte_bounds,
+    rack_bounds,
+    with_rack_bounds,
+)
+from ballast.planner.problem.problem import PlacementProblem
+from ballast.planner.problem.replica_targets import ReplicaTargets, balanced_targets, level
+from ballast.planner.problem.strategies import replica_bounds, unbounded_problem
+from ballast.planner.problem.targets import BalanceTargets
+from ballast.planner.sharding.block_summary import BlockSummary, block_view, sum_summaries
 from ballast.planner.snapshot.blocks import without_partitions
 from ballast.planner.snapshot.columns import BrokerColumns
 
@@ -30,7 +35,7 @@ _NO_LIMIT = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Quota:
+class BlockQuota:
     """What one block is to bring about."""
 
     target: Ints
@@ -40,14 +45,14 @@ class Quota:
     max_replica_moves: int | None
     """What the block may move of what the plan may; None = as much as it likes."""
     max_bytes_to_move: int | None
-    log_dirs: LogDirAims | None = None
+    log_dirs: LogDirTargets | None = None
     """Where directories are levelled."""
 
     @property
-    def aims(self) -> Aims:
-        """Return them for `rearrange`."""
-        return Aims(
-            band=Bands(target=self.target, low=self.target, high=self.target),
+    def aims(self) -> BalanceTargets:
+        """Return them for `optimize`."""
+        return BalanceTargets(
+            band=ReplicaTargets(target=self.target, low=self.target, high=self.target),
             most=np.full(len(self.target), _NO_LIMIT, np.int64),
             origin=self.target,
             byte_target=self.byte_target,
@@ -68,9 +73,9 @@ class Quota:
         )
 
 
-def share_out_work(
-    brokers: BrokerColumns, options: PlanOptions, surveys: Sequence[Survey]
-) -> list[Quota]:
+def assign_quotas(
+    brokers: BrokerColumns, options: PlanOptions, surveys: Sequence[BlockSummary]
+) -> list[BlockQuota]:
     """Return the quota of each block. Raises `Infeasible` and `OptionsRejected`."""
     if options.strategy is Strategy.REBALANCE_LOG_DIRS:
         return _log_dir_quotas(brokers, options, surveys)
@@ -81,11 +86,11 @@ def share_out_work(
 
 
 def _log_dir_quotas(
-    brokers: BrokerColumns, options: PlanOptions, surveys: Sequence[Survey]
-) -> list[Quota]:
-    situation = situation_of(without_partitions(brokers), options)
+    brokers: BrokerColumns, options: PlanOptions, surveys: Sequence[BlockSummary]
+) -> list[BlockQuota]:
+    situation = block_view(without_partitions(brokers), options)
     loads = [one.log_dirs for one in surveys if one.log_dirs is not None]
-    aims = share_out_log_dirs(situation, loads)
+    aims = log_dir_targets(situation, loads)
     gives = np.array([float(np.maximum(own.excess, 0).sum()) for own in aims])
     nothing = np.zeros((len(surveys), 0), np.int64)
     quotas = _quotas(options, surveys, nothing, None, gives, gives)
@@ -94,29 +99,29 @@ def _log_dir_quotas(
 
 class _Sharing:
     def __init__(
-        self, brokers: BrokerColumns, options: PlanOptions, surveys: Sequence[Survey]
+        self, brokers: BrokerColumns, options: PlanOptions, surveys: Sequence[BlockSummary]
     ) -> None:
         self._options = options
         self._surveys = surveys
-        self._total = total(surveys)
+        self._total = sum_summaries(surveys)
         if self._total.lack is not None:
             raise Infeasible(*self._total.lack)
-        situation = situation_of(without_partitions(brokers), options)
-        self._task: Task = shape_of(situation)
-        self._scope = Scope.of(self._task)
+        situation = block_view(without_partitions(brokers), options)
+        self._task: PlacementProblem = unbounded_problem(situation)
+        self._scope = RackConstraints.of(self._task)
         tally = self._total.tally
-        low, high = ends_of(situation, tally)
-        self._limits = limits_of(self._scope, low, high, self._total.use)
-        self._band = bands(self._limits, tally.kept, self._total.use.total)
+        low, high = replica_bounds(situation, tally)
+        self._limits = with_rack_bounds(self._scope, low, high, self._total.use)
+        self._band = balanced_targets(self._limits, tally.kept, self._total.use.total)
 
-    def quotas(self) -> list[Quota]:
+    def quotas(self) -> list[BlockQuota]:
         """Return the quota of each block."""
         kept = self._total.tally.kept
         surplus = np.minimum(np.maximum(kept - self._band.target, 0), self._total.pickable)
-        gives = apportioned_columns(np.stack([one.pickable for one in self._surveys]), surplus)
-        movers = gives.sum(axis=1) + np.array([one.vacant for one in self._surveys])
+        gives = apportion_columns(np.stack([one.pickable for one in self._surveys]), surplus)
+        movers = gives.sum(axis=1) + np.array([one.unassigned for one in self._surveys])
         kept_by_block = np.stack([one.tally.kept for one in self._surveys])
-        want = np.where(self._task.takers, np.maximum(self._band.target - kept, 0), 0)
+        want = np.where(self._task.receivers, np.maximum(self._band.target - kept, 0), 0)
         gets = self._dealt(want, movers, kept_by_block - gives)
         targets = kept_by_block - gives + gets
         if not self._total.bytes_use.total:
@@ -136,51 +141,53 @@ class _Sharing:
         wanted = by_rack(want)
         lack = int(movers.sum() - wanted.sum())
         if lack > 0:
-            takers = np.bincount(racks[self._task.takers], minlength=count)
-            if takers.any():
-                wanted += apportioned(takers.astype(np.float64), lack)
+            receivers = np.bincount(racks[self._task.receivers], minlength=count)
+            if receivers.any():
+                wanted += apportion(receivers.astype(np.float64), lack)
         there = np.stack([by_rack(one) for one in staying])
-        if self._scope.has_groups:
+        if self._scope.is_binding:
             bounds = [rack_bounds(self._scope, one.use) for one in self._surveys]
             low = np.stack([bound[0] for bound in bounds]) - there
             high = np.stack([bound[1] for bound in bounds]) - there
         else:
             low, high = np.zeros_like(there), np.broadcast_to(movers[:, None], there.shape)
-        table = balanced(movers, wanted, low, high)
-        return dealt(want, racks, table)
+        table = balanced_table(movers, wanted, low, high)
+        return distribute_slots(want, racks, table)
 
     def _byte_targets(self) -> tuple[Floats, Floats]:
         """Return the bytes of each block that brokers are to end with, and what a block gives."""
         whole = self._total
         task, use = self._task, whole.bytes_use
-        ends = byte_ends(task.weights, task.takers, whole.kept_bytes, whole.pickable > 0, use.total)
-        target = level(limits_of(self._scope, *ends, use), use.total)
+        ends = broker_byte_bounds(
+            task.weights, task.receivers, whole.kept_bytes, whole.pickable > 0, use.total
+        )
+        target = level(with_rack_bounds(self._scope, *ends, use), use.total)
         excess = whole.kept_bytes - target
         gives = np.where(excess > 0, excess, 0.0)
         kept = np.stack([one.kept_bytes for one in self._surveys]).astype(np.float64)
         pickable = np.stack([one.pickable_bytes for one in self._surveys])
         gone = pickable * (gives / np.maximum(whole.pickable_bytes, 1))
         goes = np.where(excess > TOLERANCE * target, gone, 0.0).sum(axis=1)
-        moved = goes + np.array([one.vacant_bytes for one in self._surveys])
+        moved = goes + np.array([one.unassigned_bytes for one in self._surveys])
         comes = np.maximum(-excess, 0.0) * (moved / max(float(moved.sum()), 1.0))[:, None]
         return kept - gone + comes, goes
 
 
 def _quotas(
     options: PlanOptions,
-    surveys: Sequence[Survey],
+    surveys: Sequence[BlockSummary],
     targets: Ints,
     byte_targets: Floats | None,
     gives: Ints | Floats,
     gone: Floats | None = None,
-) -> list[Quota]:
-    forced = np.array([one.vacant for one in surveys])
-    forced_bytes = np.array([one.vacant_bytes for one in surveys])
+) -> list[BlockQuota]:
+    forced = np.array([one.unassigned for one in surveys])
+    forced_bytes = np.array([one.unassigned_bytes for one in surveys])
     rest = np.zeros(len(surveys)) if gone is None else gone
     moves = _budgets(options.max_replica_moves, forced, gives.astype(np.float64))
     sizes = _budgets(options.max_bytes_to_move, forced_bytes, rest)
     return [
-        Quota(
+        BlockQuota(
             target=target,
             byte_target=None if byte_targets is None else byte_targets[number],
             max_replica_moves=moves[number],
@@ -203,4 +210,4 @@ def _budgets(limit: int | None, first: Ints, then: Floats) -> list[int] | list[N
 def _parts(weights: Floats, limit: int) -> list[int]:
     if not weights.any():
         weights = np.ones_like(weights)
-    return [int(part) for part in apportioned(weights, limit)]
+    return [int(part) for part in apportion(weights, limit)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ballast.planner.arrays import Floats, Ints
-from ballast.planner.sharding.block_quotas import Quota
+from ballast.planner.sharding.block_quotas import BlockQuota
 
 UNEVEN_MAX = 0.1
 """A broker is left as it is that holds no more than this above its share …"""
@@ -31,9 +31,9 @@ class PlacedBytes:
     """What has to be copied for it."""
 
 
-def share_out_excess(
-    quotas: Sequence[Quota], placed: Sequence[PlacedBytes | None]
-) -> list[Quota] | None:
+def redistribute_excess_bytes(
+    quotas: Sequence[BlockQuota], placed: Sequence[PlacedBytes | None]
+) -> list[BlockQuota] | None:
     """Return what each block is to bring about in another turn; None = nobody holds far too much.
 
     ``placed`` is what came of ``quotas``; None where nothing is to be changed any more.

@@ -17,7 +17,7 @@ MAX_BLOCKS = 64
 """What is held of each block while the shares are found has a bound, whatever the cluster."""
 
 
-def cut_topics(lengths: Ints, partitions_per_block: int = PARTITIONS_PER_BLOCK) -> Ints:
+def block_boundaries(lengths: Ints, partitions_per_block: int = PARTITIONS_PER_BLOCK) -> Ints:
     """Return the topic that each block begins with, and the number of topics at the end.
 
     ``lengths`` are the numbers of partitions of the topics, in the order of their names. A topic is
@@ -35,7 +35,7 @@ def cut_topics(lengths: Ints, partitions_per_block: int = PARTITIONS_PER_BLOCK) 
     return np.unique(np.concatenate([[0], cuts, [len(lengths)]])).astype(np.int64)
 
 
-def block_of(columns: ClusterColumns, first: int, last: int) -> ClusterColumns:
+def extract_block(columns: ClusterColumns, first: int, last: int) -> ClusterColumns:
     """Return the block with the topics from ``first`` to before ``last``."""
     begin, end = int(columns.topic_starts[first]), int(columns.topic_starts[last])
     replicas = columns.replicas[begin:end]

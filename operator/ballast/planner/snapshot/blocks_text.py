@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from ballast.planner.errors import SnapshotRejected
-from ballast.planner.snapshot.blocks import PARTITIONS_PER_BLOCK, cut_topics
+from ballast.planner.snapshot.blocks import PARTITIONS_PER_BLOCK, block_boundaries
 from ballast.planner.snapshot.columns import ClusterColumns
 from ballast.planner.snapshot.entries import BrokerEntry
 from ballast.planner.snapshot.lines import collect, open_snapshot, skim
@@ -50,16 +50,16 @@ def cut_snapshot(read: Reading, partitions_per_block: int = PARTITIONS_PER_BLOCK
         lengths[topic] = length
     topics = sorted(lengths)
     in_order = np.fromiter((lengths[topic] for topic in topics), np.int64, len(topics))
-    cuts = cut_topics(in_order, partitions_per_block).tolist()
+    cuts = block_boundaries(in_order, partitions_per_block).tolist()
     del lengths, in_order
-    block_of = {
+    extract_block = {
         topic: block
         for block, (first, last) in enumerate(pairwise(cuts))
         for topic in topics[first:last]
     }
     count = max(1, len(cuts) - 1)
     return SnapshotBlocks(
-        brokers=tuple(brokers), count=count, pieces=_pieces(read, block_of, count)
+        brokers=tuple(brokers), count=count, pieces=_pieces(read, extract_block, count)
     )
 
 
@@ -76,13 +76,15 @@ def block_topics(text: bytes) -> list[tuple[str, int]]:
     return sorted(skim(line, number) for number, line in _numbered(_lines(text)))
 
 
-def strangers(brokers: Sequence[BrokerEntry], block: ClusterColumns) -> list[int]:
+def unknown_brokers(brokers: Sequence[BrokerEntry], block: ClusterColumns) -> list[int]:
     """Return the ids of brokers that the block names and the snapshot does not know."""
     known = np.fromiter((broker.id for broker in brokers), np.int64, len(brokers))
     return [int(broker_id) for broker_id in np.setdiff1d(block.brokers.ids, known)]
 
 
-def with_strangers(brokers: Sequence[BrokerEntry], ids: Iterable[int]) -> tuple[BrokerEntry, ...]:
+def with_unknown_brokers(
+    brokers: Sequence[BrokerEntry], ids: Iterable[int]
+) -> tuple[BrokerEntry, ...]:
     """Return the brokers, and those that are not there: they get nothing, and hold nothing up."""
     capacity = 0 if any(broker.capacity_bytes is not None for broker in brokers) else None
     return (
@@ -94,14 +96,16 @@ def with_strangers(brokers: Sequence[BrokerEntry], ids: Iterable[int]) -> tuple[
     )
 
 
-def _pieces(read: Reading, block_of: dict[str, int], blocks: int) -> Iterator[tuple[int, bytes]]:
+def _pieces(
+    read: Reading, extract_block: dict[str, int], blocks: int
+) -> Iterator[tuple[int, bytes]]:
     packers = [
         zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW_BITS, _MEMORY_LEVEL) for _ in range(blocks)
     ]
     _, lines = open_snapshot(read())
     for number, line in enumerate(lines, start=2):
         topic, _ = skim(line, number)
-        block = block_of.get(topic)
+        block = extract_block.get(topic)
         if block is None:
             raise SnapshotRejected(f"line {number}: the snapshot is not what it was a moment ago")
         if piece := packers[block].compress(b"%d %b\n" % (number, line)):

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ballast.model.ids import TopicPartition
-from ballast.planner.arrays import Bools, Ints, Shorts, counted, row_any, row_counts
+from ballast.planner.arrays import Bools, Ints, Shorts, count_by_index, row_any, row_counts
 
 NOWHERE = -1
 """Fills the rows of `ClusterColumns.replicas`."""
@@ -88,7 +88,7 @@ class ClusterColumns:
     @cached_property
     def replica_counts(self) -> Ints:
         """How many replicas each broker holds."""
-        return counted(self.replicas, self.brokers.count)
+        return count_by_index(self.replicas, self.brokers.count)
 
     def partition(self, row: int) -> TopicPartition:
         """Return the name of the partition in a row."""
@@ -101,13 +101,13 @@ def ids_of(ids: Ints, row: Shorts) -> tuple[int, ...]:
     return tuple(ids[row[row >= 0]].tolist())
 
 
-def differs(replicas: Shorts, targets: Shorts) -> Bools:
+def changed_rows(replicas: Shorts, targets: Shorts) -> Bools:
     """Return which rows are not the same; the two may have different widths."""
     width = max(replicas.shape[1], targets.shape[1])
-    return row_any(widened(replicas, width) != widened(targets, width))
+    return row_any(pad_to_width(replicas, width) != pad_to_width(targets, width))
 
 
-def widened(replicas: Shorts, width: int) -> Shorts:
+def pad_to_width(replicas: Shorts, width: int) -> Shorts:
     """Return the rows with at least so many columns."""
     lack = width - replicas.shape[1]
     if lack <= 0:

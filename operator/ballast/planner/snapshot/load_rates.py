@@ -77,9 +77,9 @@ def _growth(samples: Samples, partitions: int, ahead_ms: int) -> Floats:
     """Return by how much each rate grows until so long after the partition's last sample."""
     lasts = np.zeros(partitions, np.int64)
     np.maximum.at(lasts, samples.groups, samples.ends_ms)
-    firsts = lasts.copy()
-    np.minimum.at(firsts, samples.groups, samples.starts_ms)
-    spans = lasts - firsts
+    first_occurrences = lasts.copy()
+    np.minimum.at(first_occurrences, samples.groups, samples.starts_ms)
+    spans = lasts - first_occurrences
     pairs_of_days = spans - spans % (2 * DAY_MS)
     spans = np.where(pairs_of_days > 0, pairs_of_days, spans)
     moments = samples.ends_ms - 1

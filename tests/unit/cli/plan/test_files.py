@@ -16,7 +16,7 @@ from ballast.planner.snapshot.entries import BrokerEntry, TopicEntry
 from ballast.planner.snapshot.lines import write_snapshot
 from ballast.reassign.errors import PlanRejected
 from ballast.reassign.plan.planned_lines import planned_lines
-from tests.unit.planner.made import ids, unracked
+from tests.unit.planner.builders import ids, unracked
 
 CLUSTER = unracked(3, [[0, 1], [1, 2]])
 

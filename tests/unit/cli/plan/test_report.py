@@ -12,7 +12,7 @@ from ballast.planner.explain.explain import Explanation, explain
 from ballast.planner.explain.target import Change
 from ballast.planner.snapshot.columns import ClusterColumns
 from tests.unit.commands.plans_in_files import snapshot_and_plan
-from tests.unit.planner.made import made
+from tests.unit.planner.builders import made
 
 
 def explained(folder: Path, **more: int) -> tuple[ClusterColumns, Explanation]:

@@ -19,7 +19,7 @@ from ballast.model.load_features import LoadFeatures
 from ballast.net.admin.load_rates import LoadWindow
 from tests.fakes.cluster_admin import FakeAdmin, FakeCluster
 from tests.fakes.load_samples import made_sample
-from tests.unit.planner.made import ids
+from tests.unit.planner.builders import ids
 
 
 def cluster() -> FakeCluster:

@@ -9,8 +9,8 @@ from ballast.planner.explain.applying import applied
 from ballast.planner.explain.target import Change, Target, changes
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.plan import plan_targets
-from ballast.planner.snapshot.columns import ClusterColumns, widened
-from tests.unit.planner.made import clusters, ids, made
+from ballast.planner.snapshot.columns import ClusterColumns, pad_to_width
+from tests.unit.planner.builders import clusters, ids, made
 
 CLUSTER = made(dict.fromkeys(range(3)), {"s": [], "t": [[0, 1], [2]]})
 
@@ -68,6 +68,6 @@ def test_a_plan_leads_to_its_target_and_its_inverse_back(
     inverse = [replace(one, origins=one.targets, targets=one.origins) for one in plan]
     width = cluster.replicas.shape[1]
     assert (
-        widened(applied(there, inverse).replicas, width)[:, :width].tolist()
+        pad_to_width(applied(there, inverse).replicas, width)[:, :width].tolist()
         == cluster.replicas.tolist()
     )

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ballast.planner.explain.explain import explain
-from tests.unit.planner.made import made
+from tests.unit.planner.builders import made
 
 RACKS: dict[int, str | None] = {0: "a", 1: "a", 2: "b", 3: "b"}
 CLUSTER = made(RACKS, {"t": [[0, 1], [0, 2], [1, 2]]}, sizes={"t": [10, 20, 30]})

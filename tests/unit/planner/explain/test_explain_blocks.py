@@ -1,10 +1,10 @@
 from ballast.planner.explain.explain import explain
-from ballast.planner.explain.explain_blocks import whole_explanation
+from ballast.planner.explain.explain_blocks import merge_explanations
 from ballast.planner.explain.explanation_document import explanation_document
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.plan import plan_targets
-from ballast.planner.snapshot.blocks import block_of
-from tests.unit.planner.made import level_cluster
+from ballast.planner.snapshot.blocks import extract_block
+from tests.unit.planner.builders import level_cluster
 
 
 def test_blocks_come_to_what_the_whole_comes_to() -> None:
@@ -12,14 +12,14 @@ def test_blocks_come_to_what_the_whole_comes_to() -> None:
     rows = plan_targets(cluster, PlanOptions(strategy=Strategy.REBALANCE))
     blocks = [
         explain(
-            block_of(cluster, first, first + 2),
+            extract_block(cluster, first, first + 2),
             rows[cluster.topic_starts[first] : cluster.topic_starts[first + 2]],
         )
         for first in (0, 2, 4)
     ]
     whole = explain(cluster, rows)
     expected = explanation_document(cluster.brokers, whole)
-    found = whole_explanation(blocks)
+    found = merge_explanations(blocks)
     assert explanation_document(cluster.brokers, found) == expected
     assert found.flows.matrix is not None
     assert whole.flows.matrix is not None

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from ballast.planner.explain.explain import explain
-from ballast.planner.explain.explain_blocks import whole_explanation
+from ballast.planner.explain.explain_blocks import merge_explanations
 from ballast.planner.explain.explain_log_dirs import whole_log_dir_moves
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.plan import plan_targets
-from tests.unit.planner.made_log_dirs import one_broker, skewed
+from tests.unit.planner.log_dir_builders import one_broker, skewed
 
 
 def test_what_is_copied_inside_of_brokers() -> None:
@@ -26,7 +26,7 @@ def test_explanations_of_blocks_add_up() -> None:
     cluster = skewed(300, 4, 3)
     table = plan_targets(cluster, PlanOptions(strategy=Strategy.REBALANCE_LOG_DIRS))
     once = explain(cluster, cluster.replicas, log_dirs=table)
-    twice = whole_explanation([once, once]).log_dirs
+    twice = merge_explanations([once, once]).log_dirs
     assert once.log_dirs is not None
     assert twice is not None
     assert twice.replicas == 2 * once.log_dirs.replicas

@@ -6,8 +6,8 @@ from ballast.planner.explain.explain import explain
 from ballast.planner.explain.explanation_document import explanation_document, infeasible_document
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.plan import plan_targets
-from tests.unit.planner.made import made
-from tests.unit.planner.made_log_dirs import one_broker
+from tests.unit.planner.builders import made
+from tests.unit.planner.log_dir_builders import one_broker
 
 CLUSTER = made({4: "a", 5: "b"}, {"t": [[4], [4]]}, sizes={"t": [10, 30]})
 ROWS = np.array([[0], [1]], np.int32)

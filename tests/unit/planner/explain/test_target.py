@@ -4,16 +4,16 @@ from ballast.planner.errors import PlanStale
 from ballast.planner.explain.applying import applied
 from ballast.planner.explain.target import Change, Target, changes
 from ballast.planner.options import Strategy
-from ballast.planner.snapshot.columns import ClusterColumns, widened
-from tests.unit.planner.made import made
-from tests.unit.planner.made_log_dirs import on_disks
+from ballast.planner.snapshot.columns import ClusterColumns, pad_to_width
+from tests.unit.planner.builders import made
+from tests.unit.planner.log_dir_builders import on_disks
 
 CLUSTER = made({10: "b", 20: "a", 30: "a"}, {"u": [[30, 10]], "t": [[20], [10, 20], [30, 20]]})
 DISKS = on_disks({1: ("/a", "/b"), 2: ("/a", "/b")}, {"t": [[(1, "/a"), (2, "/b")], [(2, "/b")]]})
 
 
 def test_what_moves_comes_by_topic_in_pieces() -> None:
-    targets = widened(CLUSTER.replicas, 3).copy()
+    targets = pad_to_width(CLUSTER.replicas, 3).copy()
     targets[0, 0] = 2
     targets[1, 2] = 2
     targets[3] = [0, 2, -1]

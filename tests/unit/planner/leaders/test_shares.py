@@ -1,19 +1,25 @@
 import numpy as np
 
-from ballast.planner.leaders.shares import Led, leader_bands, leading_of, led_by, share_out_leaders
+from ballast.planner.leaders.shares import (
+    LeaderCounts,
+    block_leader_targets,
+    count_leaders,
+    leader_problem,
+    leader_targets,
+)
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.problem.cluster_view import Situation
-from tests.unit.planner.made import made
+from ballast.planner.problem.cluster_view import ClusterView
+from tests.unit.planner.builders import made
 
 CLUSTER = made(dict.fromkeys(range(3)), {"t": [[0, 1], [0, 2], [0, 1]]})
 
 
-def situation(strategy: Strategy, *brokers: int) -> Situation:
-    return Situation(CLUSTER, PlanOptions(strategy=strategy, broker_ids=brokers))
+def situation(strategy: Strategy, *brokers: int) -> ClusterView:
+    return ClusterView(CLUSTER, PlanOptions(strategy=strategy, broker_ids=brokers))
 
 
 def test_who_leads_and_who_might() -> None:
-    found = led_by(situation(Strategy.REBALANCE), CLUSTER.replicas)
+    found = count_leaders(situation(Strategy.REBALANCE), CLUSTER.replicas)
     assert found.led.tolist() == found.open.tolist() == [3, 0, 0]
     assert found.shared.tolist() == [3, 2, 1]
 
@@ -21,25 +27,25 @@ def test_who_leads_and_who_might() -> None:
 def test_where_brokers_are_added_only_what_moves_may_change() -> None:
     rows = np.array([[0, 1], [0, 2], [2, 1]], np.int32)
     asked = situation(Strategy.ADD_BROKERS, 2)
-    assert leading_of(asked, rows).changeable.tolist() == [False, False, True]
-    assert led_by(asked, rows).open.tolist() == [0, 0, 1]
+    assert leader_problem(asked, rows).changeable.tolist() == [False, False, True]
+    assert count_leaders(asked, rows).open.tolist() == [0, 0, 1]
 
 
 def test_where_brokers_leave_a_leader_that_stays_stays() -> None:
     rows = np.array([[1, 0], [0, 2], [0, 1]], np.int32)
-    found = leading_of(situation(Strategy.REMOVE_BROKERS, 0), rows)
+    found = leader_problem(situation(Strategy.REMOVE_BROKERS, 0), rows)
     assert found.changeable.tolist() == [True, False, False]
 
 
 def test_all_lead_alike() -> None:
     asked = situation(Strategy.REBALANCE)
-    band = leader_bands(asked, led_by(asked, CLUSTER.replicas))
+    band = leader_targets(asked, count_leaders(asked, CLUSTER.replicas))
     assert band.target.tolist() == [1, 1, 1]
 
 
 def test_shares_of_blocks_add_up() -> None:
     led = [
-        Led(
+        LeaderCounts(
             partitions=6,
             led=np.array(led),
             open=np.array(led),
@@ -47,7 +53,7 @@ def test_shares_of_blocks_add_up() -> None:
         )
         for led in ([6, 0, 0], [3, 3, 0])
     ]
-    shares = share_out_leaders(situation(Strategy.REBALANCE), led)
+    shares = block_leader_targets(situation(Strategy.REBALANCE), led)
     targets = np.stack([share.target for share in shares])
     assert targets.sum(axis=0).tolist() == [4, 4, 4]
     assert targets.sum(axis=1).tolist() == [6, 6]

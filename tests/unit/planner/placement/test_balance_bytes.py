@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ballast.planner.arrays import Ints, Shorts, counted
+from ballast.planner.arrays import Ints, Shorts, count_by_index
 from ballast.planner.explain.explain import explain
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.placement.balance_bytes import level_bytes
+from ballast.planner.placement.balance_bytes import balance_bytes
 from ballast.planner.plan import plan_targets
-from ballast.planner.problem.cluster_view import Situation
-from ballast.planner.problem.limits import bytes_of
-from ballast.planner.problem.strategies import task_of
-from ballast.planner.problem.targets import aims_of
+from ballast.planner.problem.balance_bounds import bytes_of
+from ballast.planner.problem.cluster_view import ClusterView
+from ballast.planner.problem.strategies import placement_problem
+from ballast.planner.problem.targets import balance_targets
 from ballast.planner.snapshot.columns import ClusterColumns
-from tests.unit.planner.made import against_the_rules, made, skewed_cluster
+from tests.unit.planner.builders import against_the_rules, made, skewed_cluster
 
 HOT, COLD = 1000, 100
 
@@ -66,9 +66,9 @@ def test_a_hot_topic_is_moved_apart(shape: tuple[int, int, int, int], racks: int
     rows, held = rebalanced(cluster)
     brokers, _, partitions, factor = shape
     assert held.max() <= 1.02 * held.mean()
-    of_hot = counted(rows[:partitions], brokers)
+    of_hot = count_by_index(rows[:partitions], brokers)
     assert np.ptp(of_hot) <= 1
-    assert np.ptp(counted(rows, brokers)) <= 1
+    assert np.ptp(count_by_index(rows, brokers)) <= 1
     found = explain(cluster, rows)
     assert found.rack_violations[1] == 0
     assert of_hot.sum() == partitions * factor
@@ -78,15 +78,15 @@ def test_more_than_can_be_changed_one_by_one_is_chosen_in_turns() -> None:
     """4,500 large replicas lie on three brokers, and only one of a partition goes in a turn."""
     rows, held = rebalanced(hot_cluster(30, 5, 1500, 3, 3))
     assert held.max() <= 1.02 * held.mean()
-    assert np.ptp(counted(rows, 30)) <= 1
-    assert np.ptp(counted(rows[:1500], 30)) <= 0.05 * 1500 * 3 / 30
+    assert np.ptp(count_by_index(rows, 30)) <= 1
+    assert np.ptp(count_by_index(rows[:1500], 30)) <= 0.05 * 1500 * 3 / 30
 
 
 def test_what_no_plan_can_level_is_left_as_level_as_it_can_be() -> None:
     """Of 4 hot and 16 cold replicas one of three brokers gets 2 and 4: 6 is the fewest it may."""
     cluster = hot_cluster(3, 5, 4, 1)
     rows, held = rebalanced(cluster)
-    assert sorted(counted(rows[:4], 3).tolist()) == [1, 1, 2]
+    assert sorted(count_by_index(rows[:4], 3).tolist()) == [1, 1, 2]
     assert sorted(held.tolist()) == [HOT + 6 * COLD, HOT + 6 * COLD, 2 * HOT + 4 * COLD]
 
 
@@ -94,7 +94,7 @@ def test_numbers_stay_within_one_though_bytes_would_have_it_otherwise() -> None:
     rows = {"large": [[0]], "small": [[1], [2], [1], [2], [0], [0]]}
     cluster = made(dict.fromkeys(range(3)), rows, sizes={"large": [600], "small": [100] * 6})
     found, _ = rebalanced(cluster)
-    assert np.ptp(counted(found, 3)) <= 1
+    assert np.ptp(count_by_index(found, 3)) <= 1
 
 
 def test_nothing_is_copied_that_is_not_worth_it() -> None:
@@ -117,7 +117,7 @@ def test_a_broker_that_lacks_bytes_and_has_its_number_gets_none_without_giving_o
     rows = [[0], [1], [3], [1], [1], [0], [0]]
     sizes = [10, 10, 10, 10, 50, 50, 10]
     found, _ = rebalanced(made(dict.fromkeys(range(4)), {"a": rows}, sizes={"a": sizes}))
-    assert np.ptp(counted(found, 4)) <= 1
+    assert np.ptp(count_by_index(found, 4)) <= 1
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -139,7 +139,7 @@ def test_small_clusters_become_level_for_next_to_nothing(
     share = held.mean()
     assert 0.94 * share <= held.min()
     assert held.max() <= 1.0201 * share
-    assert np.ptp(counted(rows, brokers)) <= 1
+    assert np.ptp(count_by_index(rows, brokers)) <= 1
 
 
 @pytest.mark.parametrize("seed", [1, 6, 11])
@@ -160,7 +160,7 @@ def test_a_broker_gets_what_it_lacks_though_nobody_has_too_much() -> None:
     sizes = [100] * 60 * 20 + [10] * 20
     cluster = made(dict.fromkeys(range(61)), {"a": rows}, sizes={"a": sizes})
     found, held = rebalanced(cluster)
-    assert np.ptp(counted(found, 61)) == 0
+    assert np.ptp(count_by_index(found, 61)) == 0
     assert held.min() >= 0.94 * held.mean()
     assert held.max() <= 1.02 * held.mean()
 
@@ -177,9 +177,9 @@ def test_a_broker_gives_within_its_rack_though_those_in_the_other_lack_more() ->
         rows.append([2 * mine, 2 * other + 1])
         sizes.append(100 if mine == 0 else 5 if other < 15 else 15)
     cluster = made(racks, {"a": rows}, sizes={"a": sizes})
-    task = task_of(Situation(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
+    task = placement_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
     found = task.rows.copy()
-    level_bytes(task, found, aims_of(task))
+    balance_bytes(task, found, balance_targets(task))
     of_rack = bytes_of(found, np.array(sizes), 60)[::2]
     assert of_rack.max() <= 1.02 * of_rack.mean()
 
@@ -198,14 +198,14 @@ def test_only_who_may_gets_something_and_numbers_and_rules_hold(
     sizes = [chance.randrange(1, 1000) for _ in before]
     cluster = made(racks, {"t": before}, sizes={"t": sizes})
     options = PlanOptions(strategy=Strategy.ADD_BROKERS, broker_ids=tuple(added))
-    task = task_of(Situation(cluster, options))
+    task = placement_problem(ClusterView(cluster, options))
     rows: Shorts = np.array(before, np.int32)
-    aims, broken = aims_of(task), against_the_rules(cluster, rows)
-    held = counted(rows, 6)
-    level_bytes(task, rows, aims)
+    aims, broken = balance_targets(task), against_the_rules(cluster, rows)
+    held = count_by_index(rows, 6)
+    balance_bytes(task, rows, aims)
     new = rows[(rows[:, :, None] != np.array(before)[:, None, :]).all(axis=2)]
     assert added.issuperset(new.tolist())
-    after = counted(rows, 6)
+    after = count_by_index(rows, 6)
     assert (after <= np.maximum(held, aims.band.high)).all()
     assert (after >= np.minimum(held, aims.band.low)).all()
     assert against_the_rules(cluster, rows) <= broken

@@ -4,11 +4,11 @@ import numpy as np
 
 from ballast.planner.arrays import Shorts
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.placement.byte_loads import ByteLevels
-from ballast.planner.problem.cluster_view import Situation
-from ballast.planner.problem.problem import Task
-from ballast.planner.problem.strategies import task_of
-from tests.unit.planner.made import made
+from ballast.planner.placement.byte_loads import ByteLoads
+from ballast.planner.problem.cluster_view import ClusterView
+from ballast.planner.problem.problem import PlacementProblem
+from ballast.planner.problem.strategies import placement_problem
+from tests.unit.planner.builders import made
 
 RACKS: dict[int, str | None] = {0: "a", 1: "a", 2: "b", 3: "b"}
 ROWS = [[0, 2], [1, 3], [0, 3]]
@@ -16,13 +16,15 @@ SIZES = [50, 20, 7]
 TARGET = np.array([40.0, 30.0, 40.0, 44.0])
 
 
-def levels(exclude: tuple[str, ...] = ()) -> tuple[Task, Shorts, ByteLevels]:
+def levels(exclude: tuple[str, ...] = ()) -> tuple[PlacementProblem, Shorts, ByteLoads]:
     """Return those of a cluster of two racks: a task, its rows, and what is known of them."""
     cluster = made(RACKS, {"t": ROWS[:2], "u": ROWS[2:]}, sizes={"t": SIZES[:2], "u": SIZES[2:]})
-    task = task_of(Situation(cluster, PlanOptions(strategy=Strategy.REBALANCE, exclude=exclude)))
+    task = placement_problem(
+        ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE, exclude=exclude))
+    )
     assert task.sizes is not None
     rows = task.rows.copy()
-    return task, rows, ByteLevels(task, rows, task.sizes, TARGET)
+    return task, rows, ByteLoads(task, rows, task.sizes, TARGET)
 
 
 def test_what_brokers_hold_above_their_share() -> None:

@@ -5,15 +5,15 @@ import pytest
 from ballast.planner.arrays import Shorts
 from ballast.planner.errors import Infeasible
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.placement.kafka_default import stock_targets
-from ballast.planner.problem.cluster_view import Situation
+from ballast.planner.placement.kafka_default import kafka_default_targets
+from ballast.planner.problem.cluster_view import ClusterView
 from ballast.planner.snapshot.columns import ClusterColumns
-from tests.unit.planner.made import against_the_rules, ids, made
+from tests.unit.planner.builders import against_the_rules, ids, made
 
 
 def stock(cluster: ClusterColumns, **more: Any) -> Shorts:
     options = PlanOptions(strategy=Strategy.STOCK, **more)
-    return stock_targets(Situation(cluster, options))
+    return kafka_default_targets(ClusterView(cluster, options))
 
 
 def test_as_kafka_deals() -> None:

@@ -11,8 +11,8 @@ from ballast.planner.explain.explain_log_dirs import LogDirMoves
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.plan import plan_targets
 from ballast.planner.snapshot.columns import ClusterColumns
-from tests.unit.planner.made import unracked
-from tests.unit.planner.made_log_dirs import held, on_disks, one_broker, skewed
+from tests.unit.planner.builders import unracked
+from tests.unit.planner.log_dir_builders import held, on_disks, one_broker, skewed
 
 
 def options(**more: Any) -> PlanOptions:

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ballast.planner.placement.min_cost_flow import Network
+from ballast.planner.placement.min_cost_flow import FlowNetwork
 
 
 def test_flow_goes_the_cheaper_way() -> None:
-    network = Network()
+    network = FlowNetwork()
     dear = network.arc(0, 1, capacity=2, flow=2, cost=5)
     cheap = network.arc(0, 1, capacity=1, flow=0, cost=3)
     residual = network.frozen()
@@ -18,7 +18,7 @@ def test_flow_goes_the_cheaper_way() -> None:
 
 
 def test_a_long_way_round_is_found() -> None:
-    network = Network()
+    network = FlowNetwork()
     arcs = [
         network.arc(i, (i + 1) % 9, capacity=1, flow=0, cost=-1 if i == 4 else 0) for i in range(9)
     ]
@@ -27,7 +27,7 @@ def test_a_long_way_round_is_found() -> None:
 
 
 def test_a_cycle_that_costs_nothing_is_left() -> None:
-    network = Network()
+    network = FlowNetwork()
     network.arc(0, 1, capacity=1, flow=0, cost=2)
     network.arc(1, 0, capacity=1, flow=0, cost=-2)
     assert network.frozen().negative_cycle() == []
@@ -35,7 +35,7 @@ def test_a_cycle_that_costs_nothing_is_left() -> None:
 
 @pytest.mark.parametrize("flow", [0, 1])
 def test_room_and_its_twin(flow: int) -> None:
-    network = Network()
+    network = FlowNetwork()
     arc = network.arc(0, 1, capacity=1, flow=flow, cost=1)
     residual = network.frozen()
     assert residual.flow(arc) == flow
@@ -45,7 +45,7 @@ def test_room_and_its_twin(flow: int) -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(-3, 3)), max_size=8))
 def test_no_circulation_costs_less(arcs: list[tuple[int, int, int]]) -> None:
     """All that can flow in a network of unit arcs is tried."""
-    network = Network()
+    network = FlowNetwork()
     numbers = [network.arc(a, b, capacity=1, flow=0, cost=cost) for a, b, cost in arcs]
     residual = network.frozen()
     while cycle := residual.negative_cycle():

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ballast.planner.placement.rack_apportionment import transport
+from ballast.planner.placement.rack_apportionment import apportion_to_racks
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from ballast.planner.placement.rack_apportionment import transport
 def test_transport(
     supply: list[int], is_open: list[list[int]], wanted: list[int], expected: list[list[int]]
 ) -> None:
-    found = transport(np.array(supply), np.array(is_open, np.bool_), np.array(wanted), 1.0)
+    found = apportion_to_racks(np.array(supply), np.array(is_open, np.bool_), np.array(wanted), 1.0)
     assert found.tolist() == expected
 
 
@@ -59,7 +59,7 @@ def test_as_many_as_can_go_where_they_are_wanted(data: st.DataObject) -> None:
     wanted = data.draw(st.lists(st.integers(0, 9), min_size=racks, max_size=racks))
     lines = st.lists(st.booleans(), min_size=racks, max_size=racks).filter(any)
     is_open = data.draw(st.lists(lines, min_size=rows, max_size=rows))
-    sent = transport(np.array(supply), np.array(is_open), np.array(wanted), 1.0)
+    sent = apportion_to_racks(np.array(supply), np.array(is_open), np.array(wanted), 1.0)
     assert sent.sum(axis=1).tolist() == supply
     assert not sent[~np.array(is_open)].any()
     assert np.minimum(sent.sum(axis=0), wanted).sum() == most(supply, is_open, wanted)

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ballast.planner.arrays import Ints, Shorts, counted
+from ballast.planner.arrays import Ints, Shorts, count_by_index
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.placement.remove_detours import shorten
-from ballast.planner.problem.cluster_view import Situation
-from ballast.planner.problem.limits import bytes_of
-from ballast.planner.problem.strategies import task_of
-from ballast.planner.problem.targets import Aims, aims_of
-from tests.unit.planner.made import against_the_rules, made
+from ballast.planner.placement.remove_detours import remove_detours
+from ballast.planner.problem.balance_bounds import bytes_of
+from ballast.planner.problem.cluster_view import ClusterView
+from ballast.planner.problem.strategies import placement_problem
+from ballast.planner.problem.targets import BalanceTargets, balance_targets
+from tests.unit.planner.builders import against_the_rules, made
 
 Rows = Sequence[Sequence[int]]
 
@@ -29,9 +29,9 @@ def shortened(
     """Return what becomes of a plan for one topic; the brokers are 0 … in service."""
     brokers = racks or dict.fromkeys(range(1 + max(max(row) for row in [*before, *after])))
     cluster = made(brokers, {"t": before}, sizes={"t": sizes})
-    task = task_of(Situation(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
+    task = placement_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
     rows: Shorts = np.array(after, np.int32)
-    shorten(task, rows, aims_of(task))
+    remove_detours(task, rows, balance_targets(task))
     return [[int(broker) for broker in row] for row in rows]
 
 
@@ -117,9 +117,9 @@ def test_rules_about_racks_hold() -> None:
 
 def test_without_sizes_nothing_is_done() -> None:
     cluster = made(dict.fromkeys(range(3)), {"t": [[0], [2], [2], [1]]})
-    task = task_of(Situation(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
+    task = placement_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
     rows: Shorts = np.array([[1], [0], [2], [1]], np.int32)
-    shorten(task, rows, aims_of(task))
+    remove_detours(task, rows, balance_targets(task))
     assert rows.tolist() == [[1], [0], [2], [1]]
 
 
@@ -135,13 +135,13 @@ def test_numbers_and_rules_hold_and_less_is_copied(
     sizes = [chance.randrange(1, 100) for _ in before]
     racks = {broker: f"r{broker % 3}" if has_racks else None for broker in range(6)}
     cluster = made(racks, {"t": before}, sizes={"t": sizes})
-    task = task_of(Situation(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
+    task = placement_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
     rows: Shorts = np.array([chance.sample(range(6), 2) for _ in before], np.int32)
-    held, copied = counted(rows, 6), _copied(task.origins, rows, sizes)
-    broken, aims = against_the_rules(cluster, rows), aims_of(task)
+    held, copied = count_by_index(rows, 6), _copied(task.origins, rows, sizes)
+    broken, aims = against_the_rules(cluster, rows), balance_targets(task)
     levels = bytes_of(rows, np.array(sizes), 6)
-    shorten(task, rows, aims)
-    assert counted(rows, 6).tolist() == held.tolist()
+    remove_detours(task, rows, aims)
+    assert count_by_index(rows, 6).tolist() == held.tolist()
     assert _copied(task.origins, rows, sizes) <= copied
     assert against_the_rules(cluster, rows) <= broken
     _assert_no_fuller(aims, levels, bytes_of(rows, np.array(sizes), 6))
@@ -152,7 +152,7 @@ def _copied(before: Shorts, after: Shorts, sizes: Sequence[int]) -> int:
     return int(((~there).sum(axis=1) * np.array(sizes)).sum())
 
 
-def _assert_no_fuller(aims: Aims, before: Ints, after: Ints) -> None:
+def _assert_no_fuller(aims: BalanceTargets, before: Ints, after: Ints) -> None:
     assert aims.byte_target is not None
     most = np.maximum(before, 1.02 * np.maximum(aims.byte_target, 1.0) + 1e-6)
     assert (after <= most).all()

@@ -1,10 +1,10 @@
 import numpy as np
 
 from ballast.planner.arrays import Bools
-from ballast.planner.placement.select_replicas import Holdings, pick_surplus
+from ballast.planner.placement.select_replicas import ReplicaPool, select_surplus
 from ballast.planner.problem.rack_rules import RackRules
 from ballast.planner.snapshot.columns import ClusterColumns
-from tests.unit.planner.made import made
+from tests.unit.planner.builders import made
 
 
 def picked(
@@ -12,14 +12,14 @@ def picked(
 ) -> Bools:
     rows = cluster.replicas
     racks = cluster.brokers.racks if cluster.brokers.has_racks else None
-    holdings = Holdings(
+    holdings = ReplicaPool(
         rows=rows,
         pickable=rows >= 0,
         factors=cluster.replication_factors,
         topics=cluster.topic_of,
     )
     rules = RackRules.of(racks, np.ones(len(surplus), np.bool_), 4)
-    return pick_surplus(holdings, np.array(surplus), np.array(wanting), rules, seed)
+    return select_surplus(holdings, np.array(surplus), np.array(wanting), rules, seed)
 
 
 def test_as_many_as_are_too_many() -> None:

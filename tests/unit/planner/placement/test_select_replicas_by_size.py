@@ -7,7 +7,7 @@ from ballast.planner.explain.explain import explain
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.plan import plan_targets
 from ballast.planner.snapshot.columns import ClusterColumns
-from tests.unit.planner.made import Rows, ids, level_cluster, made
+from tests.unit.planner.builders import Rows, ids, level_cluster, made
 
 
 def sized(brokers: int, *, new: int = 0, skew: bool = False) -> ClusterColumns:

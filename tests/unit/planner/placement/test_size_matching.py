@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ballast.planner.placement.size_matching import (
-    pick_by_mean,
-    pick_largest,
-    pick_smallest,
-    share_out,
+    assign_by_size,
+    select_by_mean_size,
+    select_largest,
+    select_smallest,
 )
 
 
@@ -26,7 +26,7 @@ from ballast.planner.placement.size_matching import (
 def test_share_out(
     sizes: list[int], places: list[int], needs: list[float], expected: list[int]
 ) -> None:
-    found = share_out(np.array(sizes, np.int64), np.array(places), np.array(needs, np.float64))
+    found = assign_by_size(np.array(sizes, np.int64), np.array(places), np.array(needs, np.float64))
     assert found.tolist() == expected
 
 
@@ -38,10 +38,10 @@ def test_few_and_many_get_the_same(brokers: list[tuple[int, int]], sizes: list[i
     places = np.array([count for count, _ in brokers])
     needs = np.array([lacking for _, lacking in brokers], np.float64)
     some = np.array(sorted(sizes, reverse=True)[: int(places.sum())], np.int64)
-    few = share_out(some, places, needs)
+    few = assign_by_size(some, places, needs)
     # Brokers without any place change nothing but how many there are.
     none = np.zeros(100, np.int64)
-    many = share_out(some, np.append(places, none), np.append(needs, none + 2.0**41))
+    many = assign_by_size(some, np.append(places, none), np.append(needs, none + 2.0**41))
     assert few.tolist() == many.tolist()
 
 
@@ -49,7 +49,9 @@ def by_mean(sizes: list[list[int]], surplus: list[int], excess: list[float]) -> 
     """Return the sizes picked of each broker; every candidate is of its own partition."""
     brokers = np.repeat(np.arange(len(sizes)), [len(some) for some in sizes])
     flat = np.array([size for some in sizes for size in some])
-    chosen = pick_by_mean(brokers, flat, np.arange(len(flat)), np.array(surplus), np.array(excess))
+    chosen = select_by_mean_size(
+        brokers, flat, np.arange(len(flat)), np.array(surplus), np.array(excess)
+    )
     return [flat[chosen[brokers[chosen] == broker]].tolist() for broker in range(len(sizes))]
 
 
@@ -68,7 +70,7 @@ def test_the_smallest_where_nothing_and_the_largest_where_all_is_too_much() -> N
 
 
 def test_one_of_a_partition() -> None:
-    chosen = pick_by_mean(
+    chosen = select_by_mean_size(
         np.array([0, 1]), np.array([5, 5]), np.array([3, 3]), np.array([1, 1]), np.array([5.0, 5.0])
     )
     assert len(chosen) == 1
@@ -78,14 +80,14 @@ def test_the_largest_that_fit() -> None:
     brokers = np.array([0, 0, 0, 0, 1])
     sizes = np.array([1, 4, 5, 20, 3])
     free = np.ones(5, np.bool_)
-    chosen = pick_largest(brokers, sizes, free, np.array([9.5, 2.0]))
+    chosen = select_largest(brokers, sizes, free, np.array([9.5, 2.0]))
     assert sorted(sizes[chosen].tolist()) == [4, 5]
     free[2] = False
-    chosen = pick_largest(brokers, sizes, free, np.array([9.5, 3.0]))
+    chosen = select_largest(brokers, sizes, free, np.array([9.5, 3.0]))
     assert sorted(sizes[chosen].tolist()) == [1, 3, 4]
 
 
 def test_the_smallest() -> None:
     brokers = np.array([0, 0, 0, 1, 1])
     free = np.array([True, False, True, True, True])
-    assert pick_smallest(brokers, free, np.array([2, 1])).tolist() == [0, 2, 3]
+    assert select_smallest(brokers, free, np.array([2, 1])).tolist() == [0, 2, 3]

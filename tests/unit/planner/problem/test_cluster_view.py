@@ -1,15 +1,15 @@
 import numpy as np
 
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.problem.cluster_view import Situation
-from tests.unit.planner.made import made
+from ballast.planner.problem.cluster_view import ClusterView
+from tests.unit.planner.builders import made
 
 REBALANCE = PlanOptions(strategy=Strategy.REBALANCE, include=("^t$",))
 
 
 def test_what_may_be_touched() -> None:
     cluster = made({1: "a", 2: "b", 3: "b"}, {"s": [[1, 2]], "t": [[2], [3, 2]]}, cordoned=[3])
-    situation = Situation(cluster, REBALANCE)
+    situation = ClusterView(cluster, REBALANCE)
     assert situation.movable.tolist() == [False, True, True]
     assert situation.in_service.tolist() == [True, True, False]
     twos = np.array([False, True, False])
@@ -20,5 +20,5 @@ def test_what_may_be_touched() -> None:
 def test_capacities_are_weights_when_all_are_known() -> None:
     racks: dict[int, str | None] = {1: None, 2: None}
     known = made(racks, {}, capacities={1: 10, 2: 40})
-    assert Situation(known, REBALANCE).weights.tolist() == [0.25, 1.0]
-    assert Situation(made(racks, {}), REBALANCE).weights.tolist() == [1.0, 1.0]
+    assert ClusterView(known, REBALANCE).weights.tolist() == [0.25, 1.0]
+    assert ClusterView(made(racks, {}), REBALANCE).weights.tolist() == [1.0, 1.0]

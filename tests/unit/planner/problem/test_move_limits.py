@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.problem.move_limits import added, cut
-from tests.unit.planner.made import made
+from ballast.planner.problem.move_limits import apply_move_limits, new_replicas
+from tests.unit.planner.builders import made
 
 CLUSTER = made(dict.fromkeys(range(4)), {"t": [[0, 1]] * 4}, sizes={"t": [10, 20, 30, 40]})
 ROWS = np.array([[2, 1], [2, 3], [1, 0], [0, 3]], np.int32)
@@ -26,7 +26,7 @@ def test_cut(moves: int | None, size: int | None, kept: set[int]) -> None:
     options = PlanOptions(
         strategy=Strategy.REBALANCE, max_replica_moves=moves, max_bytes_to_move=size
     )
-    found = cut(CLUSTER, ROWS, first, options)
+    found = apply_move_limits(CLUSTER, ROWS, first, options)
     whole = [ROWS[n].tolist() if n in kept else [0, 1] for n in range(4)]
     assert found.tolist() == whole
 
@@ -34,4 +34,4 @@ def test_cut(moves: int | None, size: int | None, kept: set[int]) -> None:
 def test_added() -> None:
     before = np.array([[0, 1, -1], [0, 1, 2]], np.int32)
     after = np.array([[1, 0, 2], [3, -1, -1]], np.int32)
-    assert added(after, before).tolist() == [[False, False, True], [True, False, False]]
+    assert new_replicas(after, before).tolist() == [[False, False, True], [True, False, False]]

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ballast.planner.problem.replica_targets import Limits, bands, level, nearest
+from ballast.planner.problem.replica_targets import BalanceBounds, balanced_targets, level, nearest
 
 
 def limits(
@@ -14,11 +14,11 @@ def limits(
     high: list[int] | None = None,
     rack_high: list[int] | None = None,
     rack_low: list[int] | None = None,
-) -> Limits:
+) -> BalanceBounds:
     count = len(weights)
     in_racks = racks or [0] * count
     rack_count = max(in_racks) + 1
-    return Limits(
+    return BalanceBounds(
         weights=np.array(weights, np.float64),
         low=np.array(low or [0] * count),
         high=np.array(high or [1000] * count),
@@ -46,7 +46,7 @@ def limits(
         pytest.param(limits([1, 1], low=[7, 8]), 12, [7, 8], id="less than there is"),
     ],
 )
-def test_level(given: Limits, total: int, expected: list[float]) -> None:
+def test_level(given: BalanceBounds, total: int, expected: list[float]) -> None:
     assert level(given, total) == pytest.approx(expected)
 
 
@@ -71,7 +71,7 @@ def test_bands_are_level_and_near(data: st.DataObject) -> None:
     have = np.array(data.draw(st.lists(st.integers(0, 20), min_size=count, max_size=count)))
     racks = data.draw(st.lists(st.integers(0, 2), min_size=count, max_size=count))
     total = int(have.sum())
-    found = bands(limits([1.0] * count, racks), have, total)
+    found = balanced_targets(limits([1.0] * count, racks), have, total)
     assert found.target.sum() == total
     assert found.target.max() - found.target.min() <= 1
     assert (found.low <= found.target).all()

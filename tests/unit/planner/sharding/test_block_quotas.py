@@ -5,17 +5,19 @@ import pytest
 
 from ballast.planner.errors import Infeasible
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.sharding.block_quotas import Quota, share_out_work
-from ballast.planner.sharding.block_summary import survey
-from ballast.planner.snapshot.blocks import block_of
+from ballast.planner.sharding.block_quotas import BlockQuota, assign_quotas
+from ballast.planner.sharding.block_summary import summarize_block
+from ballast.planner.snapshot.blocks import extract_block
 from ballast.planner.snapshot.columns import ClusterColumns
-from tests.unit.planner.made import level_cluster, made
+from tests.unit.planner.builders import level_cluster, made
 
 
-def quotas(cluster: ClusterColumns, options: PlanOptions, blocks: int) -> list[Quota]:
+def quotas(cluster: ClusterColumns, options: PlanOptions, blocks: int) -> list[BlockQuota]:
     cuts = np.linspace(0, len(cluster.topics), blocks + 1).astype(int).tolist()
-    parts = [block_of(cluster, a, b) for a, b in pairwise(cuts)]
-    return share_out_work(cluster.brokers, options, [survey(part, options) for part in parts])
+    parts = [extract_block(cluster, a, b) for a, b in pairwise(cuts)]
+    return assign_quotas(
+        cluster.brokers, options, [summarize_block(part, options) for part in parts]
+    )
 
 
 @pytest.mark.parametrize("racks", [1, 3, 6])

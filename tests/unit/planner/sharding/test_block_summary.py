@@ -5,9 +5,9 @@ import pytest
 from ballast.planner.explain.explain import explain
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.plan import plan_whole
-from ballast.planner.sharding.block_summary import Survey, survey, total
-from ballast.planner.snapshot.blocks import block_of
-from tests.unit.planner.made import made
+from ballast.planner.sharding.block_summary import BlockSummary, sum_summaries, summarize_block
+from ballast.planner.snapshot.blocks import extract_block
+from tests.unit.planner.builders import made
 
 CLUSTER = made(
     {0: "a", 1: "a", 2: "b", 3: "c"},
@@ -17,21 +17,26 @@ CLUSTER = made(
 LEVEL = PlanOptions(strategy=Strategy.REBALANCE)
 
 
-def as_lists(found: Survey) -> list[object]:
+def as_lists(found: BlockSummary) -> list[object]:
     tally, use = found.tally, found.bytes_use
     return [
         *(tally.partitions, tally.by_factor.tolist(), tally.held.tolist(), tally.kept.tolist()),
-        *(tally.open.tolist(), found.pickable.tolist(), found.vacant, found.vacant_bytes),
-        *(found.kept_bytes.tolist(), found.pickable_bytes.tolist(), use.free.tolist(), use.total),
+        *(tally.open.tolist(), found.pickable.tolist(), found.unassigned, found.unassigned_bytes),
+        *(
+            found.kept_bytes.tolist(),
+            found.pickable_bytes.tolist(),
+            use.free.tolist(),
+            use.total,
+        ),
     ]
 
 
 def test_what_a_block_tells() -> None:
     """Two partitions have both replicas in rack a: one of each has to go."""
-    found = survey(CLUSTER, LEVEL)
+    found = summarize_block(CLUSTER, LEVEL)
     assert found.tally.held.tolist() == [3, 3, 2, 0]
-    assert found.vacant == 2
-    assert found.vacant_bytes == 50
+    assert found.unassigned == 2
+    assert found.unassigned_bytes == 50
     assert int(found.tally.kept.sum()) == 6
     assert int(found.kept_bytes.sum()) == 2 * 150 - 50
     assert found.lack is None
@@ -39,27 +44,27 @@ def test_what_a_block_tells() -> None:
 
 def test_blocks_add_up_to_the_cluster() -> None:
     add = PlanOptions(strategy=Strategy.ADD_BROKERS, broker_ids=(3,))
-    parts = [survey(block_of(CLUSTER, n, n + 1), add) for n in range(2)]
-    assert as_lists(total(parts)) == as_lists(survey(CLUSTER, add))
+    parts = [summarize_block(extract_block(CLUSTER, n, n + 1), add) for n in range(2)]
+    assert as_lists(sum_summaries(parts)) == as_lists(summarize_block(CLUSTER, add))
 
 
 @pytest.mark.parametrize("strategy", [Strategy.STOCK, Strategy.PREFERRED_LEADERS])
 def test_where_no_level_is_asked_for_only_copies_count(strategy: Strategy) -> None:
     options = PlanOptions(strategy=strategy)
-    found = survey(CLUSTER, options)
-    assert found.vacant == explain(CLUSTER, plan_whole(CLUSTER, options)).replica_moves
-    assert (found.vacant > 0) == (strategy is Strategy.STOCK)
+    found = summarize_block(CLUSTER, options)
+    assert found.unassigned == explain(CLUSTER, plan_whole(CLUSTER, options)).replica_moves
+    assert (found.unassigned > 0) == (strategy is Strategy.STOCK)
     assert found.pickable.tolist() == [0, 0, 0, 0]
 
 
 def test_where_there_is_no_room_all_blocks_count() -> None:
     away = PlanOptions(strategy=Strategy.REMOVE_BROKERS, broker_ids=(1, 2, 3))
-    parts = [survey(block_of(CLUSTER, n, n + 1), away) for n in range(2)]
-    lack = total(parts).lack
+    parts = [summarize_block(extract_block(CLUSTER, n, n + 1), away) for n in range(2)]
+    lack = sum_summaries(parts).lack
     assert lack is not None
     assert (str(lack[0]), lack[2]) == ("s-0", 4)
 
 
 def test_a_survey_travels() -> None:
-    found = survey(CLUSTER, LEVEL)
+    found = summarize_block(CLUSTER, LEVEL)
     assert as_lists(pickle.loads(pickle.dumps(found))) == as_lists(found)  # noqa: S301

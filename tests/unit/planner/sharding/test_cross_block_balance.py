@@ -3,15 +3,19 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from ballast.planner.sharding.block_quotas import Quota
-from ballast.planner.sharding.cross_block_balance import COPIES_MAX, PlacedBytes, share_out_excess
+from ballast.planner.sharding.block_quotas import BlockQuota
+from ballast.planner.sharding.cross_block_balance import (
+    COPIES_MAX,
+    PlacedBytes,
+    redistribute_excess_bytes,
+)
 
 MUCH = 10**9
 
 
-def quotas(*byte_targets: Sequence[float] | None) -> list[Quota]:
+def quotas(*byte_targets: Sequence[float] | None) -> list[BlockQuota]:
     return [
-        Quota(
+        BlockQuota(
             target=np.array([4, 4, 4]),
             byte_target=None if targets is None else np.array(targets, np.float64),
             max_replica_moves=None,
@@ -25,8 +29,8 @@ def placed(held: Sequence[int], copied: int = MUCH) -> PlacedBytes:
     return PlacedBytes(held=np.array(held), copied=copied)
 
 
-def shares(asked: list[Quota], found: Sequence[PlacedBytes]) -> list[list[float]]:
-    again = share_out_excess(asked, found)
+def shares(asked: list[BlockQuota], found: Sequence[PlacedBytes]) -> list[list[float]]:
+    again = redistribute_excess_bytes(asked, found)
     assert again is not None
     assert [one.target.tolist() for one in again] == [one.target.tolist() for one in asked]
     return [one.byte_target.tolist() for one in again if one.byte_target is not None]
@@ -49,8 +53,8 @@ def test_who_lacks_more_gets_no_more_than_there_is() -> None:
 @pytest.mark.parametrize("most", [109, 110])
 def test_a_tenth_too_much_is_let_be(most: int) -> None:
     asked = quotas([100, 100, 100])
-    assert share_out_excess(asked, [placed([most, 110, 300 - 110 - most])]) is None
-    assert share_out_excess(asked, [placed([most, 111, 300 - 111 - most])]) is not None
+    assert redistribute_excess_bytes(asked, [placed([most, 110, 300 - 110 - most])]) is None
+    assert redistribute_excess_bytes(asked, [placed([most, 111, 300 - 111 - most])]) is not None
 
 
 def test_beyond_what_it_may_cost_the_fullest_give_first() -> None:
@@ -63,7 +67,9 @@ def test_beyond_what_it_may_cost_the_fullest_give_first() -> None:
 
 def test_nothing_is_done_where_nothing_may_be_changed() -> None:
     asked, found = quotas([100, 100, 100], [100, 100, 100]), placed([300, 0, 0])
-    assert share_out_excess(asked, [found, None]) is None
-    assert share_out_excess(quotas([100, 100, 100], None), [found, found]) is None
-    assert share_out_excess(asked, [placed([300, 0, 0], 0), placed([300, 0, 0], 0)]) is None
-    assert share_out_excess(quotas([0, 300, 300]), [placed([0, 300, 300])]) is None
+    assert redistribute_excess_bytes(asked, [found, None]) is None
+    assert redistribute_excess_bytes(quotas([100, 100, 100], None), [found, found]) is None
+    assert (
+        redistribute_excess_bytes(asked, [placed([300, 0, 0], 0), placed([300, 0, 0], 0)]) is None
+    )
+    assert redistribute_excess_bytes(quotas([0, 300, 300]), [placed([0, 300, 300])]) is None

@@ -3,27 +3,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ballast.planner.arrays import counted
+from ballast.planner.arrays import count_by_index
 from ballast.planner.explain.explain import explain
-from ballast.planner.leaders.shares import share_out_leaders
+from ballast.planner.leaders.shares import block_leader_targets
 from ballast.planner.options import Objective, PlanOptions, Strategy
-from ballast.planner.sharding.block_quotas import share_out_work
-from ballast.planner.sharding.block_summary import situation_of, survey
-from ballast.planner.sharding.steps import even_out, lead, place
-from tests.unit.planner.made import counts, leader_counts, level_cluster, made
+from ballast.planner.sharding.block_quotas import assign_quotas
+from ballast.planner.sharding.block_summary import block_view, summarize_block
+from ballast.planner.sharding.steps import assign_leaders, place_block, rebalance_block
+from tests.unit.planner.builders import counts, leader_counts, level_cluster, made
 
 CLUSTER = made(dict.fromkeys(range(3)), {"t": [[0, 1]] * 6})
 
 
 def test_a_block_goes_through_all_steps() -> None:
     options = PlanOptions(strategy=Strategy.REBALANCE)
-    (quota,) = share_out_work(CLUSTER.brokers, options, [survey(CLUSTER, options)])
-    rows, told = place(CLUSTER, options, quota)
+    (quota,) = assign_quotas(CLUSTER.brokers, options, [summarize_block(CLUSTER, options)])
+    rows, told = place_block(CLUSTER, options, quota)
     assert counts(CLUSTER, rows) == {0: 4, 1: 4, 2: 4}
     assert told.of_bytes is None
     assert told.led is not None
-    (band,) = share_out_leaders(situation_of(CLUSTER, options), [told.led])
-    lead(CLUSTER, options, rows, band)
+    (band,) = block_leader_targets(block_view(CLUSTER, options), [told.led])
+    assign_leaders(CLUSTER, options, rows, band)
     assert leader_counts(CLUSTER, rows) == {0: 2, 1: 2, 2: 2}
 
 
@@ -31,15 +31,15 @@ def test_a_block_tells_of_its_bytes_and_levels_them_once_more() -> None:
     cluster = level_cluster(300, 6, 3)
     cluster = replace(cluster, sizes=np.arange(1, 301))
     options = PlanOptions(strategy=Strategy.REBALANCE)
-    (quota,) = share_out_work(cluster.brokers, options, [survey(cluster, options)])
-    rows, told = place(cluster, options, quota)
+    (quota,) = assign_quotas(cluster.brokers, options, [summarize_block(cluster, options)])
+    rows, told = place_block(cluster, options, quota)
     assert told.of_bytes is not None
     found = explain(cluster, rows)
     assert told.of_bytes.held.tolist() == found.after.size_bytes.tolist()
     assert told.of_bytes.copied == found.bytes_to_move > 0
     # The next of a rack is to have what the first one gives.
     aims = told.of_bytes.held + np.array([-6000, 0, 0, 6000, 0, 0])
-    again, after = even_out(cluster, options, replace(quota, byte_target=aims * 1.0), rows)
+    again, after = rebalance_block(cluster, options, replace(quota, byte_target=aims * 1.0), rows)
     assert after.of_bytes is not None
     found = explain(cluster, again)
     assert after.of_bytes.held.tolist() == found.after.size_bytes.tolist()
@@ -47,14 +47,14 @@ def test_a_block_tells_of_its_bytes_and_levels_them_once_more() -> None:
     assert np.abs(after.of_bytes.held - aims).max() < 1000
     assert counts(cluster, again) == counts(cluster, rows)
     assert after.led is not None
-    assert after.led.led.tolist() == counted(again[:, 0], 6).tolist()
+    assert after.led.led.tolist() == count_by_index(again[:, 0], 6).tolist()
 
 
 def test_what_is_level_by_load_is_told_in_load() -> None:
     cluster = replace(level_cluster(300, 6, 3), sizes=np.arange(300), rates=np.arange(300, 0, -1))
     options = PlanOptions(strategy=Strategy.REBALANCE, objective=Objective.BYTES_IN_PER_SECOND)
-    (quota,) = share_out_work(cluster.brokers, options, [survey(cluster, options)])
-    rows, told = place(cluster, options, quota)
+    (quota,) = assign_quotas(cluster.brokers, options, [summarize_block(cluster, options)])
+    rows, told = place_block(cluster, options, quota)
     assert told.of_bytes is not None
     found = explain(cluster, rows).after.bytes_in_per_second
     assert told.of_bytes.held.tolist() == found.tolist()
@@ -64,8 +64,8 @@ def test_what_is_level_by_load_is_told_in_load() -> None:
 def test_a_block_that_knows_no_sizes_tells_of_none() -> None:
     cluster = level_cluster(300, 6, 3)
     options = PlanOptions(strategy=Strategy.REBALANCE)
-    (quota,) = share_out_work(cluster.brokers, options, [survey(cluster, options)])
-    _, told = place(cluster, options, replace(quota, byte_target=np.full(6, 7.0)))
+    (quota,) = assign_quotas(cluster.brokers, options, [summarize_block(cluster, options)])
+    _, told = place_block(cluster, options, replace(quota, byte_target=np.full(6, 7.0)))
     assert told.of_bytes is not None
     assert (told.of_bytes.held.tolist(), told.of_bytes.copied) == ([0] * 6, 0)
 
@@ -78,21 +78,21 @@ def test_where_moves_are_limited_bytes_are_levelled_once(
     options = PlanOptions(
         strategy=Strategy.REBALANCE, max_replica_moves=limits[0], max_bytes_to_move=limits[1]
     )
-    (quota,) = share_out_work(cluster.brokers, options, [survey(cluster, options)])
-    assert place(cluster, options, quota)[1].of_bytes is None
+    (quota,) = assign_quotas(cluster.brokers, options, [summarize_block(cluster, options)])
+    assert place_block(cluster, options, quota)[1].of_bytes is None
 
 
 def test_where_only_leaders_change_nothing_is_placed() -> None:
     options = PlanOptions(strategy=Strategy.PREFERRED_LEADERS)
-    (quota,) = share_out_work(CLUSTER.brokers, options, [survey(CLUSTER, options)])
-    rows, told = place(CLUSTER, options, quota)
+    (quota,) = assign_quotas(CLUSTER.brokers, options, [summarize_block(CLUSTER, options)])
+    rows, told = place_block(CLUSTER, options, quota)
     assert rows.tolist() == CLUSTER.replicas.tolist()
     assert told.led is not None
 
 
 def test_what_kafka_would_propose_leads_as_it_is() -> None:
     options = PlanOptions(strategy=Strategy.STOCK, start_index=0, max_replica_moves=2)
-    (quota,) = share_out_work(CLUSTER.brokers, options, [survey(CLUSTER, options)])
-    rows, told = place(CLUSTER, options, quota)
+    (quota,) = assign_quotas(CLUSTER.brokers, options, [summarize_block(CLUSTER, options)])
+    rows, told = place_block(CLUSTER, options, quota)
     assert told.led is None
     assert counts(CLUSTER, rows)[2] == 2

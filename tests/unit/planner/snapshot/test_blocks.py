@@ -5,8 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ballast.planner.snapshot.blocks import MAX_BLOCKS, block_of, cut_topics, without_partitions
-from tests.unit.planner.made import ids, made
+from ballast.planner.snapshot.blocks import (
+    MAX_BLOCKS,
+    block_boundaries,
+    extract_block,
+    without_partitions,
+)
+from tests.unit.planner.builders import ids, made
 
 
 @pytest.mark.parametrize(
@@ -23,12 +28,12 @@ from tests.unit.planner.made import ids, made
 def test_topics_are_cut_where_blocks_are_alike(
     lengths: list[int], per_block: int, expected: list[int]
 ) -> None:
-    assert cut_topics(np.array(lengths, np.int64), per_block).tolist() == expected
+    assert block_boundaries(np.array(lengths, np.int64), per_block).tolist() == expected
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=200), st.integers(1, 50))
 def test_every_topic_is_in_one_block(lengths: list[int], per_block: int) -> None:
-    cuts = cut_topics(np.array(lengths), per_block)
+    cuts = block_boundaries(np.array(lengths), per_block)
     assert cuts[0] == 0
     assert cuts[-1] == len(lengths)
     assert (np.diff(cuts) > 0).all()
@@ -44,7 +49,7 @@ def test_a_block_holds_its_topics_only() -> None:
         {"a": [[0, 1, 2]], "b": [[3], [1]], "c": [[2, 0]]},
         sizes={"a": [7], "b": [8, 9], "c": [1]},
     )
-    block = block_of(cluster, 1, 3)
+    block = extract_block(cluster, 1, 3)
     assert block.topics == ("b", "c")
     assert block.topic_starts.tolist() == [0, 2, 3]
     assert ids(block, block.replicas) == [(3,), (1,), (2, 0)]

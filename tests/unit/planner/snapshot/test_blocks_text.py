@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from ballast.planner.errors import SnapshotRejected
-from ballast.planner.snapshot.blocks import block_of, cut_topics
+from ballast.planner.snapshot.blocks import block_boundaries, extract_block
 from ballast.planner.snapshot.blocks_text import (
     SnapshotBlocks,
     block_columns,
     block_topics,
     cut_snapshot,
-    strangers,
-    with_strangers,
+    unknown_brokers,
+    with_unknown_brokers,
 )
 from ballast.planner.snapshot.entries import BrokerEntry
 from ballast.planner.snapshot.lines import read_snapshot
@@ -39,11 +39,11 @@ def test_blocks_are_those_of_the_cluster() -> None:
     """In whatever order the topics come."""
     whole = read_snapshot(reading(*LINES))
     first, second = texts_of(cut_snapshot(lambda: reading(*LINES), 3))
-    cuts = cut_topics(whole.topic_starts[1:] - whole.topic_starts[:-1], 3).tolist()
+    cuts = block_boundaries(whole.topic_starts[1:] - whole.topic_starts[:-1], 3).tolist()
     assert cuts == [0, 1, 3]
-    brokers = with_strangers(cut_snapshot(lambda: reading(*LINES)).brokers, [9])
+    brokers = with_unknown_brokers(cut_snapshot(lambda: reading(*LINES)).brokers, [9])
     for text, begin, end in ((first, 0, 1), (second, 1, 3)):
-        found, expected = block_columns(brokers, text), block_of(whole, begin, end)
+        found, expected = block_columns(brokers, text), extract_block(whole, begin, end)
         assert found.topics == expected.topics
         lengths = zip(expected.topics, np.diff(expected.topic_starts).tolist(), strict=True)
         assert block_topics(text) == list(lengths)
@@ -54,11 +54,11 @@ def test_blocks_are_those_of_the_cluster() -> None:
 
 def test_who_is_not_known_is_found() -> None:
     blocks = cut_snapshot(lambda: reading(*LINES))
-    assert strangers(blocks.brokers, block_columns(blocks.brokers, *texts_of(blocks))) == [9]
+    assert unknown_brokers(blocks.brokers, block_columns(blocks.brokers, *texts_of(blocks))) == [9]
 
 
 def test_who_is_not_known_takes_nothing_from_what_is() -> None:
-    brokers = with_strangers([BrokerEntry(id=1, capacity_bytes=5)], [7, 3])
+    brokers = with_unknown_brokers([BrokerEntry(id=1, capacity_bytes=5)], [7, 3])
     assert [(broker.id, broker.capacity_bytes, broker.cordoned) for broker in brokers] == [
         (1, 5, False),
         (3, 0, True),

@@ -4,7 +4,7 @@ from ballast.planner.errors import SnapshotRejected
 from ballast.planner.snapshot import collector
 from ballast.planner.snapshot.collector import SnapshotCollector
 from ballast.planner.snapshot.entries import BrokerEntry, TopicEntry
-from tests.unit.planner.made import ids
+from tests.unit.planner.builders import ids
 
 
 def topic(name: str, *rows: list[int]) -> TopicEntry:

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from ballast.model.ids import TopicPartition
-from ballast.planner.snapshot.columns import differs
-from tests.unit.planner.made import ids, made, unracked
+from ballast.planner.snapshot.columns import changed_rows
+from tests.unit.planner.builders import ids, made, unracked
 
 CLUSTER = made({10: "b", 20: "a", 30: "a"}, {"u": [[30, 10]], "t": [[20], [10, 20], [30, 20]]})
 
@@ -33,5 +33,5 @@ def test_racks_count_when_all_have_one() -> None:
 
 def test_rows_of_different_width_are_compared() -> None:
     one, two = np.array([[1], [2]], np.int32), np.array([[1, -1], [2, 3]], np.int32)
-    assert differs(one, two).tolist() == [False, True]
-    assert differs(two, one).tolist() == [False, True]
+    assert changed_rows(one, two).tolist() == [False, True]
+    assert changed_rows(two, one).tolist() == [False, True]

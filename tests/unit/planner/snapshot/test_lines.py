@@ -9,7 +9,7 @@ from ballast.planner.errors import SnapshotRejected
 from ballast.planner.snapshot.columns import ClusterColumns
 from ballast.planner.snapshot.entries import BrokerEntry, TopicEntry
 from ballast.planner.snapshot.lines import read_snapshot, write_snapshot
-from tests.unit.planner.made import clusters, ids
+from tests.unit.planner.builders import clusters, ids
 
 HEAD = '{"format":"ballast-snapshot/v1","brokers":[{"id":1,"rack":"a"},{"id":2,"logDirs":["/d"]}]}'
 TOPIC = (

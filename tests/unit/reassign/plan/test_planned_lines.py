@@ -1,8 +1,8 @@
 from ballast.planner.explain.target import Target
 from ballast.reassign.plan.lines import MAX_PARTITIONS_PER_LINE, LogDirMove
 from ballast.reassign.plan.planned_lines import planned_lines
-from tests.unit.planner.made import unracked
-from tests.unit.planner.made_log_dirs import one_broker
+from tests.unit.planner.builders import unracked
+from tests.unit.planner.log_dir_builders import one_broker
 
 
 def test_a_plan_is_cut_into_canonical_lines() -> None:

@@ -24,20 +24,21 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 from pyspark.storagelevel import StorageLevel
 
 from ballast.planner.explain.explain import Explanation
-from ballast.planner.explain.explain_blocks import whole_explanation
-from ballast.planner.leaders.shares import Led, share_out_leaders
+from ballast.planner.explain.explain_blocks import merge_explanations
+from ballast.planner.leaders.shares import LeaderCounts, block_leader_targets
 from ballast.planner.options import PlanOptions
-from ballast.planner.problem.replica_targets import Bands
-from ballast.planner.sharding.block_quotas import share_out_work
-from ballast.planner.sharding.block_summary import Survey, situation_of
-from ballast.planner.sharding.cross_block_balance import share_out_excess
-from ballast.planner.sharding.steps import Placed
+from ballast.planner.problem.replica_targets import ReplicaTargets
+from ballast.planner.sharding.block_quotas import assign_quotas
+from ballast.planner.sharding.block_summary import BlockSummary, block_view
+from ballast.planner.sharding.cross_block_balance import redistribute_excess_bytes
+from ballast.planner.sharding.steps import PlacementSummary
 from ballast.planner.snapshot.blocks import PARTITIONS_PER_BLOCK, without_partitions
-from ballast.planner.snapshot.blocks_text import Reading, cut_snapshot, with_strangers
+from ballast.planner.snapshot.blocks_text import Reading, cut_snapshot, with_unknown_brokers
 from ballast.planner.snapshot.collector import SnapshotCollector
 from ballast.planner.snapshot.columns import BrokerColumns
 from ballast.planner.snapshot.entries import BrokerEntry
-from ballast.spark.batches import (
+from ballast.spark.block_distribution import hand_out
+from ballast.spark.block_tasks import (
     PLACED,
     PLACES,
     PLANNED,
@@ -51,7 +52,6 @@ from ballast.spark.batches import (
     surveying,
     unpacked,
 )
-from ballast.spark.block_files import hand_out
 from ballast.spark.errors import PlanJobFailed
 from ballast.spark.load_rates import LoadSamples, rates_by_block
 
@@ -135,15 +135,15 @@ class SparkPlan:
         if self._count == 1:
             return blocks.mapInArrow(planning(self._brokers, self._options, self._texts), PLANNED)
         surveyed, surveys = self._surveys(blocks)
-        quotas = share_out_work(self.brokers, self._options, surveys)
+        quotas = assign_quotas(self.brokers, self._options, surveys)
         placed, told = self._told(surveyed, placing(self._options, quotas))
-        again = share_out_excess(quotas, [one.of_bytes for one in told])
+        again = redistribute_excess_bytes(quotas, [one.of_bytes for one in told])
         if again is not None:
             placed, told = self._told(placed, evening(self._options, again))
         step = leading(self._options, self._shares([one.led for one in told]))
         return placed.mapInArrow(step, PLANNED)
 
-    def _told(self, frame: DataFrame, step: Step) -> tuple[DataFrame, list[Placed]]:
+    def _told(self, frame: DataFrame, step: Step) -> tuple[DataFrame, list[PlacementSummary]]:
         placed = self._keep(frame.mapInArrow(step, PLACED))
         return placed, self._collected(placed)
 
@@ -161,7 +161,7 @@ class SparkPlan:
             )
         return told
 
-    def _surveys(self, blocks: DataFrame) -> tuple[DataFrame, list[Survey]]:
+    def _surveys(self, blocks: DataFrame) -> tuple[DataFrame, list[BlockSummary]]:
         """Return the blocks as they were read, and what they tell.
 
         They are read once more when they name brokers that nobody told of.
@@ -169,7 +169,7 @@ class SparkPlan:
         surveyed, found = self._looked_at(blocks)
         unknown = {i for one in found if isinstance(one, list) for i in one}
         if unknown:
-            self._brokers = with_strangers(self._brokers, unknown)
+            self._brokers = with_unknown_brokers(self._brokers, unknown)
             surveyed, found = self._looked_at(blocks)
         return surveyed, found
 
@@ -181,15 +181,17 @@ class SparkPlan:
     def _explained(self) -> Explanation:
         told = self._planned.where(F.col("found").isNotNull())
         found = self._collected(told)
-        self._brokers = with_strangers(self._brokers, {i for unknown, _ in found for i in unknown})
-        return whole_explanation([told for _, told in found])
+        self._brokers = with_unknown_brokers(
+            self._brokers, {i for unknown, _ in found for i in unknown}
+        )
+        return merge_explanations([told for _, told in found])
 
-    def _shares(self, led: Sequence[Led | None]) -> Sequence[Bands | None]:
+    def _shares(self, led: Sequence[LeaderCounts | None]) -> Sequence[ReplicaTargets | None]:
         known = [one for one in led if one is not None]
         if len(known) < len(led):
             return [None] * len(led)
-        situation = situation_of(without_partitions(self.brokers), self._options)
-        return share_out_leaders(situation, known)
+        situation = block_view(without_partitions(self.brokers), self._options)
+        return block_leader_targets(situation, known)
 
     def _keep(self, frame: DataFrame) -> DataFrame:
         kept = frame.persist(StorageLevel.DISK_ONLY)

@@ -25,15 +25,15 @@ from pyspark.sql.types import (
 
 from ballast.planner.errors import PlannerError
 from ballast.planner.explain.explain import Explanation, explain
-from ballast.planner.explain.explain_blocks import whole_explanation
+from ballast.planner.explain.explain_blocks import merge_explanations
 from ballast.planner.explain.target import Target
 from ballast.planner.options import PlanOptions
 from ballast.planner.plan import plan_whole
-from ballast.planner.problem.replica_targets import Bands
-from ballast.planner.sharding.block_quotas import Quota
-from ballast.planner.sharding.block_summary import survey
-from ballast.planner.sharding.steps import even_out, lead, place
-from ballast.planner.snapshot.blocks_text import block_columns, block_topics, strangers
+from ballast.planner.problem.replica_targets import ReplicaTargets
+from ballast.planner.sharding.block_quotas import BlockQuota
+from ballast.planner.sharding.block_summary import summarize_block
+from ballast.planner.sharding.steps import assign_leaders, place_block, rebalance_block
+from ballast.planner.snapshot.blocks_text import block_columns, block_topics, unknown_brokers
 from ballast.planner.snapshot.columns import ClusterColumns
 from ballast.planner.snapshot.entries import BrokerEntry
 from ballast.reassign.plan.planned_lines import planned_lines
@@ -103,7 +103,7 @@ def surveying(brokers: Brokers, options: PlanOptions, texts: Texts) -> Step:
     """
 
     def of_block(columns: ClusterColumns) -> object:
-        return strangers(brokers, columns) or survey(columns, options)
+        return unknown_brokers(brokers, columns) or summarize_block(columns, options)
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
@@ -115,33 +115,33 @@ def surveying(brokers: Brokers, options: PlanOptions, texts: Texts) -> Step:
     return step
 
 
-def placing(options: PlanOptions, quotas: Sequence[Quota]) -> Step:
+def placing(options: PlanOptions, quotas: Sequence[BlockQuota]) -> Step:
     """Return the step that finds places; the rows go on, and what came of it is told."""
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
             block, columns = _value(row, "block"), _value(row, "columns")
-            found = _tried(place, unpacked(columns), options, quotas[block])
+            found = _tried(place_block, unpacked(columns), options, quotas[block])
             rows, told = (None, found) if isinstance(found, PlannerError) else found
             yield _batch(block=block, columns=columns, rows=packed(rows), found=packed(told))
 
     return step
 
 
-def evening(options: PlanOptions, quotas: Sequence[Quota]) -> Step:
+def evening(options: PlanOptions, quotas: Sequence[BlockQuota]) -> Step:
     """Return the step that finds places once more; the same goes on, and is told."""
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
             block, columns = _value(row, "block"), _value(row, "columns")
             before = unpacked(_value(row, "rows"))
-            rows, told = even_out(unpacked(columns), options, quotas[block], before)
+            rows, told = rebalance_block(unpacked(columns), options, quotas[block], before)
             yield _batch(block=block, columns=columns, rows=packed(rows), found=packed(told))
 
     return step
 
 
-def leading(options: PlanOptions, bands: Sequence[Bands | None]) -> Step:
+def leading(options: PlanOptions, leader_targets: Sequence[ReplicaTargets | None]) -> Step:
     """Return the step that brings others to the first places, and writes down what has changed.
 
     It tells at its end what its blocks come to together.
@@ -152,13 +152,13 @@ def leading(options: PlanOptions, bands: Sequence[Bands | None]) -> Step:
         for row in _rows(batches):
             block = _value(row, "block")
             columns, rows = unpacked(_value(row, "columns")), unpacked(_value(row, "rows"))
-            band = bands[block]
+            band = leader_targets[block]
             if band is not None:
-                lead(columns, options, rows, band)
+                assign_leaders(columns, options, rows, band)
             target = Target.of(columns, options.strategy, rows)
             yield from _lines(block, columns, target)
             told = _told(columns, target, has_details=False)
-            whole = told if whole is None else whole_explanation((whole, told))
+            whole = told if whole is None else merge_explanations((whole, told))
         if whole is not None:
             # Blocks have been looked at by now, so nobody in them is unknown.
             yield _batch(block=block, lines=None, found=packed(((), whole)))
@@ -179,7 +179,7 @@ def planning(brokers: Brokers, options: PlanOptions, texts: Texts) -> Step:
             else:
                 target = Target.of(columns, options.strategy, found)
                 yield from _lines(block, columns, target)
-                told = strangers(brokers, columns), _told(columns, target, has_details=True)
+                told = unknown_brokers(brokers, columns), _told(columns, target, has_details=True)
                 yield _batch(block=block, lines=None, found=packed(told))
 
     return step

@@ -22,11 +22,11 @@ from ballast.planner.explain.explain import explain
 from ballast.planner.explain.explanation_document import explanation_document
 from ballast.planner.options import Objective, PlanOptions, Strategy
 from ballast.planner.plan import plan_targets
-from ballast.planner.sharding.block_quotas import share_out_work
-from ballast.planner.sharding.block_summary import survey
-from ballast.planner.sharding.cross_block_balance import share_out_excess
-from ballast.planner.sharding.steps import place
-from ballast.planner.snapshot.blocks import block_of
+from ballast.planner.sharding.block_quotas import assign_quotas
+from ballast.planner.sharding.block_summary import summarize_block
+from ballast.planner.sharding.cross_block_balance import redistribute_excess_bytes
+from ballast.planner.sharding.steps import place_block
+from ballast.planner.snapshot.blocks import extract_block
 from ballast.planner.snapshot.columns import ClusterColumns
 from ballast.planner.snapshot.entries import BrokerEntry, TopicEntry
 from ballast.planner.snapshot.lines import read_snapshot, write_snapshot
@@ -36,7 +36,7 @@ from ballast.spark.errors import PlanJobFailed
 from ballast.spark.job import run
 from ballast.spark.load_rates import LoadSamples
 from ballast.spark.load_samples import samples_of
-from ballast.spark.planning import SparkPlan, task_count
+from ballast.spark.spark_plan import SparkPlan, task_count
 from tests.fakes.config_maps import FakeConfigMaps
 from tests.unit.spark.loads import drawn_samples, records, with_rates
 from tests.unit.spark.local import ON_SPARK
@@ -97,10 +97,14 @@ def test_bytes_that_blocks_leave_uneven_are_evened_out_as_by_one_process(
     sizes = np.random.default_rng(2).lognormal(0, 2, columns.partitions)
     columns = replace(columns, sizes=(1e6 * sizes).astype(np.int64))
     cuts = range(0, len(columns.topics) + 1, BLOCK // 50)
-    blocks = [block_of(columns, first, last) for first, last in pairwise(cuts)]
-    quotas = share_out_work(columns.brokers, LEVEL, [survey(block, LEVEL) for block in blocks])
-    told = [place(block, LEVEL, quota)[1] for block, quota in zip(blocks, quotas, strict=True)]
-    assert share_out_excess(quotas, [one.of_bytes for one in told]) is not None
+    blocks = [extract_block(columns, first, last) for first, last in pairwise(cuts)]
+    quotas = assign_quotas(
+        columns.brokers, LEVEL, [summarize_block(block, LEVEL) for block in blocks]
+    )
+    told = [
+        place_block(block, LEVEL, quota)[1] for block, quota in zip(blocks, quotas, strict=True)
+    ]
+    assert redistribute_excess_bytes(quotas, [one.of_bytes for one in told]) is not None
     expected = plan_text(columns, plan_targets(columns, LEVEL, partitions_per_block=BLOCK))
     text = b"".join(written(columns))
     with SparkPlan(session, pieces(text), LEVEL, partitions_per_block=BLOCK) as plan:

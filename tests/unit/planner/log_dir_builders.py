@@ -8,13 +8,13 @@ from ballast.planner.snapshot.collector import SnapshotCollector
 from ballast.planner.snapshot.columns import ClusterColumns
 from ballast.planner.snapshot.entries import BrokerEntry, TopicEntry
 
-Placed = Sequence[tuple[int, str | None]]
+PlacementSummary = Sequence[tuple[int, str | None]]
 """The replicas of a partition: broker and directory."""
 
 
 def on_disks(
     disks: Mapping[int, Sequence[str]],
-    topics: Mapping[str, Sequence[Placed]],
+    topics: Mapping[str, Sequence[PlacementSummary]],
     *,
     sizes: Mapping[str, Sequence[int]] | None = None,
     capacities: Mapping[int, Sequence[int]] | None = None,
@@ -59,7 +59,7 @@ def skewed(partitions: int, brokers: int, disks: int) -> ClusterColumns:
     chance = random.Random(partitions)
     paths = [f"/data-{number}" for number in range(disks)]
     per_topic = 50
-    topics: dict[str, list[Placed]] = {}
+    topics: dict[str, list[PlacementSummary]] = {}
     sizes: dict[str, list[int]] = {}
     for number in range(partitions):
         topic = f"topic-{number // per_topic:05}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from ballast.planner.arrays import Shorts, counted
+from ballast.planner.arrays import Shorts, count_by_index
 from ballast.planner.problem.rack_rules import RackRules
 from ballast.planner.snapshot.collector import SnapshotCollector
 from ballast.planner.snapshot.columns import ClusterColumns
@@ -88,11 +88,11 @@ def skewed_cluster(
         number = len(of_rack[0]) // 4 if chance.random() < 0.3 else len(of_rack[0])
         rows.append([chance.choice(of_rack[rack][:number]) for rack in chance.sample(range(3), 3)])
     sizes = [int(size(chance)) for _ in range(partitions)]
-    firsts = range(0, partitions, 50)
+    first_occurrences = range(0, partitions, 50)
     return made(
         {broker: f"rack-{broker % 3}" for broker in range(brokers)},
-        {f"topic-{first:05}": rows[first : first + 50] for first in firsts},
-        sizes={f"topic-{first:05}": sizes[first : first + 50] for first in firsts},
+        {f"topic-{first:05}": rows[first : first + 50] for first in first_occurrences},
+        sizes={f"topic-{first:05}": sizes[first : first + 50] for first in first_occurrences},
     )
 
 
@@ -122,7 +122,7 @@ def ids(columns: ClusterColumns, rows: Shorts) -> list[tuple[int, ...]]:
 
 def counts(columns: ClusterColumns, rows: Shorts) -> dict[int, int]:
     """Return how many replicas each broker holds."""
-    found = counted(rows, columns.brokers.count)
+    found = count_by_index(rows, columns.brokers.count)
     return dict(zip(columns.brokers.ids.tolist(), found.tolist(), strict=True))
 
 

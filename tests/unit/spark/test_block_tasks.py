@@ -11,11 +11,11 @@ pa = pytest.importorskip("pyarrow")
 
 from ballast.planner.errors import Infeasible, SnapshotRejected  # noqa: E402
 from ballast.planner.options import PlanOptions, Strategy  # noqa: E402
-from ballast.planner.sharding.block_summary import Survey  # noqa: E402
+from ballast.planner.sharding.block_summary import BlockSummary  # noqa: E402
 from ballast.planner.snapshot.blocks_text import block_columns  # noqa: E402
 from ballast.planner.snapshot.entries import BrokerEntry  # noqa: E402
 from ballast.reassign.plan.lines import PlanLine  # noqa: E402
-from ballast.spark.batches import (  # noqa: E402
+from ballast.spark.block_tasks import (  # noqa: E402
     Step,
     Texts,
     leading,
@@ -51,7 +51,7 @@ def test_a_block_tells_of_itself() -> None:
     (row,) = ran(surveying(BROKERS, ADD, texts(TEXT)))
     assert row["block"] == 4
     found = unpacked(row["found"])
-    assert isinstance(found, Survey)
+    assert isinstance(found, BlockSummary)
     assert found.tally.held.tolist() == [3, 3, 0]
 
 
@@ -126,7 +126,7 @@ import sys, zlib
 import pyarrow
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.snapshot.entries import BrokerEntry
-from ballast.spark.batches import planning, surveying
+from ballast.spark.block_tasks import planning, surveying
 
 row = pyarrow.RecordBatch.from_arrays(
     [pyarrow.Array.from_buffers(pyarrow.int64(), 1, [None, pyarrow.py_buffer(bytes(8))])], ["block"]

@@ -4,7 +4,7 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from ballast.spark.block_files import hand_out
+from ballast.spark.block_distribution import hand_out
 from tests.unit.spark.local import ON_SPARK
 
 pytestmark = ON_SPARK

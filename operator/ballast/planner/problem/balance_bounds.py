@@ -1,7 +1,7 @@
 """Within what the level of replicas, and that of bytes, is sought: brokers and racks.
 
 Both are the same question, asked of ones or of sizes: what each broker and each rack holds at least
-and at most, whatever a plan does. What partitions say to it (`RackUse`) may be added up, so that
+and at most, whatever a plan does. What partitions say to it (`RackUsage`) may be added up, so that
 it can be asked of parts of a cluster; the answer is for the sum.
 """
 
@@ -9,17 +9,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ballast.planner.arrays import Bools, Floats, Ints, Shorts, counted, row_any, row_counts, summed
-from ballast.planner.problem.problem import Task
+from ballast.planner.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    Shorts,
+    count_by_index,
+    row_any,
+    row_counts,
+    sum_by_index,
+)
+from ballast.planner.problem.problem import PlacementProblem
 from ballast.planner.problem.rack_rules import RackRules
-from ballast.planner.problem.replica_targets import Limits
+from ballast.planner.problem.replica_targets import BalanceBounds
 
 _SLICE = 65536
 """Partitions whose racks are laid out as a table at a time."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RackUse:
+class RackUsage:
     """Amounts of some partitions, as far as racks are concerned."""
 
     by_factor: Ints
@@ -37,7 +46,7 @@ class RackUse:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Scope:
+class RackConstraints:
     """What limits depend on beside the partitions."""
 
     weights: Floats
@@ -45,40 +54,40 @@ class Scope:
     repairs: bool
 
     @classmethod
-    def of(cls, task: Task) -> "Scope":
+    def of(cls, task: PlacementProblem) -> "RackConstraints":
         """Return that of a task."""
         return cls(weights=task.weights, rules=task.rules, repairs=task.repairs)
 
     @property
-    def has_groups(self) -> bool:
+    def is_binding(self) -> bool:
         """Whether racks hold several brokers, or partitions several replicas in a rack."""
         rules = self.rules
         return rules.count != len(self.weights) or int(rules.tops.max(initial=0)) > 1
 
 
-def count_limits(task: Task) -> Limits:
+def count_bounds(task: PlacementProblem) -> BalanceBounds:
     """Return the limits for numbers of replicas."""
     use = rack_use(task, np.ones(len(task.rows), np.int64))
-    return limits_of(Scope.of(task), task.low, task.high, use)
+    return with_rack_bounds(RackConstraints.of(task), task.low, task.high, use)
 
 
-def byte_limits(task: Task, sizes: Ints) -> Limits:
+def byte_bounds(task: PlacementProblem, sizes: Ints) -> BalanceBounds:
     """Return the limits for bytes: who gives may give all, who takes may come to its share."""
     held = bytes_of(task.rows, sizes, len(task.low))
-    gives = counted(np.where(task.pickable, task.rows, -1), len(held)) > 0
+    gives = count_by_index(np.where(task.pickable, task.rows, -1), len(held)) > 0
     use = rack_use(task, sizes)
-    low, high = byte_ends(task.weights, task.takers, held, gives, use.total)
-    return limits_of(Scope.of(task), low, high, use)
+    low, high = broker_byte_bounds(task.weights, task.receivers, held, gives, use.total)
+    return with_rack_bounds(RackConstraints.of(task), low, high, use)
 
 
-def byte_ends(
-    weights: Floats, takers: Bools, held: Ints, gives: Bools, total: int
+def broker_byte_bounds(
+    weights: Floats, receivers: Bools, held: Ints, gives: Bools, total: int
 ) -> tuple[Ints, Ints]:
     """Return the bytes that each broker holds at least and at most."""
-    weights = np.where(takers | (held > 0), weights, 0.0)
+    weights = np.where(receivers | (held > 0), weights, 0.0)
     share = np.ceil(total * weights / max(float(weights.sum()), 1e-9)).astype(np.int64)
     most = np.where(gives, total, np.maximum(held, share))
-    return np.where(gives, 0, held), np.where(takers, most, held)
+    return np.where(gives, 0, held), np.where(receivers, most, held)
 
 
 def bytes_of(rows: Shorts, sizes: Ints, brokers: int) -> Ints:
@@ -86,15 +95,17 @@ def bytes_of(rows: Shorts, sizes: Ints, brokers: int) -> Ints:
     held = np.zeros(brokers, np.int64)
     for column in rows.T:
         there = column >= 0
-        held += summed(column[there], sizes[there], brokers)
+        held += sum_by_index(column[there], sizes[there], brokers)
     return held
 
 
-def limits_of(scope: Scope, low: Ints, high: Ints, use: RackUse) -> Limits:
+def with_rack_bounds(
+    scope: RackConstraints, low: Ints, high: Ints, use: RackUsage
+) -> BalanceBounds:
     """Return the limits for brokers between these ends, and what partitions say of racks."""
-    if not scope.has_groups:
+    if not scope.is_binding:
         # Every broker is a rack by itself: no more is asked than that brokers are different.
-        return Limits(
+        return BalanceBounds(
             weights=scope.weights,
             low=low,
             high=high,
@@ -103,7 +114,7 @@ def limits_of(scope: Scope, low: Ints, high: Ints, use: RackUse) -> Limits:
             rack_high=np.full(1, use.total),
         )
     rack_low, rack_high = rack_bounds(scope, use)
-    return Limits(
+    return BalanceBounds(
         weights=scope.weights,
         low=low,
         high=high,
@@ -113,7 +124,7 @@ def limits_of(scope: Scope, low: Ints, high: Ints, use: RackUse) -> Limits:
     )
 
 
-def rack_bounds(scope: Scope, use: RackUse) -> tuple[Ints, Ints]:
+def rack_bounds(scope: RackConstraints, use: RackUsage) -> tuple[Ints, Ints]:
     """Return what each rack holds at least and at most when the rules are kept."""
     low, high = use.by_factor @ scope.rules.floors, use.by_factor @ scope.rules.tops
     if not scope.repairs:
@@ -122,13 +133,13 @@ def rack_bounds(scope: Scope, use: RackUse) -> tuple[Ints, Ints]:
     return low + use.fixed + use.room_low, high + use.fixed + use.room_high
 
 
-def rack_use(task: Task, amounts: Ints) -> RackUse:
+def rack_use(task: PlacementProblem, amounts: Ints) -> RackUsage:
     """Return what the partitions of a task say of racks."""
     rules, rows = task.rules, task.rows
     total = int((task.factors * amounts).sum())
-    if not Scope.of(task).has_groups:
+    if not RackConstraints.of(task).is_binding:
         nothing = np.zeros(0, np.int64)
-        return RackUse(
+        return RackUsage(
             by_factor=nothing,
             free=nothing,
             fixed=nothing,
@@ -137,10 +148,10 @@ def rack_use(task: Task, amounts: Ints) -> RackUse:
             total=total,
         )
     free = row_any(task.pickable)
-    room_low, room_high = _room(task, amounts, np.flatnonzero(row_any(task.vacant) & ~free))
+    room_low, room_high = _room(task, amounts, np.flatnonzero(row_any(task.unassigned) & ~free))
     brokers = len(task.weights)
-    return RackUse(
-        by_factor=summed(task.factors[free], amounts[free], len(rules.floors)),
+    return RackUsage(
+        by_factor=sum_by_index(task.factors[free], amounts[free], len(rules.floors)),
         free=_by_rack(rules, bytes_of(rows[free], amounts[free], brokers)),
         fixed=_by_rack(rules, bytes_of(rows[~free], amounts[~free], brokers)),
         room_low=room_low,
@@ -149,7 +160,7 @@ def rack_use(task: Task, amounts: Ints) -> RackUse:
     )
 
 
-def _room(task: Task, amounts: Ints, lines: Ints) -> tuple[Ints, Ints]:
+def _room(task: PlacementProblem, amounts: Ints, lines: Ints) -> tuple[Ints, Ints]:
     rules = task.rules
     low, high = np.zeros(rules.count, np.int64), np.zeros(rules.count, np.int64)
     if not rules.is_tabled:
@@ -157,7 +168,7 @@ def _room(task: Task, amounts: Ints, lines: Ints) -> tuple[Ints, Ints]:
     for first in range(0, len(lines), _SLICE):
         some = lines[first : first + _SLICE]
         amount = amounts[some][:, None]
-        lacking = row_counts(task.vacant[some])[:, None]
+        lacking = row_counts(task.unassigned[some])[:, None]
         used = rules.usage(task.rows[some])
         room = np.minimum(rules.room(used, task.factors[some]), lacking)
         others = room.sum(axis=1)[:, None] - room
@@ -167,4 +178,4 @@ def _room(task: Task, amounts: Ints, lines: Ints) -> tuple[Ints, Ints]:
 
 
 def _by_rack(rules: RackRules, amounts: Ints) -> Ints:
-    return summed(rules.racks, amounts, rules.count)
+    return sum_by_index(rules.racks, amounts, rules.count)
