@@ -1,7 +1,8 @@
-"""Small pieces over numpy columns that several steps of planning share.
+"""Operations on numpy columns that several steps of planning share.
 
-Nothing here draws at random: what has to look random is a hash of a seed and a position, so that it
-is the same on every machine and with every release of numpy.
+Nothing here draws random numbers. What has to look random is a hash of a seed and a position, so
+that it is the same on every machine and with every release of numpy.
+
 """
 
 from collections.abc import Iterator
@@ -18,9 +19,10 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def stable_order(keys: npt.NDArray[np.integer]) -> Ints:
-    """Return what a stable argsort of whole numbers does.
+    """Return the result of a stable argsort of integers.
 
-    Numbers that carry their positions are sorted in a fraction of the time that positions are.
+    Sorting integers that carry their positions in the low bits is several times faster than
+    argsort.
     """
     bits = len(keys).bit_length()
     if not len(keys) or int(keys.min()) < 0 or int(keys.max()) >= 1 << (63 - bits):
@@ -35,9 +37,9 @@ def ranks(groups: Ints) -> Ints:
     """Return for each item how many items before it are in the same group."""
     order = stable_order(groups)
     ordered = groups[order]
-    found = np.empty(len(groups), np.int64)
-    found[order] = np.arange(len(groups)) - run_starts(ordered)
-    return found
+    result = np.empty(len(groups), np.int64)
+    result[order] = np.arange(len(groups)) - run_starts(ordered)
+    return result
 
 
 def run_starts(ordered: Ints) -> Ints:
@@ -67,27 +69,30 @@ def row_counts(table: Bools) -> Ints:
 
 def row_any(table: Bools) -> Bools:
     """Return in which rows any is true."""
-    found = np.zeros(len(table), np.bool_)
+    result = np.zeros(len(table), np.bool_)
     for column in table.T:
-        found |= column
-    return found
+        result |= column
+    return result
 
 
 def stride_order(items: Ints, counts: Ints) -> Ints:
-    """Return each item as often as its count says, those of one item as far apart as can be."""
+    """Return each item as often as its count says, equal items as far apart as possible.
+
+    The n-th of c equal items stands at (n + 1/2) / c: for items a, b with counts 1 and 2, b a b.
+    """
     return np.concatenate([*stride_pieces(items, counts, max(1, int(counts.sum())))])
 
 
 def stride_pieces(items: Ints, counts: Ints, size: int) -> Iterator[Ints]:
     """Yield the `stride_order` of items in pieces of about ``size``.
 
-    The n-th of c stands at (n + 1/2) / c. A piece is all that stands in a part of 0 … 1 whose ends
-    are whole numbers of some 2^-k: so what is between them is told without rounding.
+    A piece holds all positions in one part of 0 … 1. The ends of parts are multiples of 2^-k, so
+    that the comparison with them is exact.
     """
     parts = 1 << max(0, (int(counts.sum()) - 1) // size).bit_length()
     first = np.zeros_like(counts)
     for part in range(1, parts + 1):
-        # How many n there are with (2 n + 1) * parts < 2 * part * c.
+        # Number of n with (2 n + 1) * parts < 2 * part * c.
         last = np.maximum((2 * part * counts + parts - 1) // (2 * parts), 0)
         here = last - first
         number = np.arange(int(here.sum())) + np.repeat(first - (np.cumsum(here) - here), here)
@@ -128,7 +133,7 @@ def sum_by_index(items: npt.NDArray[np.integer], amounts: Ints, size: int) -> In
 
 
 def apportion(weights: Floats, total: int) -> Ints:
-    """Return ``total`` cut in proportion to weights, not all 0: by largest remainder."""
+    """Return ``total`` split in proportion to weights, not all 0: by largest remainder."""
     exact = total * weights / weights.sum()
     parts: Ints = np.floor(exact).astype(np.int64)
     most = np.argsort(parts - exact, kind="stable")

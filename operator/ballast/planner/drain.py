@@ -1,4 +1,4 @@
-"""How a broker is emptied before it goes: `Strategy.REMOVE_BROKERS`, as targets by partition."""
+"""How a broker is drained before removal: `Strategy.REMOVE_BROKERS`, as targets by partition."""
 
 from collections.abc import Collection
 
@@ -15,13 +15,13 @@ Targets = dict[TopicPartition, tuple[int, ...]]
 def drain_targets(columns: ClusterColumns, leaving: Collection[int]) -> Targets:
     """Return the new replicas of every partition that is on a leaving broker, and of no other.
 
-    The same cluster gives the same targets, in whatever order it was told. Raises `Infeasible`
-    when too few brokers stay for some partition.
+    The same cluster gives the same targets, whatever the order of its brokers and topics. Raises
+    `Infeasible` when too few brokers stay for some partition.
     """
-    known = tuple(b for b in sorted(leaving) if columns.brokers.index(b) is not None)
-    if not known:
+    broker_ids = tuple(b for b in sorted(leaving) if columns.brokers.index(b) is not None)
+    if not broker_ids:
         return {}
-    options = PlanOptions(strategy=Strategy.REMOVE_BROKERS, broker_ids=known)
+    options = PlanOptions(strategy=Strategy.REMOVE_BROKERS, broker_ids=broker_ids)
     rows = plan_targets(columns, options)
     return {
         columns.partition(row): ids_of(columns.brokers.ids, rows[row])

@@ -1,4 +1,13 @@
-"""Tables of whole numbers with given sums: blocks by brokers, blocks by racks."""
+"""Tables of integers with given row and column sums: blocks by brokers, blocks by racks.
+
+Goals: the sums are exact; cells are in proportion; cells stay within their bounds.
+
+Example for `balanced_table`: rows of sums 3 and 3, columns of sums 4 and 2, every cell 0 to 2::
+
+    2 1
+    2 1
+
+"""
 
 from collections import deque
 from collections.abc import Iterator
@@ -9,14 +18,14 @@ from ballast.planner.arrays import Floats, Ints, stride_pieces
 
 _ITERATIONS = 60
 _PIECE = 65_536
-"""Places that are dealt at once."""
+"""Slots that are distributed at once."""
 
 
 def apportion_columns(weights: Ints, totals: Ints) -> Ints:
     """Return a table whose columns add up to ``totals``, in proportion to ``weights``.
 
-    By largest remainder. No cell is larger than its weight where no total is larger than the sum of
-    its column's.
+    By largest remainder. No cell exceeds its weight if no total exceeds the sum of its column's
+    weights.
     """
     sums = weights.sum(axis=0)
     exact = totals * weights / np.maximum(sums, 1)
@@ -28,30 +37,30 @@ def apportion_columns(weights: Ints, totals: Ints) -> Ints:
     return parts
 
 
-def distribute_slots(wanted: Ints, groups: Ints, table: Ints) -> Ints:
-    """Return how many places of each item every row gets: rows by items.
+def distribute_slots(slots: Ints, groups: Ints, table: Ints) -> Ints:
+    """Return how many slots of each item every row gets: rows by items.
 
-    ``wanted`` is the number of places of each item, ``groups`` the group of each, ``table`` how
-    many places of each group a row gets. A group's places stand in an order in which those of one
-    item are far apart, and are cut into the rows' pieces; where a group has too few places, its
+    ``slots`` is the number of slots of each item, ``groups`` the group of each item, ``table`` how
+    many slots of each group a row gets. The slots of a group are put in stride order, so that those
+    of one item are far apart, and cut into the rows' pieces. If a group has too few slots, its
     items take turns.
     """
-    found = np.zeros((len(table), len(wanted)), np.int64)
+    slots_by_row = np.zeros((len(table), len(slots)), np.int64)
     for group in np.flatnonzero(table.any(axis=0)):
         items = np.flatnonzero(groups == group)
         ends = np.cumsum(table[:, group])
-        there = 0
-        for places in _places(items, wanted[items], int(ends[-1])):
-            rows = np.searchsorted(ends, np.arange(there, there + len(places)), side="right")
-            np.add.at(found, (rows, places), 1)
-            there += len(places)
-    return found
+        start = 0
+        for places in _places(items, slots[items], int(ends[-1])):
+            rows = np.searchsorted(ends, np.arange(start, start + len(places)), side="right")
+            np.add.at(slots_by_row, (rows, places), 1)
+            start += len(places)
+    return slots_by_row
 
 
-def _places(items: Ints, wanted: Ints, count: int) -> Iterator[Ints]:
-    """Yield ``count`` places of items in pieces: there may be as many as replicas that move."""
+def _places(items: Ints, slots: Ints, count: int) -> Iterator[Ints]:
+    """Yield ``count`` slots in pieces: there may be as many as replicas that move."""
     left = count
-    for places in stride_pieces(items[wanted > 0], wanted[wanted > 0], _PIECE):
+    for places in stride_pieces(items[slots > 0], slots[slots > 0], _PIECE):
         yield places[:left]
         left -= len(places[:left])
     for start in range(0, left, _PIECE):
@@ -59,10 +68,11 @@ def _places(items: Ints, wanted: Ints, count: int) -> Iterator[Ints]:
 
 
 def balanced_table(rows: Ints, columns: Ints, low: Ints, high: Ints) -> Ints:
-    """Return a table with these sums of rows and columns, each cell between its bounds.
+    """Return a table with these sums of rows and columns, each cell within its bounds.
 
-    As near to proportion as the bounds allow. Rows are exact; where the bounds contradict the sums
-    they give way, and then the columns. ``rows`` and ``columns`` have the same sum.
+    As close to proportion as the bounds allow. Row sums are exact. Where the bounds contradict the
+    sums, first the bounds are violated, then the column sums. ``rows`` and ``columns`` have the
+    same sum.
     """
     low = np.maximum(low, 0)
     high = np.maximum(high, low)
@@ -82,7 +92,7 @@ def _spread(rows: Ints, columns: Ints, low: Ints, high: Ints) -> Floats:
 
 
 def _lowered(table: Ints, rows: Ints) -> Ints:
-    """Take from the largest cells of rows that come to more than their sum."""
+    """Take from the largest cells of rows that exceed their sum."""
     for row in np.flatnonzero(table.sum(axis=1) > rows).tolist():
         over = int(table[row].sum() - rows[row])
         for column in np.argsort(-table[row], kind="stable").tolist():
@@ -93,7 +103,7 @@ def _lowered(table: Ints, rows: Ints) -> Ints:
 
 
 class _Filling:
-    """A table whose rows and columns are brought to their sums along ways over its cells."""
+    """A table that reaches its row and column sums by shortest paths over its cells."""
 
     def __init__(self, table: Ints, low: Ints, high: Ints) -> None:
         self._table = table
@@ -101,38 +111,40 @@ class _Filling:
         self._high = high
 
     def run(self, rows: Ints, columns: Ints) -> Ints:
-        """Return the table, with these sums."""
-        lacking = rows - self._table.sum(axis=1)
-        room = columns - self._table.sum(axis=0)
-        while (lacking > 0).any():
-            row = int(np.argmax(lacking))
-            end, several = self._send({row: -1}, {}, room, int(lacking[row]))
-            if not several:
-                # The bounds leave no way: the column that lacks the most gets it all the same.
-                end, several = int(np.argmax(room)), int(lacking[row])
-                several = min(several, int(room[end])) if room[end] > 0 else several
-                self._table[row, end] += several
-            lacking[row] -= several
-            room[end] -= several
-        for column in np.flatnonzero(room < 0).tolist():
-            while room[column] < 0:
+        """Return the table with these sums."""
+        row_shortage = rows - self._table.sum(axis=1)
+        column_room = columns - self._table.sum(axis=0)
+        while (row_shortage > 0).any():
+            row = int(np.argmax(row_shortage))
+            end, amount = self._send({row: -1}, {}, column_room, int(row_shortage[row]))
+            if not amount:
+                # The bounds leave no path: the column with the most room gets it against its bound.
+                end, amount = int(np.argmax(column_room)), int(row_shortage[row])
+                amount = min(amount, int(column_room[end])) if column_room[end] > 0 else amount
+                self._table[row, end] += amount
+            row_shortage[row] -= amount
+            column_room[end] -= amount
+        for column in np.flatnonzero(column_room < 0).tolist():
+            while column_room[column] < 0:
                 own = np.flatnonzero(self._table[:, column] > self._low[:, column])
                 starts = dict.fromkeys(own.tolist(), column)
-                end, several = self._send(starts, {column: -1}, room, -int(room[column]))
-                if not several:
+                end, amount = self._send(
+                    starts, {column: -1}, column_room, -int(column_room[column])
+                )
+                if not amount:
                     break
-                room[column] += several
-                room[end] -= several
+                column_room[column] += amount
+                column_room[end] -= amount
         return self._table
 
     def _send(
-        self, by_row: dict[int, int], by_column: dict[int, int], room: Ints, most: int
+        self, by_row: dict[int, int], by_column: dict[int, int], column_room: Ints, most: int
     ) -> tuple[int, int]:
-        """Send up to ``most`` along the shortest way to a column with room.
+        """Send up to ``most`` along the shortest path to a column with room.
 
-        ``by_row`` are the rows to begin with. Returns the column, and how many went there.
+        ``by_row`` are the rows at which it starts. Returns the column, and the amount sent.
         """
-        end = self._nearest(by_row, by_column, room)
+        end = self._nearest(by_row, by_column, column_room)
         if end is None:
             return 0, 0
         ups, downs = [], []
@@ -146,17 +158,19 @@ class _Filling:
             if column < 0:
                 break
             downs.append((row, column))
-        several = min(most, int(room[end]))
-        several = min(several, *(int(self._high[cell] - self._table[cell]) for cell in ups))
+        amount = min(most, int(column_room[end]))
+        amount = min(amount, *(int(self._high[cell] - self._table[cell]) for cell in ups))
         for cell in downs:
-            several = min(several, int(self._table[cell] - self._low[cell]))
+            amount = min(amount, int(self._table[cell] - self._low[cell]))
         for cell in ups:
-            self._table[cell] += several
+            self._table[cell] += amount
         for cell in downs:
-            self._table[cell] -= several
-        return end, several
+            self._table[cell] -= amount
+        return end, amount
 
-    def _nearest(self, by_row: dict[int, int], by_column: dict[int, int], room: Ints) -> int | None:
+    def _nearest(
+        self, by_row: dict[int, int], by_column: dict[int, int], column_room: Ints
+    ) -> int | None:
         queue = deque(by_row)
         while queue:
             row = queue.popleft()
@@ -164,7 +178,7 @@ class _Filling:
                 if column in by_column:
                     continue
                 by_column[column] = row
-                if room[column] > 0:
+                if column_room[column] > 0:
                     return column
                 own = np.flatnonzero(self._table[:, column] > self._low[:, column])
                 for other in own.tolist():

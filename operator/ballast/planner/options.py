@@ -96,11 +96,11 @@ class PlanOptions:
         for name, patterns in (("include", self.include), ("exclude", self.exclude)):
             compiled(f"topics.{name}", patterns)
 
-    def movable(self, columns: ClusterColumns) -> Bools:
+    def in_scope(self, columns: ClusterColumns) -> Bools:
         """Return which partitions the plan may touch."""
         include = compiled("topics.include", self.include)
         exclude = compiled("topics.exclude", self.exclude)
-        chosen = np.fromiter(
+        in_scope = np.fromiter(
             (
                 (not include or any(pattern.search(topic) for pattern in include))
                 and not any(pattern.search(topic) for pattern in exclude)
@@ -109,14 +109,14 @@ class PlanOptions:
             np.bool_,
             len(columns.topics),
         )
-        return chosen[columns.topic_of]
+        return in_scope[columns.topic_of]
 
-    def chosen_brokers(self, brokers: BrokerColumns) -> Bools:
+    def named_brokers(self, brokers: BrokerColumns) -> Bools:
         """Return which brokers ``brokerIds`` names. Raises `OptionsRejected` for an unknown one."""
-        chosen = np.zeros(brokers.count, np.bool_)
+        in_scope = np.zeros(brokers.count, np.bool_)
         for broker_id in self.broker_ids:
             index = brokers.index(broker_id)
             if index is None:
                 raise OptionsRejected("brokerIds", f"broker {broker_id} is not in the snapshot")
-            chosen[index] = True
-        return chosen
+            in_scope[index] = True
+        return in_scope

@@ -27,12 +27,12 @@ def compiled(option: str, patterns: tuple[str, ...]) -> tuple[re.Pattern[str], .
     """Return the patterns, ready for use. Raises `OptionsRejected`, naming ``option``."""
     if len(patterns) > MAX_PATTERNS:
         raise OptionsRejected(option, f"has more than {MAX_PATTERNS} patterns")
-    found = []
+    patterns_compiled = []
     for pattern in patterns:
         if len(pattern) > MAX_PATTERN_LENGTH:
             raise OptionsRejected(option, f"a pattern is over {MAX_PATTERN_LENGTH} characters")
         try:
-            found.append(re.compile(pattern))
+            patterns_compiled.append(re.compile(pattern))
         except (re.error, OverflowError) as error:
             raise OptionsRejected(
                 option, f"{pattern!r} is no regular expression: {error}"
@@ -40,7 +40,7 @@ def compiled(option: str, patterns: tuple[str, ...]) -> tuple[re.Pattern[str], .
         reason = _too_slow(pattern)
         if reason:
             raise OptionsRejected(option, f"{pattern!r} {reason}")
-    return tuple(found)
+    return tuple(patterns_compiled)
 
 
 def _too_slow(pattern: str) -> str | None:

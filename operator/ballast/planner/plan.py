@@ -1,8 +1,16 @@
-"""From a snapshot and options to a plan: where every replica is to be, and who comes first.
+"""From a snapshot and options to a plan: the replicas of every partition, and their order.
 
-Pure: the same cluster, options and seed give the same plan, in whatever order the cluster was
-written down. A large cluster is planned block by block (`planner.sharding.steps`); here one after
-the other, and what else does it at the same time comes to the same plan.
+Pure: the same cluster, options and seed give the same plan, whatever the order in which the cluster
+was written down. A cluster of one block is planned at once (`plan_whole`). A larger one is planned
+block by block; `sharding.steps` has the steps and their order. This module runs them one after the
+other; `ballast.spark` runs the same functions in parallel and gets the same plan.
+
+Example, `RemoveBrokers` of broker 3 in a cluster of brokers 1, 2, 3::
+
+    partition 0: brokers 1, 3   ->   brokers 1, 2
+    partition 1: brokers 2, 1   ->   brokers 2, 1   (not touched)
+    partition 2: brokers 3, 2   ->   brokers 1, 2
+
 """
 
 import numpy as np
@@ -35,7 +43,7 @@ def plan_targets(
     *,
     partitions_per_block: int = PARTITIONS_PER_BLOCK,
 ) -> Shorts:
-    """Return the replicas that every partition shall have, as `ClusterColumns.replicas`.
+    """Return the target replicas of every partition, as `ClusterColumns.replicas`.
 
     For `Strategy.REBALANCE_LOG_DIRS` their directories, as `ClusterColumns.log_dirs`.
     Raises `OptionsRejected` and `Infeasible`.
@@ -47,25 +55,27 @@ def plan_targets(
         extract_block(columns, first, last)
         for first, last in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
     ]
-    surveys = [summarize_block(block, options) for block in blocks]
-    quotas = assign_quotas(columns.brokers, options, surveys)
-    placed = [
+    summaries = [summarize_block(block, options) for block in blocks]
+    quotas = assign_quotas(columns.brokers, options, summaries)
+    placements = [
         place_block(block, options, quota) for block, quota in zip(blocks, quotas, strict=True)
     ]
-    again = redistribute_excess_bytes(quotas, [told.of_bytes for _, told in placed])
-    if again is not None:
-        placed = [
+    new_quotas = redistribute_excess_bytes(
+        quotas, [summary.byte_loads for _, summary in placements]
+    )
+    if new_quotas is not None:
+        placements = [
             rebalance_block(block, options, quota, rows)
-            for block, quota, (rows, _) in zip(blocks, again, placed, strict=True)
+            for block, quota, (rows, _) in zip(blocks, new_quotas, placements, strict=True)
         ]
-    led = [told.led for _, told in placed if told.led is not None]
-    tables = [rows for rows, _ in placed]
-    if led:
-        situation = block_view(without_partitions(columns.brokers), options)
-        leader_targets = block_leader_targets(situation, led)
-        for block, rows, band in zip(blocks, tables, leader_targets, strict=True):
-            assign_leaders(block, options, rows, band)
-    del placed
+    leaders = [summary.leaders for _, summary in placements if summary.leaders is not None]
+    tables = [rows for rows, _ in placements]
+    if leaders:
+        view = block_view(without_partitions(columns.brokers), options)
+        leader_targets = block_leader_targets(view, leaders)
+        for block, rows, replica_targets in zip(blocks, tables, leader_targets, strict=True):
+            assign_leaders(block, options, rows, replica_targets)
+    del placements
     return _joined(tables)
 
 
@@ -74,15 +84,15 @@ def plan_whole(columns: ClusterColumns, options: PlanOptions) -> Shorts:
     if options.strategy is Strategy.REBALANCE_LOG_DIRS:
         (quota,) = assign_quotas(columns.brokers, options, [summarize_block(columns, options)])
         return place_block(columns, options, quota)[0]
-    situation = ClusterView(columns, options)
+    view = ClusterView(columns, options)
     if options.strategy is Strategy.STOCK:
-        everyone = np.ones(columns.partitions, np.bool_)
-        return apply_move_limits(columns, kafka_default_targets(situation), everyone, options)
+        all_partitions = np.ones(columns.partitions, np.bool_)
+        return apply_move_limits(columns, kafka_default_targets(view), all_partitions, options)
     rows = columns.replicas.copy()
     if options.strategy is not Strategy.PREFERRED_LEADERS:
-        task = placement_problem(situation)
-        rows = apply_move_limits(columns, optimize(task), row_any(task.unassigned), options)
-    balance_leaders(leader_problem(situation, rows))
+        problem = placement_problem(view)
+        rows = apply_move_limits(columns, optimize(problem), row_any(problem.unassigned), options)
+    balance_leaders(leader_problem(view, rows))
     return rows
 
 

@@ -152,9 +152,9 @@ def leading(options: PlanOptions, leader_targets: Sequence[ReplicaTargets | None
         for row in _rows(batches):
             block = _value(row, "block")
             columns, rows = unpacked(_value(row, "columns")), unpacked(_value(row, "rows"))
-            band = leader_targets[block]
-            if band is not None:
-                assign_leaders(columns, options, rows, band)
+            replica_targets = leader_targets[block]
+            if replica_targets is not None:
+                assign_leaders(columns, options, rows, replica_targets)
             target = Target.of(columns, options.strategy, rows)
             yield from _lines(block, columns, target)
             told = _told(columns, target, has_details=False)

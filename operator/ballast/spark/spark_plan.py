@@ -137,10 +137,10 @@ class SparkPlan:
         surveyed, surveys = self._surveys(blocks)
         quotas = assign_quotas(self.brokers, self._options, surveys)
         placed, told = self._told(surveyed, placing(self._options, quotas))
-        again = redistribute_excess_bytes(quotas, [one.of_bytes for one in told])
+        again = redistribute_excess_bytes(quotas, [one.byte_loads for one in told])
         if again is not None:
             placed, told = self._told(placed, evening(self._options, again))
-        step = leading(self._options, self._shares([one.led for one in told]))
+        step = leading(self._options, self._shares([one.leaders for one in told]))
         return placed.mapInArrow(step, PLANNED)
 
     def _told(self, frame: DataFrame, step: Step) -> tuple[DataFrame, list[PlacementSummary]]:

@@ -50,12 +50,12 @@ def test_topics_are_chosen(
     include: tuple[str, ...], exclude: tuple[str, ...], expected: list[bool]
 ) -> None:
     options = PlanOptions(strategy=Strategy.REBALANCE, include=include, exclude=exclude)
-    assert options.movable(CLUSTER).tolist() == expected
+    assert options.in_scope(CLUSTER).tolist() == expected
 
 
 def test_brokers_are_chosen() -> None:
     options = PlanOptions(strategy=Strategy.ADD_BROKERS, broker_ids=(2,))
-    assert options.chosen_brokers(CLUSTER.brokers).tolist() == [False, True]
+    assert options.named_brokers(CLUSTER.brokers).tolist() == [False, True]
     options = PlanOptions(strategy=Strategy.ADD_BROKERS, broker_ids=(2, 7))
     with pytest.raises(OptionsRejected, match="brokerIds: broker 7 is not in the snapshot"):
-        options.chosen_brokers(CLUSTER.brokers)
+        options.named_brokers(CLUSTER.brokers)

@@ -157,12 +157,12 @@ def test_every_plan_can_be_carried_out(cluster: ClusterColumns, data: st.DataObj
         rows = plan_targets(cluster, asked_for)
     except Infeasible:
         assume(False)
-    movable = asked_for.movable(cluster)
+    in_scope = asked_for.in_scope(cluster)
     closed = set(cluster.brokers.ids[cluster.brokers.cordoned].tolist())
     leaving: set[int] = set()
     if asked_for.strategy is Strategy.REMOVE_BROKERS:
         leaving = set(asked_for.broker_ids)
-    pairs = zip(ids(cluster, cluster.replicas), ids(cluster, rows), movable.tolist(), strict=True)
+    pairs = zip(ids(cluster, cluster.replicas), ids(cluster, rows), in_scope.tolist(), strict=True)
     for old, new, may_move in pairs:
         assert len(set(new)) == len(new)
         assert not (set(new) - set(old)) & (closed | leaving)

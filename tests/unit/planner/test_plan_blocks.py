@@ -69,13 +69,13 @@ def test_brokers_are_added(racks: int) -> None:
     rows = plan_targets(
         cluster, options(Strategy.ADD_BROKERS, broker_ids=NEW), partitions_per_block=BLOCK
     )
-    told = explain(cluster, rows)
+    summary = explain(cluster, rows)
     found = counts(cluster, rows)
     share = 12000 / 27
     if racks != 8:
         assert all(abs(found[broker] - share) <= 1 for broker in NEW)
-    assert told.replica_moves == told.replica_moves_least == sum(found[b] for b in NEW)
-    assert told.rack_violations == (0, 0)
+    assert summary.replica_moves == summary.replica_moves_least == sum(found[b] for b in NEW)
+    assert summary.rack_violations == (0, 0)
     led = leader_counts(cluster, rows)
     assert all(abs(led[broker] - 4000 / 27) <= 1 for broker in NEW)
 
@@ -97,11 +97,11 @@ def test_brokers_are_removed(racks: int) -> None:
 def test_a_skewed_cluster_is_made_level(racks: int, factor: int) -> None:
     cluster = level_cluster(3000, 24, racks, factor=factor, skew=True)
     rows = plan_targets(cluster, options(Strategy.REBALANCE), partitions_per_block=BLOCK)
-    told = explain(cluster, rows)
+    summary = explain(cluster, rows)
     assert spread(counts(cluster, rows)) <= 1
     assert spread(leader_counts(cluster, rows)) <= 1
-    assert told.rack_violations[1] == 0
-    assert told.replica_moves <= 1.01 * told.replica_moves_least + told.rack_violations[0]
+    assert summary.rack_violations[1] == 0
+    assert summary.replica_moves <= 1.01 * summary.replica_moves_least + summary.rack_violations[0]
 
 
 @pytest.mark.parametrize("racks", [3, 8])
@@ -111,10 +111,10 @@ def test_bytes_are_level_too(strategy: Strategy, racks: int) -> None:
     cluster = sized(level_cluster(6000, 24, racks, new=3 * is_added, skew=not is_added))
     asked = options(strategy, broker_ids=NEW if is_added else ())
     rows = plan_targets(cluster, asked, partitions_per_block=1500)
-    told = explain(cluster, rows)
-    assert told.bytes_to_move <= 1.05 * told.bytes_to_move_least
-    assert told.replica_moves <= 1.02 * told.replica_moves_least
-    assert told.spread(told.after.size_bytes).deviation < 0.1
+    summary = explain(cluster, rows)
+    assert summary.bytes_to_move <= 1.05 * summary.bytes_to_move_least
+    assert summary.replica_moves <= 1.02 * summary.replica_moves_least
+    assert summary.spread(summary.after.size_bytes).deviation < 0.1
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -123,14 +123,14 @@ def test_what_blocks_leave_uneven_is_evened_out(seed: int, has_few_large: bool) 
     """The largest are a third of what a broker holds, and more than it holds of one block."""
     cluster = of_few_brokers(seed, has_few_large=has_few_large)
     rows = plan_targets(cluster, options(Strategy.REBALANCE), partitions_per_block=6000)
-    told = explain(cluster, rows)
-    held = told.after.size_bytes / told.after.size_bytes.mean()
-    assert told.bytes_to_move <= (1.03 if has_few_large else 1.01) * told.bytes_to_move_least
+    summary = explain(cluster, rows)
+    held = summary.after.size_bytes / summary.after.size_bytes.mean()
+    assert summary.bytes_to_move <= (1.03 if has_few_large else 1.01) * summary.bytes_to_move_least
     assert held.min() >= (0.8 if has_few_large else 0.84)
     assert held.max() <= (1.4 if has_few_large else 1.17)
     assert held.std() <= (0.09 if has_few_large else 0.04)
     assert spread(counts(cluster, rows)) <= 1
-    assert told.rack_violations[1] == 0
+    assert summary.rack_violations[1] == 0
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, 3), (3, 2)])
@@ -152,8 +152,8 @@ def test_limits_hold_for_all_blocks_together() -> None:
     assert moves(rows, cluster.replicas) == 100
     asked = options(Strategy.ADD_BROKERS, broker_ids=NEW, max_bytes_to_move=10**11)
     rows = plan_targets(cluster, asked, partitions_per_block=BLOCK)
-    told = explain(cluster, rows)
-    assert 0.5 * 10**11 < told.bytes_to_move <= 10**11
+    summary = explain(cluster, rows)
+    assert 0.5 * 10**11 < summary.bytes_to_move <= 10**11
 
 
 def test_stock_is_the_same_in_blocks() -> None:

@@ -37,19 +37,19 @@ def rebalanced(objective: Objective, block: int) -> Explanation:
 @pytest.mark.parametrize("block", [100_000, 30])
 def test_with_load_the_hot_topic_is_spread(block: int) -> None:
     """As far as it goes with one move of each partition."""
-    told = rebalanced(Objective.BYTES_IN_PER_SECOND, block)
-    before = told.spread(told.before.bytes_in_per_second)
-    after = told.spread(told.after.bytes_in_per_second)
+    summary = rebalanced(Objective.BYTES_IN_PER_SECOND, block)
+    before = summary.spread(summary.before.bytes_in_per_second)
+    after = summary.spread(summary.after.bytes_in_per_second)
     assert before.most > 2 * before.mean
     assert after.most <= 0.8 * before.most
     assert after.least > before.least
-    replicas = told.spread(told.after.replicas)
+    replicas = summary.spread(summary.after.replicas)
     assert replicas.most - replicas.least <= 1
 
 
 def test_without_load_it_stays() -> None:
-    told = rebalanced(Objective.BYTES, 100_000)
-    assert told.replica_moves == 0
+    summary = rebalanced(Objective.BYTES, 100_000)
+    assert summary.replica_moves == 0
 
 
 def test_brokers_that_share_what_they_give_all_get_some_of_the_load() -> None:
@@ -63,6 +63,6 @@ def test_brokers_that_share_what_they_give_all_get_some_of_the_load() -> None:
     collector.add(cold, "line 3")
     cluster = collector.columns()
     options = PlanOptions(strategy=Strategy.REBALANCE, objective=Objective.BYTES_IN_PER_SECOND)
-    told = explain(cluster, plan_targets(cluster, options))
-    assert told.before.bytes_in_per_second.tolist() == [8000, 8000, 800, 800]
-    assert told.after.bytes_in_per_second.min() > 800
+    summary = explain(cluster, plan_targets(cluster, options))
+    assert summary.before.bytes_in_per_second.tolist() == [8000, 8000, 800, 800]
+    assert summary.after.bytes_in_per_second.min() > 800

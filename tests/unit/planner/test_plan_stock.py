@@ -21,21 +21,21 @@ OLD, NEW = 21, 3
 EVERYONE = tuple(range(OLD + NEW))
 
 
-def unevenness(told: Explanation, amounts: Ints) -> int:
-    spread = told.spread(amounts)
+def unevenness(summary: Explanation, amounts: Ints) -> int:
+    spread = summary.spread(amounts)
     return spread.most - spread.least
 
 
-def measures(told: Explanation) -> dict[str, float]:
+def measures(summary: Explanation) -> dict[str, float]:
     """Return what is better when it is less."""
     return {
-        "replica moves": told.replica_moves,
-        "leader changes": told.leader_changes,
-        "several moves of a partition": told.several_moves,
-        "rack violations": told.rack_violations[1],
-        "unevenness of replicas": unevenness(told, told.after.replicas),
-        "unevenness of leaders": unevenness(told, told.after.leaders),
-        "busiest broker out": int(told.flows.replicas_out.max()),
+        "replica moves": summary.replica_moves,
+        "leader changes": summary.leader_changes,
+        "several moves of a partition": summary.several_moves,
+        "rack violations": summary.rack_violations[1],
+        "unevenness of replicas": unevenness(summary, summary.after.replicas),
+        "unevenness of leaders": unevenness(summary, summary.after.leaders),
+        "busiest broker out": int(summary.flows.replicas_out.max()),
     }
 
 
@@ -53,8 +53,8 @@ def test_brokers_are_added_no_worse(racks: int, block: int, seed: int) -> None:
     stock = PlanOptions(strategy=Strategy.STOCK, broker_ids=EVERYONE, seed=seed)
     ours = PlanOptions(strategy=Strategy.REBALANCE, seed=seed)
     found = plan_targets(cluster, ours, partitions_per_block=block)
-    told = explain(cluster, found)
-    assert worse(told, explain(cluster, plan_targets(cluster, stock))) == {}
+    summary = explain(cluster, found)
+    assert worse(summary, explain(cluster, plan_targets(cluster, stock))) == {}
 
 
 @pytest.mark.parametrize("block", [100_000, 200])

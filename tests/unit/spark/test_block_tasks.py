@@ -52,7 +52,7 @@ def test_a_block_tells_of_itself() -> None:
     assert row["block"] == 4
     found = unpacked(row["found"])
     assert isinstance(found, BlockSummary)
-    assert found.tally.held.tolist() == [3, 3, 0]
+    assert found.totals.replica_counts.tolist() == [3, 3, 0]
 
 
 def test_or_of_brokers_that_nobody_told_of() -> None:

@@ -104,7 +104,7 @@ def test_bytes_that_blocks_leave_uneven_are_evened_out_as_by_one_process(
     told = [
         place_block(block, LEVEL, quota)[1] for block, quota in zip(blocks, quotas, strict=True)
     ]
-    assert redistribute_excess_bytes(quotas, [one.of_bytes for one in told]) is not None
+    assert redistribute_excess_bytes(quotas, [one.byte_loads for one in told]) is not None
     expected = plan_text(columns, plan_targets(columns, LEVEL, partitions_per_block=BLOCK))
     text = b"".join(written(columns))
     with SparkPlan(session, pieces(text), LEVEL, partitions_per_block=BLOCK) as plan:

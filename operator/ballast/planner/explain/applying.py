@@ -7,7 +7,7 @@ import numpy as np
 from ballast.planner.arrays import Shorts
 from ballast.planner.errors import PlanStale
 from ballast.planner.explain.target import Change, LogDirChange, Target
-from ballast.planner.placement.log_dirs import known_log_dirs
+from ballast.planner.placement.log_dirs import current_log_dirs
 from ballast.planner.snapshot.columns import NOWHERE, ClusterColumns, ids_of, pad_to_width
 
 
@@ -69,7 +69,7 @@ class _Applying:
         if after not in paths or not len(place):
             raise PlanStale(f"{name}: broker {broker_id} has no log dir {after}, or no replica")
         if self._log_dirs is None:
-            self._log_dirs = known_log_dirs(self._columns).copy()
+            self._log_dirs = current_log_dirs(self._columns).copy()
         now = int(self._log_dirs[row, place[0]])
         if now != NOWHERE and paths[now] != before:
             raise PlanStale(

@@ -22,7 +22,7 @@ from ballast.planner.arrays import (
 from ballast.planner.explain.copysets import Copysets, copysets
 from ballast.planner.explain.explain_log_dirs import LogDirMoves, log_dir_moves
 from ballast.planner.placement.log_dirs import changed_log_dirs
-from ballast.planner.problem.balance_bounds import bytes_of
+from ballast.planner.problem.balance_bounds import broker_bytes_of
 from ballast.planner.problem.move_limits import new_replicas
 from ballast.planner.problem.rack_rules import RackRules
 from ballast.planner.snapshot.columns import ClusterColumns, changed_rows, pad_to_width
@@ -173,8 +173,8 @@ def _loads(columns: ClusterColumns, rows: Shorts, sizes: Ints) -> BrokerLoads:
     return BrokerLoads(
         replicas=count_by_index(rows, count),
         leaders=count_by_index(rows[:, :1], count),
-        size_bytes=bytes_of(rows, sizes, count),
-        bytes_in_per_second=bytes_of(rows, rates, count),
+        size_bytes=broker_bytes_of(rows, sizes, count),
+        bytes_in_per_second=broker_bytes_of(rows, rates, count),
     )
 
 

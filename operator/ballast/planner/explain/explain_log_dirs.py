@@ -7,8 +7,8 @@ import numpy as np
 
 from ballast.planner.arrays import Bools, Floats, Ints, Shorts, count_by_index, sum_by_index
 from ballast.planner.placement.log_dirs import (
+    current_log_dirs,
     directories,
-    known_log_dirs,
     owners_of_directories,
     shares_of_directories,
 )
@@ -47,8 +47,8 @@ class LogDirMoves:
         Of ``amounts``, which are `before` or `after`; 1 where nothing is held.
         """
         whole = np.bincount(self.owners, amounts, minlength=1)[self.owners] * self.shares
-        some = whole > 0
-        return float((amounts[some] / whole[some]).max(initial=1.0))
+        in_use = whole > 0
+        return float((amounts[in_use] / whole[in_use]).max(initial=1.0))
 
 
 def log_dir_moves(columns: ClusterColumns, log_dirs: Shorts, moving: Bools) -> LogDirMoves:
@@ -58,15 +58,15 @@ def log_dir_moves(columns: ClusterColumns, log_dirs: Shorts, moving: Bools) -> L
     amounts = np.broadcast_to(sizes[:, None], columns.replicas.shape)
     owners = owners_of_directories(brokers)
 
-    def held(table: Shorts) -> Ints:
+    def directory_bytes(table: Shorts) -> Ints:
         where = directories(columns, table)
         return sum_by_index(where[where >= 0], amounts[where >= 0], len(owners))
 
     return LogDirMoves(
         by_broker=count_by_index(columns.replicas[moving], brokers.count),
         bytes_within=sum_by_index(columns.replicas[moving], amounts[moving], brokers.count),
-        before=held(known_log_dirs(columns)),
-        after=held(log_dirs),
+        before=directory_bytes(current_log_dirs(columns)),
+        after=directory_bytes(log_dirs),
         owners=owners,
         shares=shares_of_directories(brokers),
     )
@@ -74,14 +74,14 @@ def log_dir_moves(columns: ClusterColumns, log_dirs: Shorts, moving: Bools) -> L
 
 def whole_log_dir_moves(blocks: Sequence[LogDirMoves | None]) -> LogDirMoves | None:
     """Return what all blocks come to; None where no plan names a directory."""
-    told = [one for one in blocks if one is not None]
-    if not told:
+    moves = [block for block in blocks if block is not None]
+    if not moves:
         return None
     return LogDirMoves(
-        by_broker=np.asarray(sum(one.by_broker for one in told)),
-        bytes_within=np.asarray(sum(one.bytes_within for one in told)),
-        before=np.asarray(sum(one.before for one in told)),
-        after=np.asarray(sum(one.after for one in told)),
-        owners=told[0].owners,
-        shares=told[0].shares,
+        by_broker=np.asarray(sum(block.by_broker for block in moves)),
+        bytes_within=np.asarray(sum(block.bytes_within for block in moves)),
+        before=np.asarray(sum(block.before for block in moves)),
+        after=np.asarray(sum(block.after for block in moves)),
+        owners=moves[0].owners,
+        shares=moves[0].shares,
     )

@@ -13,34 +13,34 @@ from ballast.planner.snapshot.columns import BrokerColumns
 MAX_MESSAGE = 512
 
 
-def explanation_document(brokers: BrokerColumns, found: Explanation) -> dict[str, Any]:
+def explanation_document(brokers: BrokerColumns, explanation: Explanation) -> dict[str, Any]:
     """Return what a plan comes to: whole numbers only, and what is not known left out."""
     levels = {
-        "replicas": (found.before.replicas, found.after.replicas),
-        "leaders": (found.before.leaders, found.after.leaders),
-        "bytes": (found.before.size_bytes, found.after.size_bytes),
+        "replicas": (explanation.before.replicas, explanation.after.replicas),
+        "leaders": (explanation.before.leaders, explanation.after.leaders),
+        "bytes": (explanation.before.size_bytes, explanation.after.size_bytes),
     }
-    if found.before.bytes_in_per_second.any():
+    if explanation.before.bytes_in_per_second.any():
         levels["bytesInPerSecond"] = (
-            found.before.bytes_in_per_second,
-            found.after.bytes_in_per_second,
+            explanation.before.bytes_in_per_second,
+            explanation.after.bytes_in_per_second,
         )
     document: dict[str, Any] = {
-        "partitions": found.partitions,
-        "replicaMoves": found.replica_moves,
-        "replicaMovesLeast": found.replica_moves_least,
-        "bytesToMove": found.bytes_to_move,
-        "bytesToMoveLeast": found.bytes_to_move_least,
-        "leaderChanges": found.leader_changes,
-        "rackViolations": _before_after(found.rack_violations),
-        "copysets": _before_after(found.copysets),
+        "partitions": explanation.partitions,
+        "replicaMoves": explanation.replica_moves,
+        "replicaMovesLeast": explanation.replica_moves_least,
+        "bytesToMove": explanation.bytes_to_move,
+        "bytesToMoveLeast": explanation.bytes_to_move_least,
+        "leaderChanges": explanation.leader_changes,
+        "rackViolations": _before_after(explanation.rack_violations),
+        "copysets": _before_after(explanation.copysets),
         "spread": {
-            name: {"before": _level(found, before), "after": _level(found, after)}
+            name: {"before": _level(explanation, before), "after": _level(explanation, after)}
             for name, (before, after) in levels.items()
         },
     }
-    if found.log_dirs is not None:
-        within = found.log_dirs
+    if explanation.log_dirs is not None:
+        within = explanation.log_dirs
         document["logDirMoves"] = within.replicas
         document["logDirBytes"] = int(within.bytes_within.sum())
         document["logDirBytesLeast"] = within.bytes_least
@@ -50,12 +50,14 @@ def explanation_document(brokers: BrokerColumns, found: Explanation) -> dict[str
         }
     if brokers.count:
         document["busiestBroker"] = {
-            "in": _busiest(brokers, found.flows.bytes_in),
-            "out": _busiest(brokers, found.flows.bytes_sent),
+            "in": _busiest(brokers, explanation.flows.bytes_in),
+            "out": _busiest(brokers, explanation.flows.bytes_sent),
         }
-        document["mostMovesPerBroker"] = int(found.weighing.max())
-        if found.log_dirs is not None:
-            document["busiestBroker"]["within"] = _busiest(brokers, found.log_dirs.bytes_within)
+        document["mostMovesPerBroker"] = int(explanation.weighing.max())
+        if explanation.log_dirs is not None:
+            document["busiestBroker"]["within"] = _busiest(
+                brokers, explanation.log_dirs.bytes_within
+            )
     return document
 
 
@@ -83,8 +85,8 @@ def _before_after(pair: tuple[int, int]) -> Mapping[str, int]:
     return {"before": pair[0], "after": pair[1]}
 
 
-def _level(found: Explanation, amounts: Ints) -> Mapping[str, int]:
-    spread = found.spread(amounts)
+def _level(explanation: Explanation, amounts: Ints) -> Mapping[str, int]:
+    spread = explanation.spread(amounts)
     return {"least": spread.least, "most": spread.most}
 
 

@@ -79,13 +79,13 @@ def _log_dir_changes(
 ) -> tuple[LogDirChange, ...]:
     assert columns.log_dirs is not None, "only a known directory is left"
     assert target.log_dirs is not None, "asked for where directories are named"
-    found = []
+    changes = []
     for place in places.tolist():
         broker = int(columns.replicas[row, place])
         paths = columns.brokers.log_dirs[broker]
         before, after = columns.log_dirs[row, place], target.log_dirs[row, place]
-        found.append((int(columns.brokers.ids[broker]), paths[before], paths[after]))
-    return tuple(sorted(found))
+        changes.append((int(columns.brokers.ids[broker]), paths[before], paths[after]))
+    return tuple(sorted(changes))
 
 
 def _id_rows(ids: Ints, rows: Shorts) -> list[tuple[int, ...]]:

@@ -1,7 +1,15 @@
-"""How many partitions each broker is to come first in, and in which partitions that may change.
+"""Leader targets: how many partitions each broker is to lead, and which partitions may change.
 
-For a cluster that is planned whole, and for blocks: each block reports its `LeaderCounts`. The sum
-shows which brokers lead too many or too few, and each block gets a part of the difference.
+Targets are found as for replicas (`problem.replica_targets`). A broker leads at least the
+partitions that may not change, and at most those and all in which it has a replica.
+
+For a cluster in blocks, each block reports its `LeaderCounts`. The sum shows which brokers lead too
+many or too few, and each block gets a part of the difference.
+
+Example, brokers 1, 2, 3 and two blocks of 6 partitions: they lead 6, 0, 0 in the first block and 3,
+3, 0 in the second. The targets are 4, 4, 4. Broker 1 gives 5 partitions, split over the blocks in
+proportion to 6 and 3; brokers 2 and 3 receive 1 and 4. Each block still has 6 leaders.
+
 """
 
 from collections.abc import Sequence
@@ -20,110 +28,111 @@ from ballast.planner.snapshot.columns import pad_to_width
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LeaderCounts:
-    """Who comes first in some partitions; those of others may be added."""
+    """Leaders of some partitions. Counts are additive over blocks."""
 
     partitions: int
-    led: Ints
-    """By broker: partitions in which it is first …"""
-    open: Ints
-    """… of those, in which another replica may be first instead …"""
-    shared: Ints
-    """… and partitions in which it might be first."""
+    leader_counts: Ints
+    """By broker: partitions that it leads."""
+    movable_counts: Ints
+    """By broker: of these, partitions that another replica may lead."""
+    candidate_counts: Ints
+    """By broker: partitions that it may lead."""
 
 
-def count_leaders(situation: ClusterView, rows: Shorts) -> LeaderCounts:
-    """Return who comes first in the rows of a situation."""
-    count = situation.columns.brokers.count
-    open_rows = rows[_changeable(situation, rows)]
+def count_leaders(view: ClusterView, rows: Shorts) -> LeaderCounts:
+    """Return the leaders of the rows of a view."""
+    count = view.columns.brokers.count
+    open_rows = rows[_changeable(view, rows)]
     return LeaderCounts(
         partitions=len(rows),
-        led=count_by_index(rows[:, 0], count),
-        open=count_by_index(open_rows[:, 0], count),
-        shared=count_by_index(open_rows, count),
+        leader_counts=count_by_index(rows[:, 0], count),
+        movable_counts=count_by_index(open_rows[:, 0], count),
+        candidate_counts=count_by_index(open_rows, count),
     )
 
 
-def leader_problem(situation: ClusterView, rows: Shorts) -> LeaderProblem:
-    """Return who may come first where, for a cluster that is planned whole."""
-    return leader_problem_within(
-        situation, rows, leader_targets(situation, count_leaders(situation, rows))
-    )
+def leader_problem(view: ClusterView, rows: Shorts) -> LeaderProblem:
+    """Return the leader problem of a cluster that is planned as one block."""
+    return leader_problem_within(view, rows, leader_targets(view, count_leaders(view, rows)))
 
 
 def leader_problem_within(
-    situation: ClusterView, rows: Shorts, band: ReplicaTargets
+    view: ClusterView, rows: Shorts, replica_targets: ReplicaTargets
 ) -> LeaderProblem:
-    """Return who may come first where, and how many each broker is to lead."""
+    """Return the leader problem with these targets."""
     return LeaderProblem(
         rows=rows,
-        changeable=_changeable(situation, rows),
-        receivers=_receivers(situation),
-        target=band.target,
-        low=band.low,
-        high=band.high,
-        seed=situation.options.seed,
+        changeable=_changeable(view, rows),
+        receivers=_receivers(view),
+        target=replica_targets.target,
+        low=replica_targets.low,
+        high=replica_targets.high,
+        seed=view.options.seed,
     )
 
 
-def leader_targets(situation: ClusterView, all_led: LeaderCounts) -> ReplicaTargets:
-    """Return how many partitions each broker is to lead, of all.
+def leader_targets(view: ClusterView, totals: LeaderCounts) -> ReplicaTargets:
+    """Return how many partitions each broker is to lead in the whole cluster.
 
-    Of the situation only brokers and options count.
+    Of the view only brokers and options count.
     """
-    led = all_led.led
-    count = len(led)
-    led_anyway = led - all_led.open
-    limits = BalanceBounds(
-        weights=situation.weights,
-        low=led_anyway,
-        high=np.where(_receivers(situation), led_anyway + all_led.shared, led),
+    leader_counts = totals.leader_counts
+    count = len(leader_counts)
+    fixed_counts = leader_counts - totals.movable_counts
+    bounds = BalanceBounds(
+        weights=view.weights,
+        low=fixed_counts,
+        high=np.where(_receivers(view), fixed_counts + totals.candidate_counts, leader_counts),
         racks=np.zeros(count, np.int64),
         rack_low=np.zeros(1, np.int64),
-        rack_high=np.full(1, all_led.partitions),
+        rack_high=np.full(1, totals.partitions),
     )
-    return balanced_targets(limits, led, all_led.partitions)
+    return balanced_targets(bounds, leader_counts, totals.partitions)
 
 
-def block_leader_targets(
-    situation: ClusterView, blocks: Sequence[LeaderCounts]
-) -> list[ReplicaTargets]:
+def block_leader_targets(view: ClusterView, blocks: Sequence[LeaderCounts]) -> list[ReplicaTargets]:
     """Return how many partitions each broker is to lead in each block.
 
-    Of the situation only brokers and options count.
+    Of the view only brokers and options count.
     """
-    led = np.stack([one.led for one in blocks])
-    can_give = np.stack([one.open for one in blocks])
-    everything = LeaderCounts(
-        partitions=sum(one.partitions for one in blocks),
-        led=led.sum(axis=0),
-        open=can_give.sum(axis=0),
-        shared=np.sum([one.shared for one in blocks], axis=0),
+    leader_counts = np.stack([block.leader_counts for block in blocks])
+    movable = np.stack([block.movable_counts for block in blocks])
+    totals = LeaderCounts(
+        partitions=sum(block.partitions for block in blocks),
+        leader_counts=leader_counts.sum(axis=0),
+        movable_counts=movable.sum(axis=0),
+        candidate_counts=np.sum([block.candidate_counts for block in blocks], axis=0),
     )
-    target = leader_targets(situation, everything).target
-    surplus = np.minimum(np.maximum(everything.led - target, 0), everything.open)
-    gives = apportion_columns(can_give, surplus)
-    want = np.where(_receivers(situation), np.maximum(target - everything.led, 0), 0)
-    one_group = np.zeros(len(want), np.int64)
-    targets = led - gives + distribute_slots(want, one_group, gives.sum(axis=1)[:, None])
-    return [ReplicaTargets(target=one, low=one, high=one) for one in targets]
+    target = leader_targets(view, totals).target
+    surplus = np.minimum(np.maximum(totals.leader_counts - target, 0), totals.movable_counts)
+    outgoing = apportion_columns(movable, surplus)
+    deficits = np.where(_receivers(view), np.maximum(target - totals.leader_counts, 0), 0)
+    one_group = np.zeros(len(deficits), np.int64)
+    targets = (
+        leader_counts
+        - outgoing
+        + distribute_slots(deficits, one_group, outgoing.sum(axis=1)[:, None])
+    )
+    return [ReplicaTargets(target=block, low=block, high=block) for block in targets]
 
 
-def _receivers(situation: ClusterView) -> Bools:
-    taking = situation.in_service.copy()
-    levels_all = situation.options.strategy in (Strategy.REBALANCE, Strategy.PREFERRED_LEADERS)
-    if levels_all and situation.options.broker_ids:
-        taking &= situation.chosen
+def _receivers(view: ClusterView) -> Bools:
+    taking = view.in_service.copy()
+    levels_all = view.options.strategy in (Strategy.REBALANCE, Strategy.PREFERRED_LEADERS)
+    if levels_all and view.options.broker_ids:
+        taking &= view.named
     return taking
 
 
-def _changeable(situation: ClusterView, rows: Shorts) -> Bools:
+def _changeable(view: ClusterView, rows: Shorts) -> Bools:
     """Return in which partitions another replica may come first."""
-    strategy = situation.options.strategy
-    origins = pad_to_width(situation.columns.replicas, rows.shape[1])
+    strategy = view.options.strategy
+    origins = pad_to_width(view.columns.replicas, rows.shape[1])
     if strategy is Strategy.ADD_BROKERS:
-        # Whatever changes anyway may get another first replica, so that all are level.
+        # Partitions that change anyway may get another first replica, so that leaders are balanced.
         return row_any(rows != origins)
     if strategy in (Strategy.REBALANCE, Strategy.PREFERRED_LEADERS):
-        return situation.movable
-    # A leader that stays, stays; where it goes, whoever leads least of those that are there.
+        return view.in_scope
+    # A leader that has its replica in place stays the leader. If its replica moved, the replica on
+    # the broker that leads least comes first.
     return np.asarray(rows[:, 0] != origins[:, 0])

@@ -1,11 +1,20 @@
-"""Makes brokers level by bytes, replica by replica.
+"""Balances bytes replica by replica, where few large replicas decide.
 
-Where few large ones decide, choosing many at once does not find what changing two of them does.
-Again and again the broker that is furthest above its share gives a replica: to a broker that may
-have one more, or for a smaller one of another broker. When none is too far above, the one that is
-furthest below gets one in the same way. Of what there is to do that is done which levels the most
-for the bytes that it copies; what has been copied anyway costs nothing to go elsewhere. Numbers of
-replicas stay within their bands, and the rules about racks hold.
+Goals: no broker exceeds its byte target by more than `TOLERANCE`; few bytes are copied.
+Constraints: replica counts stay within their targets; the rack rules hold.
+
+Algorithm (local search): the broker that is furthest above its byte target moves a replica to
+another broker, or exchanges it for a smaller one. If no broker is too far above, the one furthest
+below receives a replica in the same way. Of all candidate changes the one that removes most
+imbalance per copied byte is applied. A replica that is copied anyway costs nothing to go elsewhere.
+
+Example, byte targets 320 and 320, and equal replica counts::
+
+    before: broker 1 has 300, 300, 10 (610)    broker 2 has 10, 10, 10 (30)
+    after:  broker 1 has 10, 300, 10 (320)     broker 2 has 300, 10, 10 (320)
+
+One exchange moves 290 bytes of imbalance and copies 310.
+
 """
 
 from dataclasses import dataclass
@@ -20,55 +29,58 @@ from ballast.planner.problem.targets import BalanceTargets
 
 _MAX_STEPS = 600
 _MAX_WORK = 10_000_000
-"""Steps times replicas: with many replicas choosing many at once leaves little to be done."""
+"""Steps times replicas. With more replicas, the selection by size leaves little to do."""
 _MAX_GIVEN = 128
-"""Replicas of the giver that are looked at in one step: its largest that fit …"""
+"""Replicas of the source that one step looks at: its largest."""
 _MAX_OTHERS = 12
-"""… brokers, in its rack and as many in others: those that differ the most from it …"""
+"""Brokers that one step looks at, in the same rack and as many in others: those that differ most.
+"""
 _MAX_RETURNED = 48
-"""… and replicas of the taker: its smallest."""
+"""Replicas of the receiver that one step looks at: its smallest."""
 _WORTH = 0.02
-"""What is done takes away at least so much of the broker's unevenness …"""
+"""A change removes at least this part of the broker's imbalance …"""
 _COPIED_PER_BYTE_MAX = 1.5
-"""… and copies no more for each byte that changes over."""
+"""… and copies at most this number of bytes for each byte transferred."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Change:
-    """One replica to another broker, and maybe one of that broker's back."""
+    """One replica to another broker, and possibly one of that broker's back."""
 
-    giver: int
-    given: int
-    taker: int
+    source: int
+    moved: int
+    receiver: int
     returned: int
     """-1 = none."""
 
 
-def balance_bytes(task: PlacementProblem, rows: Shorts, aims: BalanceTargets) -> None:
-    """Change ``rows``, whose replicas all have a place, so that brokers hold what they shall.
+def balance_bytes(problem: PlacementProblem, rows: Shorts, targets: BalanceTargets) -> None:
+    """Change ``rows``, which have no unassigned replica, so that brokers reach their byte targets.
 
-    Nothing is done where sizes do not count.
+    Nothing happens where sizes do not count.
     """
-    if task.sizes is None or aims.byte_target is None:
+    if problem.sizes is None or targets.byte_target is None:
         return
-    search = _Search(task, ByteLoads(task, rows, task.sizes, aims.byte_target), aims)
+    search = _Search(problem, ByteLoads(problem, rows, problem.sizes, targets.byte_target), targets)
     for _ in range(min(_MAX_STEPS, _MAX_WORK // rows.size)):
         if not search.step():
             return
 
 
 class _Search:
-    def __init__(self, task: PlacementProblem, levels: ByteLoads, aims: BalanceTargets) -> None:
-        self._task = task
-        self._levels = levels
-        self._band = aims.band
-        self._racks = task.rules.racks
-        self._stuck = np.zeros(len(levels.over), np.bool_)
-        """For whom there was nothing to do, as long as it has not changed."""
+    def __init__(
+        self, problem: PlacementProblem, loads: ByteLoads, targets: BalanceTargets
+    ) -> None:
+        self._task = problem
+        self._loads = loads
+        self._band = targets.replica_targets
+        self._racks = problem.rules.racks
+        self._exhausted = np.zeros(len(loads.excess), np.bool_)
+        """Brokers without a useful change, as long as they have not changed."""
 
     def step(self) -> bool:
-        """Look for a change for who is furthest from its share; False when nobody is far."""
-        relative = np.where(self._stuck, 0.0, self._levels.over / self._levels.scale)
+        """Apply one change for the broker furthest from its target; False = all are close."""
+        relative = np.where(self._exhausted, 0.0, self._loads.excess / self._loads.scale)
         heaviest = int(np.argmax(relative))
         lightest = int(np.argmin(np.where(self._task.receivers, relative, 0.0)))
         if relative[heaviest] > TOLERANCE:
@@ -79,94 +91,100 @@ class _Search:
             return False
         change = self._best(broker, pairs)
         if change is None:
-            self._stuck[broker] = True
+            self._exhausted[broker] = True
         else:
-            self._make(change)
-            self._stuck[[change.giver, change.taker]] = False
+            self._apply(change)
+            self._exhausted[[change.source, change.receiver]] = False
         return True
 
     def _pairs(self, broker: int, *, is_giver: bool) -> list[tuple[int, int]]:
-        """Return givers and takers: the broker, and who differs from it the most.
+        """Return pairs of source and receiver: the broker with those that differ most from it.
 
-        In its own rack and in others, as one of both may be closed.
+        In its own rack and in others, as the rack rules may close either.
         """
-        over = self._levels.over if is_giver else -self._levels.over
-        others = np.flatnonzero((self._task.receivers | (not is_giver)) & (over < over[broker]))
-        others = others[np.argsort((over / self._levels.scale)[others], kind="stable")]
-        near = self._racks[others] == self._racks[broker]
-        others = np.concatenate([others[near][:_MAX_OTHERS], others[~near][:_MAX_OTHERS]])
+        excess = self._loads.excess if is_giver else -self._loads.excess
+        others = np.flatnonzero((self._task.receivers | (not is_giver)) & (excess < excess[broker]))
+        others = others[np.argsort((excess / self._loads.scale)[others], kind="stable")]
+        in_same_rack = self._racks[others] == self._racks[broker]
+        others = np.concatenate(
+            [others[in_same_rack][:_MAX_OTHERS], others[~in_same_rack][:_MAX_OTHERS]]
+        )
         return [(broker, other) if is_giver else (other, broker) for other in others.tolist()]
 
     def _best(self, broker: int, pairs: list[tuple[int, int]]) -> _Change | None:
-        """Return what is best to do for a broker that has too much, or too little."""
-        found: tuple[float, _Change] | None = None
-        for giver, taker in pairs:
-            one = self._best_with(giver, taker, broker)
-            if one is not None and (found is None or one[0] > found[0]):
-                found = one
-        return None if found is None else found[1]
+        """Return the best change for a broker."""
+        best_change: tuple[float, _Change] | None = None
+        for source, receiver in pairs:
+            candidate = self._best_between(source, receiver, broker)
+            if candidate is not None and (best_change is None or candidate[0] > best_change[0]):
+                best_change = candidate
+        return None if best_change is None else best_change[1]
 
-    def _best_with(self, giver: int, taker: int, broker: int) -> tuple[float, _Change] | None:
-        """Return the best change between two brokers for one of them, and how good it is."""
-        levels = self._levels
-        given = self._largest(giver)
-        given = given[levels.fits(given, taker)]
-        if not len(given):
+    def _best_between(
+        self, source: int, receiver: int, broker: int
+    ) -> tuple[float, _Change] | None:
+        """Return the best change between two brokers for one of them, and its value."""
+        loads = self._loads
+        moved = self._largest(source)
+        moved = moved[loads.fits(moved, receiver)]
+        if not len(moved):
             return None
-        returned = self._smallest(taker) if self._task.receivers[giver] else given[:0]
-        returned = returned[levels.fits(returned, giver)][:_MAX_RETURNED]
-        has_room = levels.counts[taker] < self._band.high[taker]
-        can_spare = levels.counts[giver] > self._band.low[giver]
+        returned = self._smallest(receiver) if self._task.receivers[source] else moved[:0]
+        returned = returned[loads.fits(returned, source)][:_MAX_RETURNED]
+        has_room = loads.replica_counts[receiver] < self._band.high[receiver]
+        can_spare = loads.replica_counts[source] > self._band.low[source]
         if has_room and can_spare:
             returned = np.append(returned, -1)
         if not len(returned):
             return None
-        back = np.where(returned >= 0, levels.sizes_of(returned), 0)
-        gone = levels.sizes_of(given)[:, None] - back[None, :]
-        gain = self._gain(giver, taker, gone.astype(np.float64))
-        cost = self._copied(given, taker)[:, None] + np.where(
-            returned >= 0, self._copied(returned, giver), 0
+        returned_bytes = np.where(returned >= 0, loads.sizes_of(returned), 0)
+        transferred = loads.sizes_of(moved)[:, None] - returned_bytes[None, :]
+        gain = self._gain(source, receiver, transferred.astype(np.float64))
+        cost = self._copied(moved, receiver)[:, None] + np.where(
+            returned >= 0, self._copied(returned, source), 0
         )
-        before = levels.over[broker] ** 2 / levels.scale[broker]
-        # A step that copies next to nothing must not be better than any that brings something.
-        value = gain / (np.maximum(cost, 0) + abs(levels.over[broker]) / 4)
-        too_dear = cost > _COPIED_PER_BYTE_MAX * gone
-        value[(gain < _WORTH * before) | too_dear] = -np.inf
+        unevenness = loads.excess[broker] ** 2 / loads.scale[broker]
+        # The added term keeps a change that copies nearly nothing from winning with nearly no gain.
+        value = gain / (np.maximum(cost, 0) + abs(loads.excess[broker]) / 4)
+        too_dear = cost > _COPIED_PER_BYTE_MAX * transferred
+        value[(gain < _WORTH * unevenness) | too_dear] = -np.inf
         best = int(np.argmax(value))
         if not np.isfinite(value.flat[best]):
             return None
         line, column = divmod(best, len(returned))
         change = _Change(
-            giver=giver, given=int(given[line]), taker=taker, returned=int(returned[column])
+            source=source, moved=int(moved[line]), receiver=receiver, returned=int(returned[column])
         )
         return float(value.flat[best]), change
 
     def _largest(self, broker: int) -> Ints:
-        own = self._levels.cells_of(broker)
-        size = self._levels.sizes_of(own)
+        replicas = self._loads.cells_of(broker)
+        size = self._loads.sizes_of(replicas)
         order = np.argsort(-size, kind="stable")[: int((size > 0).sum())]
-        return np.asarray(own[order[:_MAX_GIVEN]])
+        return np.asarray(replicas[order[:_MAX_GIVEN]])
 
     def _smallest(self, broker: int) -> Ints:
-        own = self._levels.cells_of(broker)
-        return np.asarray(own[np.argsort(self._levels.sizes_of(own), kind="stable")])
+        replicas = self._loads.cells_of(broker)
+        return np.asarray(replicas[np.argsort(self._loads.sizes_of(replicas), kind="stable")])
 
-    def _gain(self, giver: int, taker: int, gone: Floats) -> Floats:
-        """Return how much less uneven two brokers are when so many bytes change over."""
-        over, scale = self._levels.over, self._levels.scale
-        before = over[giver] ** 2 / scale[giver] + over[taker] ** 2 / scale[taker]
-        after = (over[giver] - gone) ** 2 / scale[giver] + (over[taker] + gone) ** 2 / scale[taker]
-        return np.asarray(before - after)
+    def _gain(self, source: int, receiver: int, transferred: Floats) -> Floats:
+        """Return by how much the imbalance of two brokers falls for these transferred bytes."""
+        excess, scale = self._loads.excess, self._loads.scale
+        unevenness = excess[source] ** 2 / scale[source] + excess[receiver] ** 2 / scale[receiver]
+        after = (excess[source] - transferred) ** 2 / scale[source] + (
+            excess[receiver] + transferred
+        ) ** 2 / scale[receiver]
+        return np.asarray(unevenness - after)
 
     def _copied(self, cells: Ints, broker: int) -> Floats:
-        """Return the bytes that are copied in the end, beyond those that are copied anyway."""
-        levels = self._levels
-        size = levels.sizes_of(cells).astype(np.float64)
-        is_moved = levels.holders[cells] != levels.origins[cells]
-        comes_home = levels.origins[cells] == broker
+        """Return the bytes copied in the end, beyond those that are copied anyway."""
+        loads = self._loads
+        size = loads.sizes_of(cells).astype(np.float64)
+        is_moved = loads.brokers[cells] != loads.origins[cells]
+        comes_home = loads.origins[cells] == broker
         return np.where(is_moved, np.where(comes_home, -size, 0.0), size)
 
-    def _make(self, change: _Change) -> None:
-        self._levels.move(change.given, change.taker)
+    def _apply(self, change: _Change) -> None:
+        self._loads.move(change.moved, change.receiver)
         if change.returned >= 0:
-            self._levels.move(change.returned, change.giver)
+            self._loads.move(change.returned, change.source)

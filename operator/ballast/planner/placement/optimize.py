@@ -38,7 +38,7 @@ from ballast.planner.placement.remove_detours import remove_detours
 from ballast.planner.placement.select_replicas import ReplicaPool, select_surplus
 from ballast.planner.placement.select_replicas_by_size import SizeTargets, select_replicas_by_size
 from ballast.planner.placement.size_matching import TOLERANCE
-from ballast.planner.problem.balance_bounds import bytes_of
+from ballast.planner.problem.balance_bounds import broker_bytes_of
 from ballast.planner.problem.move_limits import new_replicas
 from ballast.planner.problem.problem import PlacementProblem
 from ballast.planner.problem.rack_rules import RackRules
@@ -46,100 +46,110 @@ from ballast.planner.problem.replica_targets import ReplicaTargets
 from ballast.planner.problem.targets import BalanceTargets, balance_targets
 
 _MAX_MENDINGS = 24
-"""Times that a part of a large plan is looked at exactly."""
+"""Number of parts of a large problem that are solved exactly."""
 _MENDED_BROKERS = 48
 _TURN_LEAVES_MAX = 0.5
-"""A turn for the sake of bytes is worth its copies if it leaves no more of what is uneven."""
+"""Another turn for bytes is kept only if it leaves at most this part of the excess."""
 _LARGEST_BY_LACK = 1.5
-"""In a part of a cluster nothing larger gives way, by the most that a broker lacks there."""
+"""A replica of a block larger than this factor times the largest deficit of any broker in the block
+is not moved.
+"""
 _WEIGHT_SCALE = 1000
 _BEYOND = 10**9
-"""What a replica costs on a broker that has as many as it may have: more than any level."""
+"""Cost of a replica on a broker that is full: more than any imbalance."""
 
 
-def optimize(task: PlacementProblem, aims: BalanceTargets | None = None) -> Shorts:
-    """Return the replicas of every partition; without ``aims``, as for a whole cluster.
+def optimize(problem: PlacementProblem, targets: BalanceTargets | None = None) -> Shorts:
+    """Return the replicas of every partition; without ``targets``, as for a whole cluster.
 
-    Raises `Infeasible` when some can have no place.
+    Raises `Infeasible` when some replicas cannot have a broker.
     """
-    lack = infeasibility(task)
-    if lack is not None:
-        raise Infeasible(*lack)
-    if aims is not None:
-        return _once(task, aims)
-    aims = balance_targets(task)
-    rows = _once(task, aims)
-    balance_bytes(task, rows, aims)
-    # With many replicas one by one does not go far. Of each partition one gave way for the sake of
-    # bytes: then another one may follow.
+    shortage = infeasibility(problem)
+    if shortage is not None:
+        raise Infeasible(*shortage)
+    if targets is not None:
+        return _run_steps(problem, targets)
+    targets = balance_targets(problem)
+    rows = _run_steps(problem, targets)
+    balance_bytes(problem, rows, targets)
+    # A turn moves one replica of a partition. Where several replicas of many partitions have to
+    # move for the sake of bytes, single exchanges are too slow and another turn follows.
     for _ in range(rows.shape[1] - 1):
-        uneven = _bytes_beyond(task, rows, aims)
-        if not uneven:
+        excess_before = _excess_bytes(problem, rows, targets)
+        if not excess_before:
             break
-        again = optimize_again(task, rows, aims)
-        balance_bytes(task, again, aims)
-        if _bytes_beyond(task, again, aims) > _TURN_LEAVES_MAX * uneven:
+        retried = optimize_again(problem, rows, targets)
+        balance_bytes(problem, retried, targets)
+        if _excess_bytes(problem, retried, targets) > _TURN_LEAVES_MAX * excess_before:
             break
-        rows = again
-    remove_detours(task, rows, aims)
+        rows = retried
+    remove_detours(problem, rows, targets)
     return rows
 
 
-def optimize_again(task: PlacementProblem, rows: Shorts, aims: BalanceTargets) -> Shorts:
-    """Return the replicas of every partition after another turn, from ``rows`` on.
+def optimize_again(problem: PlacementProblem, rows: Shorts, targets: BalanceTargets) -> Shorts:
+    """Return the replicas of every partition after another turn, which begins with ``rows``.
 
-    There all have a place, and what may be elsewhere may go there now.
+    No replica is unassigned in it; movable replicas may move again.
     """
-    return _once(replace(task, rows=rows, unassigned=np.zeros_like(task.unassigned)), aims)
+    return _run_steps(
+        replace(problem, rows=rows, unassigned=np.zeros_like(problem.unassigned)), targets
+    )
 
 
-def _once(task: PlacementProblem, aims: BalanceTargets) -> Shorts:
-    rows = task.rows.copy()
-    rows[_movers(task, rows, aims)] = -1
-    _place(task, rows, task.unassigned | (task.pickable & (rows < 0)), aims)
-    _improve(task, rows, aims)
+def _run_steps(problem: PlacementProblem, targets: BalanceTargets) -> Shorts:
+    rows = problem.rows.copy()
+    rows[_select_movers(problem, rows, targets)] = -1
+    _fill(problem, rows, problem.unassigned | (problem.movable & (rows < 0)), targets)
+    _improve(problem, rows, targets)
     return rows
 
 
-def _bytes_beyond(task: PlacementProblem, rows: Shorts, aims: BalanceTargets) -> float:
-    """Return the bytes that brokers hold beyond their share, where that is too many."""
-    if task.sizes is None or aims.byte_target is None:
+def _excess_bytes(problem: PlacementProblem, rows: Shorts, targets: BalanceTargets) -> float:
+    """Return the bytes of brokers above their targets, as far as they exceed the tolerance."""
+    if problem.sizes is None or targets.byte_target is None:
         return 0.0
-    beyond = bytes_of(rows, task.sizes, len(task.low)) - aims.byte_target
-    return float(beyond[beyond > TOLERANCE * aims.byte_target].sum())
+    excess = broker_bytes_of(rows, problem.sizes, len(problem.low)) - targets.byte_target
+    return float(excess[excess > TOLERANCE * targets.byte_target].sum())
 
 
-def _movers(task: PlacementProblem, rows: Shorts, aims: BalanceTargets) -> Bools:
-    """Return the replicas that give way, beside those that have no place already."""
-    band = aims.band
-    have = count_by_index(rows, len(task.low))
-    surplus = np.maximum(have - band.target, 0)
+def _select_movers(problem: PlacementProblem, rows: Shorts, targets: BalanceTargets) -> Bools:
+    """Return the replicas that leave their brokers, besides unassigned ones."""
+    replica_targets = targets.replica_targets
+    replica_counts = count_by_index(rows, len(problem.low))
+    surplus = np.maximum(replica_counts - replica_targets.target, 0)
     holdings = ReplicaPool(
-        rows=rows, pickable=task.pickable, factors=task.factors, topics=task.columns.topic_of
+        rows=rows, movable=problem.movable, factors=problem.factors, topics=problem.columns.topic_of
     )
-    wanting = task.receivers & (have < band.target)
-    if task.sizes is None or aims.byte_target is None:
-        return select_surplus(holdings, surplus, wanting, task.rules, task.seed)
-    held = bytes_of(task.rows, task.sizes, len(task.low))
+    in_deficit = problem.receivers & (replica_counts < replica_targets.target)
+    if problem.sizes is None or targets.byte_target is None:
+        return select_surplus(holdings, surplus, in_deficit, problem.rules, problem.seed)
+    broker_bytes = broker_bytes_of(problem.rows, problem.sizes, len(problem.low))
     largest = inf
-    if aims.is_part:
-        lacking = np.where(task.receivers, aims.byte_target - held, 0.0)
-        largest = _LARGEST_BY_LACK * float(lacking.max(initial=0.0))
-    loads = SizeTargets(sizes=task.sizes, held=held, target=aims.byte_target, largest=largest)
-    picked = select_replicas_by_size(holdings, loads, surplus, task.receivers, task.rules)
-    # What could not be picked by size is picked anyhow.
-    rest = replace(holdings, rows=np.where(picked, -1, rows), pickable=task.pickable & ~picked)
-    still = np.maximum(count_by_index(rest.rows, len(have)) - band.target, 0)
-    return picked | select_surplus(rest, still, wanting, task.rules, task.seed)
+    if targets.is_block:
+        missing = np.where(problem.receivers, targets.byte_target - broker_bytes, 0.0)
+        largest = _LARGEST_BY_LACK * float(missing.max(initial=0.0))
+    loads = SizeTargets(
+        sizes=problem.sizes, broker_bytes=broker_bytes, target=targets.byte_target, size_max=largest
+    )
+    picked = select_replicas_by_size(holdings, loads, surplus, problem.receivers, problem.rules)
+    # The rest of the surplus is selected regardless of size.
+    remaining = replace(
+        holdings, rows=np.where(picked, -1, rows), movable=problem.movable & ~picked
+    )
+    surplus_left = np.maximum(
+        count_by_index(remaining.rows, len(replica_counts)) - replica_targets.target, 0
+    )
+    return picked | select_surplus(remaining, surplus_left, in_deficit, problem.rules, problem.seed)
 
 
-def moves_lower_bound(task: PlacementProblem, band: ReplicaTargets) -> int:
-    """Return a number of moves that no plan to within the bands can do without."""
-    before = count_by_index(task.origins, len(task.low))
+def moves_lower_bound(problem: PlacementProblem, replica_targets: ReplicaTargets) -> int:
+    """Return a number of moves below which no plan reaches the targets."""
+    before = count_by_index(problem.origins, len(problem.low))
     return max(
-        int(task.unassigned.sum()),
-        int(np.maximum(before - band.high, 0).sum()),
-        int(np.maximum(band.low - before, 0).sum()),
+        int(problem.unassigned.sum()),
+        int(np.maximum(before - replica_targets.high, 0).sum()),
+        int(np.maximum(replica_targets.low - before, 0).sum()),
     )
 
 
@@ -148,145 +158,179 @@ def moves(rows: Shorts, origins: Shorts) -> int:
     return int(new_replicas(rows, origins).sum())
 
 
-def infeasibility(task: PlacementProblem) -> tuple[TopicPartition, str, int] | None:
-    """Return for which partitions there are fewer brokers than replicas; None = for none.
+def infeasibility(problem: PlacementProblem) -> tuple[TopicPartition, str, int] | None:
+    """Return the partitions with fewer brokers than replicas: the first, the reason, their number.
 
-    The first of them, the reason, and their number.
+    None = there are none.
     """
-    lacking = row_counts(task.unassigned)
-    lines = np.flatnonzero(lacking)
-    if not len(lines):
+    missing = row_counts(problem.unassigned)
+    row_ids = np.flatnonzero(missing)
+    if not len(row_ids):
         return None
-    staying = task.rows[lines]
-    taken = row_counts((staying >= 0) & task.receivers[staying])
-    free = int(task.receivers.sum()) - taken
-    short = np.flatnonzero(free < lacking[lines])
-    if not len(short):
+    assigned = problem.rows[row_ids]
+    assigned_receivers = row_counts((assigned >= 0) & problem.receivers[assigned])
+    free_receivers = int(problem.receivers.sum()) - assigned_receivers
+    infeasible = np.flatnonzero(free_receivers < missing[row_ids])
+    if not len(infeasible):
         return None
-    line = int(lines[short[0]])
-    factor = int(task.factors[line])
-    most = factor - int(lacking[line]) + int(free[short[0]])
+    row_id = int(row_ids[infeasible[0]])
+    factor = int(problem.factors[row_id])
+    replicas_max = factor - int(missing[row_id]) + int(free_receivers[infeasible[0]])
     reason = (
-        f"has {factor} replicas, and only {most} brokers stay that may hold one: fewer brokers "
-        "may go, or the replication factor must be lowered first"
+        f"has {factor} replicas, and only {replicas_max} brokers stay that may hold one: fewer "
+        "brokers may go, or the replication factor must be lowered first"
     )
-    return task.columns.partition(line), reason, len(short)
+    return problem.columns.partition(row_id), reason, len(infeasible)
 
 
-def _place(task: PlacementProblem, rows: Shorts, unassigned: Bools, aims: BalanceTargets) -> None:
-    """Fill what is vacant: by the rules; else as it was; else against the rules about racks."""
-    band, sizes, needs = aims.band, None, None
-    if task.sizes is not None and aims.byte_target is not None:
-        sizes = task.sizes
-        needs = aims.byte_target - bytes_of(rows, sizes, len(task.low))
+def _fill(
+    problem: PlacementProblem, rows: Shorts, unassigned: Bools, targets: BalanceTargets
+) -> None:
+    """Fill unassigned positions: by the rules; else with their origin; else against rack rules."""
+    replica_targets, sizes, byte_deficits = targets.replica_targets, None, None
+    if problem.sizes is not None and targets.byte_target is not None:
+        sizes = problem.sizes
+        byte_deficits = targets.byte_target - broker_bytes_of(rows, sizes, len(problem.low))
     vacancies = Vacancies(
-        rows=rows, unassigned=unassigned, factors=task.factors, sizes=sizes, needs=needs
+        rows=rows,
+        unassigned=unassigned,
+        factors=problem.factors,
+        sizes=sizes,
+        byte_deficits=byte_deficits,
     )
     unplaced = assign_vacancies(
-        vacancies, _want(task, rows, band), task.receivers, task.rules, task.seed
+        vacancies,
+        _deficits(problem, rows, replica_targets),
+        problem.receivers,
+        problem.rules,
+        problem.seed,
     )
-    unplaced = _put_back(task, rows, unplaced)
+    unplaced = _put_back(problem, rows, unplaced)
     if not len(unplaced):
         return
-    apart = RackRules.of(None, task.retainers | task.receivers, int(task.factors.max(initial=0)))
-    still = np.zeros(rows.size, np.bool_)
-    still[unplaced] = True
-    vacancies = Vacancies(rows=rows, unassigned=still.reshape(rows.shape), factors=task.factors)
-    unplaced = assign_vacancies(
-        vacancies, _want(task, rows, band), task.receivers, apart, task.seed
+    apart = RackRules.of(
+        None, problem.retainers | problem.receivers, int(problem.factors.max(initial=0))
     )
-    held = count_by_index(rows, len(task.low))
+    surplus_left = np.zeros(rows.size, np.bool_)
+    surplus_left[unplaced] = True
+    vacancies = Vacancies(
+        rows=rows, unassigned=surplus_left.reshape(rows.shape), factors=problem.factors
+    )
+    unplaced = assign_vacancies(
+        vacancies, _deficits(problem, rows, replica_targets), problem.receivers, apart, problem.seed
+    )
+    broker_bytes = count_by_index(rows, len(problem.low))
     width = rows.shape[1]
-    for line, place in zip((unplaced // width).tolist(), (unplaced % width).tolist(), strict=True):
-        free = np.setdiff1d(np.flatnonzero(task.receivers), rows[line])
-        broker = int(free[np.argmin((held - band.target)[free])])
-        rows[line, place] = broker
-        held[broker] += 1
+    for row_id, place in zip(
+        (unplaced // width).tolist(), (unplaced % width).tolist(), strict=True
+    ):
+        free_receivers = np.setdiff1d(np.flatnonzero(problem.receivers), rows[row_id])
+        broker = int(
+            free_receivers[np.argmin((broker_bytes - replica_targets.target)[free_receivers])]
+        )
+        rows[row_id, place] = broker
+        broker_bytes[broker] += 1
 
 
-def _want(task: PlacementProblem, rows: Shorts, band: ReplicaTargets) -> Ints:
-    have = count_by_index(rows, len(task.low))
-    return np.where(task.receivers, np.maximum(band.target - have, 0), 0)
+def _deficits(problem: PlacementProblem, rows: Shorts, replica_targets: ReplicaTargets) -> Ints:
+    replica_counts = count_by_index(rows, len(problem.low))
+    return np.where(problem.receivers, np.maximum(replica_targets.target - replica_counts, 0), 0)
 
 
-def _put_back(task: PlacementProblem, rows: Shorts, unplaced: Ints) -> Ints:
-    """Return those that cannot go back to where they were."""
+def _put_back(problem: PlacementProblem, rows: Shorts, unplaced: Ints) -> Ints:
+    """Return the positions that cannot have their origin back."""
     width = rows.shape[1]
-    lines, places = unplaced // width, unplaced % width
-    origin = task.origins[lines, places]
-    back = (origin >= 0) & task.retainers[origin] & ~(rows[lines] == origin[:, None]).any(axis=1)
-    rows[lines[back], places[back]] = origin[back]
-    return np.asarray(unplaced[~back])
+    row_ids, places = unplaced // width, unplaced % width
+    count_origin = problem.origins[row_ids, places]
+    returns = (
+        (count_origin >= 0)
+        & problem.retainers[count_origin]
+        & ~(rows[row_ids] == count_origin[:, None]).any(axis=1)
+    )
+    rows[row_ids[returns], places[returns]] = count_origin[returns]
+    return np.asarray(unplaced[~returns])
 
 
-def _improve(task: PlacementProblem, rows: Shorts, aims: BalanceTargets) -> None:
-    """Look exactly at what is not known to be the best."""
-    band = aims.band
-    lines = np.flatnonzero(row_any(task.unassigned | task.pickable))
-    options = int(task.receivers.sum()) + rows.shape[1]
-    if _is_best(task, rows, band):
+def _improve(problem: PlacementProblem, rows: Shorts, targets: BalanceTargets) -> None:
+    """Solve exactly what is not known to be optimal."""
+    replica_targets = targets.replica_targets
+    row_ids = np.flatnonzero(row_any(problem.unassigned | problem.movable))
+    options = int(problem.receivers.sum()) + rows.shape[1]
+    if _is_minimal(problem, rows, replica_targets):
         return
-    if len(lines) * options <= MAX_ARCS:
-        _solve_exactly(task, rows, lines, task.receivers, aims)
+    if len(row_ids) * options <= MAX_ARCS:
+        _solve_exactly(problem, rows, row_ids, problem.receivers, targets)
         return
     for number in range(_MAX_MENDINGS):
-        held = count_by_index(rows, len(task.low))
-        outside = (held > band.high) | (task.receivers & (held < band.low))
+        broker_bytes = count_by_index(rows, len(problem.low))
+        outside = (broker_bytes > replica_targets.high) | (
+            problem.receivers & (broker_bytes < replica_targets.low)
+        )
         if not outside.any():
             return
-        brokers = _some_brokers(task, outside, number)
-        touching = lines[(outside[rows[lines]] & (rows[lines] >= 0)).any(axis=1)]
-        some = np.concatenate([touching, lines[~np.isin(lines, touching)]])
-        some = np.roll(some[: 4 * MAX_ARCS], -number * 50)
-        some = some[: MAX_ARCS // (int(brokers.sum()) + rows.shape[1])]
-        _solve_exactly(task, rows, some, brokers, aims)
+        brokers = _some_brokers(problem, outside, number)
+        touching = row_ids[(outside[rows[row_ids]] & (rows[row_ids] >= 0)).any(axis=1)]
+        part = np.concatenate([touching, row_ids[~np.isin(row_ids, touching)]])
+        part = np.roll(part[: 4 * MAX_ARCS], -number * 50)
+        part = part[: MAX_ARCS // (int(brokers.sum()) + rows.shape[1])]
+        _solve_exactly(problem, rows, part, brokers, targets)
 
 
-def _some_brokers(task: PlacementProblem, outside: Bools, number: int) -> Bools:
+def _some_brokers(problem: PlacementProblem, outside: Bools, number: int) -> Bools:
     chosen = np.zeros(len(outside), np.bool_)
-    first = np.flatnonzero(outside & task.receivers)
-    rest = np.roll(np.flatnonzero(task.receivers & ~outside), -number * _MENDED_BROKERS)
-    chosen[np.concatenate([first, rest])[:_MENDED_BROKERS]] = True
+    first = np.flatnonzero(outside & problem.receivers)
+    remaining = np.roll(np.flatnonzero(problem.receivers & ~outside), -number * _MENDED_BROKERS)
+    chosen[np.concatenate([first, remaining])[:_MENDED_BROKERS]] = True
     return chosen
 
 
-def _is_best(task: PlacementProblem, rows: Shorts, band: ReplicaTargets) -> bool:
-    held = count_by_index(rows, len(task.low))
-    if bool(((held > band.high) | (held < band.low)).any()):
+def _is_minimal(problem: PlacementProblem, rows: Shorts, replica_targets: ReplicaTargets) -> bool:
+    broker_bytes = count_by_index(rows, len(problem.low))
+    if bool(((broker_bytes > replica_targets.high) | (broker_bytes < replica_targets.low)).any()):
         return False
-    # Where bytes are levelled too, that may be worth moves.
-    if task.sizes is None and moves(rows, task.origins) > moves_lower_bound(task, band):
+    # Where bytes are balanced too, that may be worth moves.
+    if problem.sizes is None and moves(rows, problem.origins) > moves_lower_bound(
+        problem, replica_targets
+    ):
         return False
-    free = np.zeros(rows.shape, np.bool_)
-    changed = np.flatnonzero(row_any((rows != task.origins) | task.unassigned))
-    weights = np.zeros(len(held))
-    return not task.rules.excess(rows[changed], task.factors[changed], weights, free[changed]).any()
+    free_receivers = np.zeros(rows.shape, np.bool_)
+    changed = np.flatnonzero(row_any((rows != problem.origins) | problem.unassigned))
+    weights = np.zeros(len(broker_bytes))
+    return not problem.rules.excess(
+        rows[changed], problem.factors[changed], weights, free_receivers[changed]
+    ).any()
 
 
 def _solve_exactly(
-    task: PlacementProblem, rows: Shorts, lines: Ints, receivers: Bools, aims: BalanceTargets
+    problem: PlacementProblem,
+    rows: Shorts,
+    row_ids: Ints,
+    receivers: Bools,
+    targets: BalanceTargets,
 ) -> None:
-    some = rows[lines]
-    held = count_by_index(rows, len(task.low))
+    part = rows[row_ids]
+    broker_bytes = count_by_index(rows, len(problem.low))
 
-    scale = np.rint(_WEIGHT_SCALE / np.maximum(task.weights, 1 / _WEIGHT_SCALE)).astype(np.int64)
+    scale = np.rint(_WEIGHT_SCALE / np.maximum(problem.weights, 1 / _WEIGHT_SCALE)).astype(np.int64)
 
-    def marginal(numbers: Ints) -> Ints:
-        # The squares of the counts, by weight, come to least where all are level.
-        beyond = np.maximum(numbers - np.maximum(aims.most, aims.band.high), 0)
-        return np.asarray((2 * (numbers - aims.origin) - 1) * scale + beyond * _BEYOND)
+    def marginal_cost(numbers: Ints) -> Ints:
+        # The weighted sum of squares of the counts is least where all brokers are balanced.
+        excess = np.maximum(
+            numbers - np.maximum(targets.count_max, targets.replica_targets.high), 0
+        )
+        return np.asarray((2 * (numbers - targets.count_origin) - 1) * scale + excess * _BEYOND)
 
-    settling = AssignmentProblem(
-        rows=some,
-        origins=task.origins[lines],
-        fixed=(some >= 0) & ~(task.unassigned | task.pickable)[lines],
-        factors=task.factors[lines],
+    assignment = AssignmentProblem(
+        rows=part,
+        origins=problem.origins[row_ids],
+        fixed=(part >= 0) & ~(problem.unassigned | problem.movable)[row_ids],
+        factors=problem.factors[row_ids],
         receivers=receivers,
-        retainers=task.retainers,
-        repairs=task.repairs,
-        others=held - count_by_index(some, len(held)),
-        marginal=marginal,
-        rules=task.rules,
+        retainers=problem.retainers,
+        repairs_racks=problem.repairs_racks,
+        other_counts=broker_bytes - count_by_index(part, len(broker_bytes)),
+        marginal_cost=marginal_cost,
+        rules=problem.rules,
     )
-    solve_assignment(settling)
-    rows[lines] = some
+    solve_assignment(assignment)
+    rows[row_ids] = part

@@ -1,9 +1,18 @@
-"""Spares copies that a plan can do without.
+"""Removes copies that the plan can do without.
 
-Choosing who gives what and who gets what one after the other leaves detours: p goes from a to b,
-and q comes to a from somewhere. Let q go to b and p stay: each broker holds as many replicas as
-before, and p is not copied. That is done wherever both brokers stay level by bytes, or become no
-less so, and the rules about racks hold. The largest p come first.
+Greedy selection and assignment leave detours: partition p moves from a to b, and q moves from c to
+a. If q goes to b instead, p need not move: the counts are the same, with one copy less.
+Constraints: both brokers stay within `TOLERANCE` of their byte targets, or get no further from
+them; the rack rules hold. The largest replicas come first.
+
+Example, all partitions with one replica::
+
+                    before      plan        without detour
+    partition 0:    broker 1    broker 2    broker 1
+    partition 1:    broker 3    broker 1    broker 2
+
+Every broker ends with as many replicas as in the plan, and only partition 1 is copied.
+
 """
 
 import numpy as np
@@ -16,76 +25,81 @@ from ballast.planner.problem.targets import BalanceTargets
 
 _MAX_PASSES = 3
 _MAX_TRIES = 3000
-"""Replicas of each pass that may stay after all: the largest …"""
+"""Replicas that one pass looks at: the largest."""
 _MAX_WORK = 50_000_000
-"""… and so many of them, times replicas that are copied."""
+"""Replicas that one pass looks at times replicas that are copied."""
 _LIGHTER_MAX = 3 * TOLERANCE
-"""A broker may come to hold so much less than its share: that overloads nobody."""
+"""A broker may end with this part less than its target: that overloads no other broker."""
 
 
-def remove_detours(task: PlacementProblem, rows: Shorts, aims: BalanceTargets) -> None:
-    """Change ``rows``, whose replicas all have a place, so that fewer bytes are copied.
+def remove_detours(problem: PlacementProblem, rows: Shorts, targets: BalanceTargets) -> None:
+    """Change ``rows``, which have no unassigned replica, so that fewer bytes are copied.
 
-    Nothing is done where sizes do not count.
+    Nothing happens where sizes do not count.
     """
-    if task.sizes is None or aims.byte_target is None:
+    if problem.sizes is None or targets.byte_target is None:
         return
-    levels = ByteLoads(task, rows, task.sizes, aims.byte_target)
+    loads = ByteLoads(problem, rows, problem.sizes, targets.byte_target)
     for _ in range(_MAX_PASSES):
-        if not _Pass(levels).run():
+        if not _Pass(loads).run():
             return
 
 
 class _Pass:
-    def __init__(self, levels: ByteLoads) -> None:
-        self._levels = levels
-        self._most = TOLERANCE * levels.scale
-        self._least = -_LIGHTER_MAX * levels.scale
-        cells = levels.cells
-        cells = cells[levels.holders[cells] != levels.origins[cells]]
-        cells = cells[np.argsort(-levels.sizes_of(cells), kind="stable")]
+    def __init__(self, loads: ByteLoads) -> None:
+        self._loads = loads
+        self._excess_max = TOLERANCE * loads.scale
+        self._excess_min = -_LIGHTER_MAX * loads.scale
+        cells = loads.cells
+        cells = cells[loads.brokers[cells] != loads.origins[cells]]
+        cells = cells[np.argsort(-loads.sizes_of(cells), kind="stable")]
         self._copied = cells
-        # Who is to be emptied gets nothing, so that nothing could go from there instead.
-        returning = cells[levels.origins[cells] >= 0]
+        # A broker that is drained receives nothing, so no replica could be redirected from it.
+        returning = cells[loads.origins[cells] >= 0]
         tries = min(_MAX_TRIES, _MAX_WORK // max(len(cells), 1))
         self._returning = returning[:tries]
 
     def run(self) -> bool:
-        """Go once through what is copied; False when nothing could stay."""
-        spared = False
+        """Go once through the copies; False = no one could be undone."""
+        is_changed = False
         for cell in self._returning.tolist():
-            spared |= self._undo_move(cell)
-        return spared
+            is_changed |= self._undo_move(cell)
+        return is_changed
 
     def _undo_move(self, cell: int) -> bool:
-        """Let a replica stay where it was, and another one go in its place, if one can."""
-        levels = self._levels
-        home, away = int(levels.origins[cell]), int(levels.holders[cell])
-        if home == away or not levels.fits(np.array([cell]), home)[0]:
+        """Return a replica to its origin and redirect another one in its place, if one fits."""
+        loads = self._loads
+        origin, destination = int(loads.origins[cell]), int(loads.brokers[cell])
+        if origin == destination or not loads.fits(np.array([cell]), origin)[0]:
             return False
-        others = self._copied[levels.holders[self._copied] == home]
-        others = others[levels.origins[others] != home]
-        heavier = (levels.sizes_of(np.array([cell])) - levels.sizes_of(others)).astype(np.float64)
-        stays_level = self._stays_level(home, heavier) & self._stays_level(away, -heavier)
-        others, heavier = others[stays_level], heavier[stays_level]
-        fitting = levels.fits(others, away)
-        others, heavier = others[fitting], heavier[fitting]
+        others = self._copied[loads.brokers[self._copied] == origin]
+        others = others[loads.origins[others] != origin]
+        added_bytes = (loads.sizes_of(np.array([cell])) - loads.sizes_of(others)).astype(np.float64)
+        is_balanced = self._stays_balanced(origin, added_bytes) & self._stays_balanced(
+            destination, -added_bytes
+        )
+        others, added_bytes = others[is_balanced], added_bytes[is_balanced]
+        fitting = loads.fits(others, destination)
+        others, added_bytes = others[fitting], added_bytes[fitting]
         if not len(others):
             return False
-        other = int(others[self._best(home, away, heavier)])
-        levels.move(cell, home)
-        levels.move(other, away)
+        other = int(others[self._best(origin, destination, added_bytes)])
+        loads.move(cell, origin)
+        loads.move(other, destination)
         return True
 
-    def _stays_level(self, broker: int, heavier: Floats) -> Bools:
-        over = self._levels.over[broker]
-        after = over + heavier
-        most, least = max(over, self._most[broker]), min(over, self._least[broker])
-        return np.asarray((after <= most) & (after >= least))
+    def _stays_balanced(self, broker: int, added_bytes: Floats) -> Bools:
+        excess = self._loads.excess[broker]
+        after = excess + added_bytes
+        excess_max, excess_min = (
+            max(excess, self._excess_max[broker]),
+            min(excess, self._excess_min[broker]),
+        )
+        return np.asarray((after <= excess_max) & (after >= excess_min))
 
-    def _best(self, home: int, away: int, heavier: Floats) -> int:
-        """Return the position of what is best to go: it leaves both brokers the most level."""
-        levels = self._levels
-        uneven = (levels.over[home] + heavier) ** 2 / levels.scale[home]
-        uneven += (levels.over[away] - heavier) ** 2 / levels.scale[away]
+    def _best(self, origin: int, destination: int, added_bytes: Floats) -> int:
+        """Return the position of the replica that leaves both brokers the most balanced."""
+        loads = self._loads
+        uneven = (loads.excess[origin] + added_bytes) ** 2 / loads.scale[origin]
+        uneven += (loads.excess[destination] - added_bytes) ** 2 / loads.scale[destination]
         return int(np.argmin(uneven))

@@ -12,21 +12,21 @@ class ClusterView:
     """A cluster, and what a plan may do with it."""
 
     def __init__(
-        self, columns: ClusterColumns, options: PlanOptions, max_factor: int | None = None
+        self, columns: ClusterColumns, options: PlanOptions, factor_max: int | None = None
     ) -> None:
-        """``max_factor`` is the most replicas that a partition has; None = look for it."""
+        """``factor_max`` is the largest replication factor; None = it is taken from the cluster."""
         brokers = columns.brokers
         self.columns = columns
         self.options = options
-        self.chosen = options.chosen_brokers(brokers)
-        self.movable = options.movable(columns)
+        self.named = options.named_brokers(brokers)
+        self.in_scope = options.in_scope(columns)
         self.in_service = ~brokers.cordoned
         self.has_racks = brokers.has_racks
-        self.held = columns.replicas >= 0
+        self.is_replica = columns.replicas >= 0
         self.factors = columns.replication_factors
-        if max_factor is None:
-            max_factor = max(int(self.factors.max(initial=1)), options.replication_factor or 1)
-        self.max_factor = max_factor
+        if factor_max is None:
+            factor_max = max(int(self.factors.max(initial=1)), options.replication_factor or 1)
+        self.factor_max = factor_max
         if brokers.capacity_bytes is None:
             self.weights: Floats = np.ones(brokers.count)
         else:
@@ -35,22 +35,22 @@ class ClusterView:
 
     @property
     def amounts(self) -> Ints | None:
-        """What is to be level beside numbers of replicas, by partition; None = it is not known."""
+        """Bytes or rates by partition, which are balanced besides counts; None = not known."""
         if self.options.objective is Objective.BYTES_IN_PER_SECOND:
             return self.columns.rates
         return self.columns.sizes
 
     @property
     def usable(self) -> Bools:
-        """The brokers that may be used: those that were named, if any were."""
-        named = self.chosen if self.options.broker_ids else self.in_service
+        """The brokers that may be used: those that the options name, or all in service."""
+        named = self.named if self.options.broker_ids else self.in_service
         return named & self.in_service
 
     def rules(self, in_use: Bools) -> RackRules:
-        """Return the rules about racks when only these brokers are to hold replicas."""
+        """Return the rack rules if only these brokers hold replicas."""
         racks = self.columns.brokers.racks if self.has_racks else None
-        return RackRules.of(racks, in_use, self.max_factor)
+        return RackRules.of(racks, in_use, self.factor_max)
 
-    def on(self, brokers: Bools) -> Bools:
-        """Return which replicas of partitions that may be touched are on these brokers."""
-        return self.held & brokers[self.columns.replicas] & self.movable[:, None]
+    def replicas_on(self, brokers: Bools) -> Bools:
+        """Return which replicas of partitions in scope are on these brokers."""
+        return self.is_replica & brokers[self.columns.replicas] & self.in_scope[:, None]

@@ -1,7 +1,12 @@
-"""Cuts a plan down to the moves and bytes that are allowed; what is left of it is a plan too.
+"""Applies the user's limits of moves and bytes; what remains is a valid plan too.
 
-A partition's change is kept whole or not at all. First comes what has to move at all, then what
-looks random, so that every broker's part shrinks alike.
+The change of a partition is kept whole or dropped whole. Changes that have to happen come first
+(unassigned replicas). The others follow in an order that depends on the seed only, so that every
+broker loses the same part of its changes.
+
+Example, at most 2 replica moves: partition 0 leaves a removed broker with 1 replica, partitions 1
+and 2 move 1 replica each for balance. Partition 0 stays in the plan, and one of the other two.
+
 """
 
 from collections.abc import Callable
@@ -14,12 +19,12 @@ from ballast.planner.snapshot.columns import ClusterColumns, pad_to_width
 
 
 def apply_move_limits(
-    columns: ClusterColumns, rows: Shorts, first: Bools, options: PlanOptions
+    columns: ClusterColumns, rows: Shorts, required: Bools, options: PlanOptions
 ) -> Shorts:
-    """Return the plan without what is beyond the limits; ``first`` are partitions to be kept."""
+    """Return the plan without changes beyond the limits; ``required`` partitions come first."""
     origins = pad_to_width(columns.replicas, rows.shape[1])
     return limit_changes(
-        columns, origins, rows, lambda: new_replicas(rows, origins), first, options
+        columns, origins, rows, lambda: new_replicas(rows, origins), required, options
     )
 
 
@@ -27,37 +32,37 @@ def limit_changes(
     columns: ClusterColumns,
     origins: Shorts,
     table: Shorts,
-    copied: Callable[[], Bools],
-    first: Bools,
+    count_copies: Callable[[], Bools],
+    required: Bools,
     options: PlanOptions,
 ) -> Shorts:
     """Return ``table`` with the rows of ``origins`` where a change is beyond the limits.
 
-    ``copied`` finds which replicas are copied; it is asked only where there are limits.
+    ``count_copies`` returns which replicas are copied; it is called only if there are limits.
     """
     if options.max_replica_moves is None and options.max_bytes_to_move is None:
         return table
-    copies = copied().sum(axis=1)
+    copies = count_copies().sum(axis=1)
     sizes = np.zeros(len(table), np.int64) if columns.sizes is None else columns.sizes
     moving = np.flatnonzero(copies)
-    order = moving[np.lexsort((noise(options.seed, moving), ~first[moving]))]
-    kept = np.ones(len(order), np.bool_)
+    order = moving[np.lexsort((noise(options.seed, moving), ~required[moving]))]
+    within_limits = np.ones(len(order), np.bool_)
     limits: tuple[tuple[Ints, int | None], ...] = (
         (copies[order], options.max_replica_moves),
         (copies[order] * sizes[order], options.max_bytes_to_move),
     )
     for amounts, limit in limits:
         if limit is not None:
-            kept &= np.cumsum(amounts) <= limit
-    given_up = order[~kept]
-    cut_down = table.copy()
-    cut_down[given_up] = origins[given_up]
-    return cut_down
+            within_limits &= np.cumsum(amounts) <= limit
+    dropped = order[~within_limits]
+    limited = table.copy()
+    limited[dropped] = origins[dropped]
+    return limited
 
 
 def new_replicas(rows: Shorts, origins: Shorts) -> Bools:
-    """Return which replicas are on brokers that have none of their partition: what is copied."""
-    known = np.zeros(rows.shape, np.bool_)
+    """Return which replicas are on brokers that have none of their partition: these are copied."""
+    is_old = np.zeros(rows.shape, np.bool_)
     for column in origins.T:
-        known |= rows == column[:, None]
-    return np.asarray((rows >= 0) & ~known)
+        is_old |= rows == column[:, None]
+    return np.asarray((rows >= 0) & ~is_old)

@@ -1,4 +1,16 @@
-"""What a strategy asks for: who may give, who may take, what has to find a place."""
+"""The placement problem of one strategy: the input of `placement.optimize`.
+
+Example, `RemoveBrokers` of broker 3 in a cluster of brokers 1, 2, 3. Broker indices are 0, 1, 2::
+
+    partition 0: brokers 1, 3   origins [0, 2]   rows [0, -1]   unassigned [no, yes]
+    partition 1: brokers 2, 1   origins [1, 0]   rows [1, 0]    unassigned [no, no]
+
+    receivers: 1, 2    retainers: 1, 2    low: 2, 1, 0    high: 2, 2, 0
+
+No replica is ``movable``: whatever has a broker stays there. Brokers 1 and 2 may hold one replica
+of each partition; broker 3 ends empty.
+
+"""
 
 from dataclasses import dataclass
 
@@ -9,45 +21,45 @@ from ballast.planner.snapshot.columns import ClusterColumns
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlacementProblem:
-    """What is to be rearranged, and what is allowed."""
+    """Replicas to be placed or moved, and the constraints."""
 
     columns: ClusterColumns
     origins: Shorts
-    """Where replicas are, in the places that they have in ``rows``."""
+    """Current replicas, at the positions that they have in ``rows``."""
     rows: Shorts
-    """Replicas that have a place; -1 where there is none (yet)."""
+    """The replica matrix, one row of broker indices per partition; -1 = no broker (yet)."""
     unassigned: Bools
-    """As ``rows``: places that are to be filled."""
+    """As ``rows``: positions that are to be filled."""
     factors: Shorts
-    """How many replicas each partition is to have."""
-    pickable: Bools
-    """As ``rows``: replicas that may give way."""
+    """Replication factor that each partition is to have."""
+    movable: Bools
+    """As ``rows``: replicas that may move."""
     receivers: Bools
-    """Brokers that may get replicas."""
+    """Brokers that may receive replicas."""
     retainers: Bools
-    """Brokers that may keep theirs."""
+    """Brokers that may keep the replicas that they have."""
     low: Ints
     """Replicas that each broker holds at least."""
     high: Ints
     weights: Floats
     rules: RackRules
-    repairs: bool
-    """Whether replicas that are where they were may not stay against the rules."""
+    repairs_racks: bool
+    """Whether replicas that violate the rack rules have to move, or may stay where they were."""
     seed: int
     sizes: Ints | None
-    """Bytes of one replica of each partition (or bytes per second), where they count."""
+    """Bytes of one replica of each partition (or bytes per second); None = not balanced."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReplicaTotals:
-    """What is counted of some partitions; those of others may be added."""
+    """Counts over some partitions. They are additive: the sum over blocks is the cluster's."""
 
     partitions: int
-    by_factor: Ints
-    """Partitions with 0, 1, … replicas."""
-    held: Ints
+    partitions_by_factor: Ints
+    """Number of partitions with 0, 1, … replicas."""
+    replica_counts: Ints
     """Replicas on each broker."""
-    open: Ints
-    """Of those, what may be asked to give way for a level."""
-    kept: Ints
-    """Of those, what has a place in the task."""
+    movable_counts: Ints
+    """Of these, replicas that may move for the sake of balance."""
+    assigned_counts: Ints
+    """Of these, replicas that the problem leaves assigned."""

@@ -1,7 +1,11 @@
-"""What one block tells of itself, so that its share of the whole can be found.
+"""Per-block summary: a few numbers per broker, from which the block's quota is computed.
 
-A survey is small (some numbers for each broker), and those of all blocks add up to that of the
-cluster. It depends on nothing outside of its block.
+A summary depends on nothing outside its block. Summaries are additive: their sum is the cluster's
+(`sum_summaries`).
+
+Example: in block A broker 1 holds 4 replicas, in block B 2. The sum says that it holds 6, which is
+all that `block_quotas` needs to know.
+
 """
 
 from collections.abc import Sequence
@@ -15,7 +19,7 @@ from ballast.planner.options import MAX_REPLICATION_FACTOR, PlanOptions, Strateg
 from ballast.planner.placement.kafka_default import kafka_default_targets
 from ballast.planner.placement.log_dirs import LogDirLoads, log_dir_loads
 from ballast.planner.placement.optimize import infeasibility
-from ballast.planner.problem.balance_bounds import RackUsage, bytes_of, rack_use
+from ballast.planner.problem.balance_bounds import RackUsage, broker_bytes_of, rack_usage
 from ballast.planner.problem.cluster_view import ClusterView
 from ballast.planner.problem.move_limits import new_replicas
 from ballast.planner.problem.problem import ReplicaTotals
@@ -25,88 +29,91 @@ from ballast.planner.snapshot.columns import ClusterColumns, pad_to_width
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BlockSummary:
-    """One block, or several."""
+    """Of one block, or the sum of several."""
 
-    tally: ReplicaTotals
-    pickable: Ints
-    """By broker: replicas that may give way."""
-    unassigned: int
-    """Replicas that have to find a place."""
+    totals: ReplicaTotals
+    movable_counts: Ints
+    """By broker: replicas that may move."""
+    unassigned_count: int
+    """Replicas without a broker."""
     unassigned_bytes: int
-    kept_bytes: Ints
-    """By broker: of replicas that have a place."""
-    pickable_bytes: Ints
-    use: RackUsage
-    bytes_use: RackUsage
+    assigned_bytes: Ints
+    """By broker: bytes of replicas that have one."""
+    movable_bytes: Ints
+    rack_usage: RackUsage
+    rack_bytes: RackUsage
     log_dirs: LogDirLoads | None = None
-    """Where directories are levelled."""
-    lack: tuple[TopicPartition, str, int] | None = None
-    """For which partitions there are too few brokers: the first, why, and how many."""
+    """For log directories only."""
+    shortage: tuple[TopicPartition, str, int] | None = None
+    """Partitions with too few brokers: the first, the reason, and their number; None = no such one.
+    """
 
 
 def block_view(block: ClusterColumns, options: PlanOptions) -> ClusterView:
-    """Return the situation of a block, in which all factors are thought of that there may be."""
+    """Return the view of a block; the rack rules cover all possible replication factors."""
     return ClusterView(block, options, MAX_REPLICATION_FACTOR)
 
 
 def summarize_block(block: ClusterColumns, options: PlanOptions) -> BlockSummary:
-    """Return what a block tells. Raises `OptionsRejected`, and `Infeasible` for `Stock`."""
-    situation = block_view(block, options)
+    """Return the summary of a block. Raises `OptionsRejected`, and `Infeasible` for `Stock`."""
+    view = block_view(block, options)
     if options.strategy is Strategy.STOCK:
-        return _copies(block, kafka_default_targets(situation))
+        return _copy_summary(block, kafka_default_targets(view))
     if options.strategy is Strategy.PREFERRED_LEADERS:
-        return _copies(block, block.replicas)
+        return _copy_summary(block, block.replicas)
     if options.strategy is Strategy.REBALANCE_LOG_DIRS:
-        return replace(_copies(block, block.replicas), log_dirs=log_dir_loads(situation))
-    task = unbounded_problem(situation)
-    sizes = np.zeros(len(task.rows), np.int64) if task.sizes is None else task.sizes
+        return replace(_copy_summary(block, block.replicas), log_dirs=log_dir_loads(view))
+    problem = unbounded_problem(view)
+    sizes = np.zeros(len(problem.rows), np.int64) if problem.sizes is None else problem.sizes
     brokers = block.brokers.count
-    pickable = np.where(task.pickable, task.rows, -1).astype(np.int32)
-    lacking = row_counts(task.unassigned)
+    movable = np.where(problem.movable, problem.rows, -1).astype(np.int32)
+    missing = row_counts(problem.unassigned)
     return BlockSummary(
-        tally=replica_totals(situation, task),
-        pickable=count_by_index(pickable, brokers),
-        unassigned=int(lacking.sum()),
-        unassigned_bytes=int((lacking * sizes).sum()),
-        kept_bytes=bytes_of(task.rows, sizes, brokers),
-        pickable_bytes=bytes_of(pickable, sizes, brokers),
-        use=rack_use(task, np.ones(len(task.rows), np.int64)),
-        bytes_use=rack_use(task, sizes),
-        lack=infeasibility(task),
+        totals=replica_totals(view, problem),
+        movable_counts=count_by_index(movable, brokers),
+        unassigned_count=int(missing.sum()),
+        unassigned_bytes=int((missing * sizes).sum()),
+        assigned_bytes=broker_bytes_of(problem.rows, sizes, brokers),
+        movable_bytes=broker_bytes_of(movable, sizes, brokers),
+        rack_usage=rack_usage(problem, np.ones(len(problem.rows), np.int64)),
+        rack_bytes=rack_usage(problem, sizes),
+        shortage=infeasibility(problem),
     )
 
 
-def sum_summaries(surveys: Sequence[BlockSummary]) -> BlockSummary:
-    """Return the survey of all blocks."""
-    lacks = [one.lack for one in surveys if one.lack]
-    tallies = [one.tally for one in surveys]
+def sum_summaries(summaries: Sequence[BlockSummary]) -> BlockSummary:
+    """Return the sum of the summaries of all blocks."""
+    shortages = [block.shortage for block in summaries if block.shortage]
+    all_totals = [block.totals for block in summaries]
     return BlockSummary(
-        tally=ReplicaTotals(
-            partitions=sum(one.partitions for one in tallies),
-            by_factor=_sum([one.by_factor for one in tallies]),
-            held=_sum([one.held for one in tallies]),
-            open=_sum([one.open for one in tallies]),
-            kept=_sum([one.kept for one in tallies]),
+        totals=ReplicaTotals(
+            partitions=sum(block.partitions for block in all_totals),
+            partitions_by_factor=_sum([block.partitions_by_factor for block in all_totals]),
+            replica_counts=_sum([block.replica_counts for block in all_totals]),
+            movable_counts=_sum([block.movable_counts for block in all_totals]),
+            assigned_counts=_sum([block.assigned_counts for block in all_totals]),
         ),
-        pickable=_sum([one.pickable for one in surveys]),
-        unassigned=sum(one.unassigned for one in surveys),
-        unassigned_bytes=sum(one.unassigned_bytes for one in surveys),
-        kept_bytes=_sum([one.kept_bytes for one in surveys]),
-        pickable_bytes=_sum([one.pickable_bytes for one in surveys]),
-        use=_total_use([one.use for one in surveys]),
-        bytes_use=_total_use([one.bytes_use for one in surveys]),
-        lack=(*lacks[0][:2], sum(lack[2] for lack in lacks)) if lacks else None,
+        movable_counts=_sum([block.movable_counts for block in summaries]),
+        unassigned_count=sum(block.unassigned_count for block in summaries),
+        unassigned_bytes=sum(block.unassigned_bytes for block in summaries),
+        assigned_bytes=_sum([block.assigned_bytes for block in summaries]),
+        movable_bytes=_sum([block.movable_bytes for block in summaries]),
+        rack_usage=_sum_usages([block.rack_usage for block in summaries]),
+        rack_bytes=_sum_usages([block.rack_bytes for block in summaries]),
+        shortage=(*shortages[0][:2], sum(shortage[2] for shortage in shortages))
+        if shortages
+        else None,
     )
 
 
-def _total_use(uses: Sequence[RackUsage]) -> RackUsage:
+def _sum_usages(usages: Sequence[RackUsage]) -> RackUsage:
     return RackUsage(
-        by_factor=_sum([one.by_factor for one in uses]),
-        free=_sum([one.free for one in uses]),
-        fixed=_sum([one.fixed for one in uses]),
-        room_low=_sum([one.room_low for one in uses]),
-        room_high=_sum([one.room_high for one in uses]),
-        total=sum(one.total for one in uses),
+        by_factor=_sum([block.by_factor for block in usages]),
+        movable=_sum([block.movable for block in usages]),
+        fixed=_sum([block.fixed for block in usages]),
+        missing_low=_sum([block.missing_low for block in usages]),
+        missing_high=_sum([block.missing_high for block in usages]),
+        total=sum(block.total for block in usages),
     )
 
 
@@ -114,21 +121,32 @@ def _sum(columns: Sequence[Ints]) -> Ints:
     return np.asarray(np.sum(columns, axis=0), np.int64)
 
 
-def _copies(columns: ClusterColumns, rows: Shorts) -> BlockSummary:
-    """Return what is copied where a level of replicas is not asked for: all of it has to be."""
+def _copy_summary(columns: ClusterColumns, rows: Shorts) -> BlockSummary:
+    """Return the summary for a strategy without balance: every copy is required."""
     copies = row_counts(new_replicas(rows, pad_to_width(columns.replicas, rows.shape[1])))
     sizes = np.zeros(len(rows), np.int64) if columns.sizes is None else columns.sizes
-    none = np.zeros(columns.brokers.count, np.int64)
-    nothing = RackUsage(
-        by_factor=none, free=none, fixed=none, room_low=none, room_high=none, total=0
+    zeros = np.zeros(columns.brokers.count, np.int64)
+    no_usage = RackUsage(
+        by_factor=zeros,
+        movable=zeros,
+        fixed=zeros,
+        missing_low=zeros,
+        missing_high=zeros,
+        total=0,
     )
     return BlockSummary(
-        tally=ReplicaTotals(partitions=len(rows), by_factor=none, held=none, open=none, kept=none),
-        pickable=none,
-        unassigned=int(copies.sum()),
+        totals=ReplicaTotals(
+            partitions=len(rows),
+            partitions_by_factor=zeros,
+            replica_counts=zeros,
+            movable_counts=zeros,
+            assigned_counts=zeros,
+        ),
+        movable_counts=zeros,
+        unassigned_count=int(copies.sum()),
         unassigned_bytes=int((copies * sizes).sum()),
-        kept_bytes=none,
-        pickable_bytes=none,
-        use=nothing,
-        bytes_use=nothing,
+        assigned_bytes=zeros,
+        movable_bytes=zeros,
+        rack_usage=no_usage,
+        rack_bytes=no_usage,
     )

@@ -1,14 +1,15 @@
-"""The steps of planning a block: what runs beside the other blocks, here or on another machine.
+"""The steps of planning a block, each of which runs independently of other blocks.
 
-Between two steps the surveys of all blocks come together, and each block gets its part of the
-whole (`quotas`, `leading`)::
+Between two steps the results of all blocks are combined, once::
 
-    survey ──► share_out_work ──► place ──► share_out_leaders ──► lead
-    each block      once        each block         once         each block
+    summarize_block --> assign_quotas --> place_block --> block_leader_targets --> assign_leaders
+    each block          once              each block      once                     each block
 
-Where blocks leave bytes uneven together, there is another turn before leaders are shared out::
+If the blocks together leave bytes unbalanced, there is another turn before leaders::
 
-    place ──► share_out_excess ──► even_out
+    place_block --> redistribute_excess_bytes --> rebalance_block
+    each block      once                          each block
+
 """
 
 from dataclasses import dataclass
@@ -20,9 +21,9 @@ from ballast.planner.leaders.balance import balance_leaders
 from ballast.planner.leaders.shares import LeaderCounts, count_leaders, leader_problem_within
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.placement.kafka_default import kafka_default_targets
-from ballast.planner.placement.log_dirs import LogDirTargets, balance_log_dirs, known_log_dirs
+from ballast.planner.placement.log_dirs import LogDirTargets, balance_log_dirs, current_log_dirs
 from ballast.planner.placement.optimize import optimize, optimize_again
-from ballast.planner.problem.balance_bounds import bytes_of
+from ballast.planner.problem.balance_bounds import broker_bytes_of
 from ballast.planner.problem.cluster_view import ClusterView
 from ballast.planner.problem.move_limits import apply_move_limits, limit_changes, new_replicas
 from ballast.planner.problem.replica_targets import ReplicaTargets
@@ -35,76 +36,76 @@ from ballast.planner.snapshot.columns import ClusterColumns, pad_to_width
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlacementSummary:
-    """What a block tells of its replicas when they have places."""
+    """The result of a block's placement, for the next step."""
 
-    led: LeaderCounts | None = None
-    """Who comes first; None = that is not to be changed."""
-    of_bytes: PlacedBytes | None = None
-    """None = they are not to be levelled any further."""
+    leaders: LeaderCounts | None = None
+    """None = leaders must not change."""
+    byte_loads: PlacedBytes | None = None
+    """None = bytes are not balanced any further."""
 
 
 def place_block(
     block: ClusterColumns, options: PlanOptions, quota: BlockQuota
 ) -> tuple[Shorts, PlacementSummary]:
-    """Return where a block's replicas are to be, and what it tells of them.
+    """Return the rows of a block after placement, and their summary.
 
-    Of `Strategy.REBALANCE_LOG_DIRS`, which directories they are to be in.
+    For `Strategy.REBALANCE_LOG_DIRS` the table holds log directories.
     """
-    situation = block_view(block, options)
+    view = block_view(block, options)
     within = quota.within(options)
     if quota.log_dirs is not None:
-        return _place_in_log_dirs(situation, within, quota.log_dirs), PlacementSummary()
+        return _place_in_log_dirs(view, within, quota.log_dirs), PlacementSummary()
     if options.strategy is Strategy.STOCK:
-        everyone = np.ones(block.partitions, np.bool_)
+        all_partitions = np.ones(block.partitions, np.bool_)
         return apply_move_limits(
-            block, kafka_default_targets(situation), everyone, within
+            block, kafka_default_targets(view), all_partitions, within
         ), PlacementSummary()
     rows = block.replicas.copy()
     if options.strategy is not Strategy.PREFERRED_LEADERS:
-        task = unbounded_problem(situation)
-        forced = row_any(task.unassigned)
-        rows = apply_move_limits(block, optimize(task, quota.aims), forced, within)
-    return rows, _placed(situation, quota, rows)
+        problem = unbounded_problem(view)
+        required = row_any(problem.unassigned)
+        rows = apply_move_limits(block, optimize(problem, quota.targets), required, within)
+    return rows, _placement_summary(view, quota, rows)
 
 
 def rebalance_block(
     block: ClusterColumns, options: PlanOptions, quota: BlockQuota, rows: Shorts
 ) -> tuple[Shorts, PlacementSummary]:
-    """Return the same for another turn from ``rows`` on, without limits on what moves."""
-    situation = block_view(block, options)
-    again = optimize_again(unbounded_problem(situation), rows, quota.aims)
-    return again, _placed(situation, quota, again)
+    """Return the same after another turn that begins with ``rows``; no limits apply."""
+    view = block_view(block, options)
+    rows_again = optimize_again(unbounded_problem(view), rows, quota.targets)
+    return rows_again, _placement_summary(view, quota, rows_again)
 
 
-def _placed(situation: ClusterView, quota: BlockQuota, rows: Shorts) -> PlacementSummary:
+def _placement_summary(view: ClusterView, quota: BlockQuota, rows: Shorts) -> PlacementSummary:
     return PlacementSummary(
-        led=count_leaders(situation, rows), of_bytes=_placed_bytes(situation, quota, rows)
+        leaders=count_leaders(view, rows), byte_loads=_byte_loads(view, quota, rows)
     )
 
 
-def _placed_bytes(situation: ClusterView, quota: BlockQuota, rows: Shorts) -> PlacedBytes | None:
-    columns, amounts = situation.columns, situation.amounts
+def _byte_loads(view: ClusterView, quota: BlockQuota, rows: Shorts) -> PlacedBytes | None:
+    columns, amounts = view.columns, view.amounts
     if quota.byte_target is None or quota.has_limit:
         return None
     if amounts is None:
-        # Other blocks may know theirs.
+        # Other blocks may know their sizes.
         amounts = np.zeros(columns.partitions, np.int64)
     copies = row_counts(new_replicas(rows, pad_to_width(columns.replicas, rows.shape[1])))
     return PlacedBytes(
-        held=bytes_of(rows, amounts, columns.brokers.count),
-        copied=int((copies * amounts).sum()),
+        broker_bytes=broker_bytes_of(rows, amounts, columns.brokers.count),
+        copied_bytes=int((copies * amounts).sum()),
     )
 
 
 def assign_leaders(
-    block: ClusterColumns, options: PlanOptions, rows: Shorts, band: ReplicaTargets
+    block: ClusterColumns, options: PlanOptions, rows: Shorts, replica_targets: ReplicaTargets
 ) -> None:
-    """Bring other replicas to the first places of ``rows``, so many that ``band`` is met."""
-    balance_leaders(leader_problem_within(block_view(block, options), rows, band))
+    """Reorder ``rows`` so that brokers lead as many partitions as ``replica_targets`` says."""
+    balance_leaders(leader_problem_within(block_view(block, options), rows, replica_targets))
 
 
-def _place_in_log_dirs(situation: ClusterView, within: PlanOptions, aims: LogDirTargets) -> Shorts:
-    columns = situation.columns
-    before, table = known_log_dirs(columns), balance_log_dirs(situation, aims)
-    nobody = np.zeros(columns.partitions, np.bool_)
-    return limit_changes(columns, before, table, lambda: table != before, nobody, within)
+def _place_in_log_dirs(view: ClusterView, within: PlanOptions, targets: LogDirTargets) -> Shorts:
+    columns = view.columns
+    before, table = current_log_dirs(columns), balance_log_dirs(view, targets)
+    no_partition = np.zeros(columns.partitions, np.bool_)
+    return limit_changes(columns, before, table, lambda: table != before, no_partition, within)

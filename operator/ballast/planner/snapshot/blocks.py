@@ -27,11 +27,11 @@ def block_boundaries(lengths: Ints, partitions_per_block: int = PARTITIONS_PER_B
     total = int(lengths.sum())
     count = min(MAX_BLOCKS, max(1, round(total / partitions_per_block)))
     ends = np.cumsum(lengths)
-    wanted = total * np.arange(1, count, dtype=np.int64) // count
-    after = np.searchsorted(ends, wanted)
+    ideal = total * np.arange(1, count, dtype=np.int64) // count
+    after = np.searchsorted(ends, ideal)
     before = np.where(after > 0, ends[after - 1], 0) if len(ends) else after
     # The end of the topic or its beginning: whatever is nearer.
-    cuts = after + (ends[after] - wanted < wanted - before) if len(ends) else after
+    cuts = after + (ends[after] - ideal < ideal - before) if len(ends) else after
     return np.unique(np.concatenate([[0], cuts, [len(lengths)]])).astype(np.int64)
 
 

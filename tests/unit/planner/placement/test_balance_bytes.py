@@ -13,7 +13,7 @@ from ballast.planner.explain.explain import explain
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.placement.balance_bytes import balance_bytes
 from ballast.planner.plan import plan_targets
-from ballast.planner.problem.balance_bounds import bytes_of
+from ballast.planner.problem.balance_bounds import broker_bytes_of
 from ballast.planner.problem.cluster_view import ClusterView
 from ballast.planner.problem.strategies import placement_problem
 from ballast.planner.problem.targets import balance_targets
@@ -45,7 +45,7 @@ def rebalanced(cluster: ClusterColumns) -> tuple[Shorts, Ints]:
     """Return the plan, and the bytes of each broker under it."""
     rows = plan_targets(cluster, PlanOptions(strategy=Strategy.REBALANCE))
     assert cluster.sizes is not None
-    return rows, bytes_of(rows, cluster.sizes, cluster.brokers.count)
+    return rows, broker_bytes_of(rows, cluster.sizes, cluster.brokers.count)
 
 
 @pytest.mark.parametrize(
@@ -177,10 +177,10 @@ def test_a_broker_gives_within_its_rack_though_those_in_the_other_lack_more() ->
         rows.append([2 * mine, 2 * other + 1])
         sizes.append(100 if mine == 0 else 5 if other < 15 else 15)
     cluster = made(racks, {"a": rows}, sizes={"a": sizes})
-    task = placement_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
-    found = task.rows.copy()
-    balance_bytes(task, found, balance_targets(task))
-    of_rack = bytes_of(found, np.array(sizes), 60)[::2]
+    problem = placement_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
+    found = problem.rows.copy()
+    balance_bytes(problem, found, balance_targets(problem))
+    of_rack = broker_bytes_of(found, np.array(sizes), 60)[::2]
     assert of_rack.max() <= 1.02 * of_rack.mean()
 
 
@@ -198,14 +198,14 @@ def test_only_who_may_gets_something_and_numbers_and_rules_hold(
     sizes = [chance.randrange(1, 1000) for _ in before]
     cluster = made(racks, {"t": before}, sizes={"t": sizes})
     options = PlanOptions(strategy=Strategy.ADD_BROKERS, broker_ids=tuple(added))
-    task = placement_problem(ClusterView(cluster, options))
+    problem = placement_problem(ClusterView(cluster, options))
     rows: Shorts = np.array(before, np.int32)
-    aims, broken = balance_targets(task), against_the_rules(cluster, rows)
+    targets, broken = balance_targets(problem), against_the_rules(cluster, rows)
     held = count_by_index(rows, 6)
-    balance_bytes(task, rows, aims)
+    balance_bytes(problem, rows, targets)
     new = rows[(rows[:, :, None] != np.array(before)[:, None, :]).all(axis=2)]
     assert added.issuperset(new.tolist())
     after = count_by_index(rows, 6)
-    assert (after <= np.maximum(held, aims.band.high)).all()
-    assert (after >= np.minimum(held, aims.band.low)).all()
+    assert (after <= np.maximum(held, targets.replica_targets.high)).all()
+    assert (after >= np.minimum(held, targets.replica_targets.low)).all()
     assert against_the_rules(cluster, rows) <= broken

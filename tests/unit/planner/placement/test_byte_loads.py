@@ -19,19 +19,19 @@ TARGET = np.array([40.0, 30.0, 40.0, 44.0])
 def levels(exclude: tuple[str, ...] = ()) -> tuple[PlacementProblem, Shorts, ByteLoads]:
     """Return those of a cluster of two racks: a task, its rows, and what is known of them."""
     cluster = made(RACKS, {"t": ROWS[:2], "u": ROWS[2:]}, sizes={"t": SIZES[:2], "u": SIZES[2:]})
-    task = placement_problem(
+    problem = placement_problem(
         ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE, exclude=exclude))
     )
-    assert task.sizes is not None
-    rows = task.rows.copy()
-    return task, rows, ByteLoads(task, rows, task.sizes, TARGET)
+    assert problem.sizes is not None
+    rows = problem.rows.copy()
+    return problem, rows, ByteLoads(problem, rows, problem.sizes, TARGET)
 
 
 def test_what_brokers_hold_above_their_share() -> None:
     _, _, found = levels()
-    assert found.over.tolist() == [17, -10, 10, -17]
+    assert found.excess.tolist() == [17, -10, 10, -17]
     assert found.scale.tolist() == TARGET.tolist()
-    assert found.counts.tolist() == [2, 1, 1, 2]
+    assert found.replica_counts.tolist() == [2, 1, 1, 2]
     assert found.cells.tolist() == [0, 1, 2, 3, 4, 5]
     assert found.sizes_of(np.array([5, 0, 3])).tolist() == [7, 50, 20]
 
@@ -59,6 +59,6 @@ def test_a_replica_is_moved() -> None:
     _, rows, found = levels()
     found.move(0, 1)
     assert rows.tolist() == [[1, 2], [1, 3], [0, 3]]
-    assert found.over.tolist() == [-33, 40, 10, -17]
-    assert found.counts.tolist() == [1, 2, 1, 2]
+    assert found.excess.tolist() == [-33, 40, 10, -17]
+    assert found.replica_counts.tolist() == [1, 2, 1, 2]
     assert found.cells_of(1).tolist() == [0, 2]

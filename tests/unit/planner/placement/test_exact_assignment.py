@@ -20,7 +20,7 @@ def settling(
     brokers: int = 4,
     others: list[int] | None = None,
     fixed: Bools | None = None,
-    repairs: bool = True,
+    repairs_racks: bool = True,
     receivers: list[bool] | None = None,
 ) -> AssignmentProblem:
     table = np.array(rows, np.int32)
@@ -32,9 +32,9 @@ def settling(
         factors=(table >= 0).sum(axis=1).astype(np.int32),
         receivers=np.array(receivers or [True] * brokers),
         retainers=np.ones(brokers, np.bool_),
-        repairs=repairs,
-        others=np.array(others or [0] * brokers),
-        marginal=level,
+        repairs_racks=repairs_racks,
+        other_counts=np.array(others or [0] * brokers),
+        marginal_cost=level,
         rules=RackRules.of(numbers, np.ones(brokers, np.bool_), 4),
     )
 
@@ -58,7 +58,9 @@ def test_rules_come_before_level() -> None:
 
 
 def test_what_was_against_the_rules_may_stay() -> None:
-    given = settling([[0, 1]], [[0, 1]], racks=[0, 0, 1, 1], others=[0, 0, 9, 9], repairs=False)
+    given = settling(
+        [[0, 1]], [[0, 1]], racks=[0, 0, 1, 1], others=[0, 0, 9, 9], repairs_racks=False
+    )
     solve_assignment(given)
     assert given.rows.tolist() == [[0, 1]]
 

@@ -24,7 +24,7 @@ def planned(cluster: ClusterColumns, **more: Any) -> list[int]:
     return held(cluster, plan_targets(cluster, options(**more)), 0)
 
 
-def told(cluster: ClusterColumns, **more: Any) -> LogDirMoves:
+def summary(cluster: ClusterColumns, **more: Any) -> LogDirMoves:
     table = plan_targets(cluster, options(**more), partitions_per_block=500)
     found = explain(cluster, cluster.replicas, log_dirs=table)
     assert found.replica_moves == 0
@@ -102,7 +102,7 @@ def test_limits_hold() -> None:
 
 @pytest.mark.parametrize("partitions", [400, 3000], ids=["whole", "blocks"])
 def test_a_new_disk_gets_its_share(partitions: int) -> None:
-    found = told(skewed(partitions, 6, 5))
+    found = summary(skewed(partitions, 6, 5))
     assert found.fullest(found.before) > 1.2
     assert found.fullest(found.after) < 1.03
     copied = int(found.bytes_within.sum())
@@ -111,7 +111,7 @@ def test_a_new_disk_gets_its_share(partitions: int) -> None:
 
 
 def test_blocks_keep_to_the_limits_together() -> None:
-    found = told(skewed(3000, 6, 5), max_replica_moves=100)
+    found = summary(skewed(3000, 6, 5), max_replica_moves=100)
     assert 50 < found.replicas <= 100
 
 

@@ -11,7 +11,7 @@ def test_flow_goes_the_cheaper_way() -> None:
     network = FlowNetwork()
     dear = network.arc(0, 1, capacity=2, flow=2, cost=5)
     cheap = network.arc(0, 1, capacity=1, flow=0, cost=3)
-    residual = network.frozen()
+    residual = network.residual()
     residual.push(residual.negative_cycle())
     assert (residual.flow(dear), residual.flow(cheap)) == (1, 1)
     assert residual.negative_cycle() == []
@@ -22,7 +22,7 @@ def test_a_long_way_round_is_found() -> None:
     arcs = [
         network.arc(i, (i + 1) % 9, capacity=1, flow=0, cost=-1 if i == 4 else 0) for i in range(9)
     ]
-    residual = network.frozen()
+    residual = network.residual()
     assert sorted(residual.negative_cycle()) == arcs
 
 
@@ -30,14 +30,14 @@ def test_a_cycle_that_costs_nothing_is_left() -> None:
     network = FlowNetwork()
     network.arc(0, 1, capacity=1, flow=0, cost=2)
     network.arc(1, 0, capacity=1, flow=0, cost=-2)
-    assert network.frozen().negative_cycle() == []
+    assert network.residual().negative_cycle() == []
 
 
 @pytest.mark.parametrize("flow", [0, 1])
 def test_room_and_its_twin(flow: int) -> None:
     network = FlowNetwork()
     arc = network.arc(0, 1, capacity=1, flow=flow, cost=1)
-    residual = network.frozen()
+    residual = network.residual()
     assert residual.flow(arc) == flow
     assert residual.room.tolist() == [1 - flow, flow]
 
@@ -47,7 +47,7 @@ def test_no_circulation_costs_less(arcs: list[tuple[int, int, int]]) -> None:
     """All that can flow in a network of unit arcs is tried."""
     network = FlowNetwork()
     numbers = [network.arc(a, b, capacity=1, flow=0, cost=cost) for a, b, cost in arcs]
-    residual = network.frozen()
+    residual = network.residual()
     while cycle := residual.negative_cycle():
         residual.push(cycle)
     flows = [residual.flow(number) for number in numbers]

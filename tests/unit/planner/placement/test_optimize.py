@@ -69,15 +69,15 @@ def test_in_a_part_what_nobody_lacks_as_much_stays(is_part: bool) -> None:
         {"t": [[0]] * 71 + [[1]] * 30 + [[2]] * 30},
         sizes={"t": [60] + [1] * 130},
     )
-    task = unbounded_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
+    problem = unbounded_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
     target = np.array([71, 30, 30])
-    aims = BalanceTargets(
-        band=ReplicaTargets(target=target, low=target, high=target),
-        most=target,
-        origin=target,
+    targets = BalanceTargets(
+        replica_targets=ReplicaTargets(target=target, low=target, high=target),
+        count_max=target,
+        count_origin=target,
         byte_target=np.array([60.0, 65.0, 65.0]),
-        is_part=is_part,
+        is_block=is_part,
     )
-    rows = optimize(task, aims)
+    rows = optimize(problem, targets)
     assert (rows[0, 0] == 0) == is_part
     assert count_by_index(rows, 3).tolist() == target.tolist()

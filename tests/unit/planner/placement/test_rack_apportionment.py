@@ -57,8 +57,8 @@ def test_as_many_as_can_go_where_they_are_wanted(data: st.DataObject) -> None:
     rows, racks = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 4))
     supply = data.draw(st.lists(st.integers(0, 9), min_size=rows, max_size=rows))
     wanted = data.draw(st.lists(st.integers(0, 9), min_size=racks, max_size=racks))
-    lines = st.lists(st.booleans(), min_size=racks, max_size=racks).filter(any)
-    is_open = data.draw(st.lists(lines, min_size=rows, max_size=rows))
+    row_ids = st.lists(st.booleans(), min_size=racks, max_size=racks).filter(any)
+    is_open = data.draw(st.lists(row_ids, min_size=rows, max_size=rows))
     sent = apportion_to_racks(np.array(supply), np.array(is_open), np.array(wanted), 1.0)
     assert sent.sum(axis=1).tolist() == supply
     assert not sent[~np.array(is_open)].any()

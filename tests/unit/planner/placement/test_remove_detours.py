@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ballast.planner.arrays import Ints, Shorts, count_by_index
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.placement.remove_detours import remove_detours
-from ballast.planner.problem.balance_bounds import bytes_of
+from ballast.planner.problem.balance_bounds import broker_bytes_of
 from ballast.planner.problem.cluster_view import ClusterView
 from ballast.planner.problem.strategies import placement_problem
 from ballast.planner.problem.targets import BalanceTargets, balance_targets
@@ -29,9 +29,9 @@ def shortened(
     """Return what becomes of a plan for one topic; the brokers are 0 … in service."""
     brokers = racks or dict.fromkeys(range(1 + max(max(row) for row in [*before, *after])))
     cluster = made(brokers, {"t": before}, sizes={"t": sizes})
-    task = placement_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
+    problem = placement_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
     rows: Shorts = np.array(after, np.int32)
-    remove_detours(task, rows, balance_targets(task))
+    remove_detours(problem, rows, balance_targets(problem))
     return [[int(broker) for broker in row] for row in rows]
 
 
@@ -117,9 +117,9 @@ def test_rules_about_racks_hold() -> None:
 
 def test_without_sizes_nothing_is_done() -> None:
     cluster = made(dict.fromkeys(range(3)), {"t": [[0], [2], [2], [1]]})
-    task = placement_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
+    problem = placement_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
     rows: Shorts = np.array([[1], [0], [2], [1]], np.int32)
-    remove_detours(task, rows, balance_targets(task))
+    remove_detours(problem, rows, balance_targets(problem))
     assert rows.tolist() == [[1], [0], [2], [1]]
 
 
@@ -135,16 +135,16 @@ def test_numbers_and_rules_hold_and_less_is_copied(
     sizes = [chance.randrange(1, 100) for _ in before]
     racks = {broker: f"r{broker % 3}" if has_racks else None for broker in range(6)}
     cluster = made(racks, {"t": before}, sizes={"t": sizes})
-    task = placement_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
+    problem = placement_problem(ClusterView(cluster, PlanOptions(strategy=Strategy.REBALANCE)))
     rows: Shorts = np.array([chance.sample(range(6), 2) for _ in before], np.int32)
-    held, copied = count_by_index(rows, 6), _copied(task.origins, rows, sizes)
-    broken, aims = against_the_rules(cluster, rows), balance_targets(task)
-    levels = bytes_of(rows, np.array(sizes), 6)
-    remove_detours(task, rows, aims)
+    held, copied = count_by_index(rows, 6), _copied(problem.origins, rows, sizes)
+    broken, targets = against_the_rules(cluster, rows), balance_targets(problem)
+    levels = broker_bytes_of(rows, np.array(sizes), 6)
+    remove_detours(problem, rows, targets)
     assert count_by_index(rows, 6).tolist() == held.tolist()
-    assert _copied(task.origins, rows, sizes) <= copied
+    assert _copied(problem.origins, rows, sizes) <= copied
     assert against_the_rules(cluster, rows) <= broken
-    _assert_no_fuller(aims, levels, bytes_of(rows, np.array(sizes), 6))
+    _assert_no_fuller(targets, levels, broker_bytes_of(rows, np.array(sizes), 6))
 
 
 def _copied(before: Shorts, after: Shorts, sizes: Sequence[int]) -> int:
@@ -152,7 +152,7 @@ def _copied(before: Shorts, after: Shorts, sizes: Sequence[int]) -> int:
     return int(((~there).sum(axis=1) * np.array(sizes)).sum())
 
 
-def _assert_no_fuller(aims: BalanceTargets, before: Ints, after: Ints) -> None:
-    assert aims.byte_target is not None
-    most = np.maximum(before, 1.02 * np.maximum(aims.byte_target, 1.0) + 1e-6)
+def _assert_no_fuller(targets: BalanceTargets, before: Ints, after: Ints) -> None:
+    assert targets.byte_target is not None
+    most = np.maximum(before, 1.02 * np.maximum(targets.byte_target, 1.0) + 1e-6)
     assert (after <= most).all()

@@ -14,7 +14,7 @@ def picked(
     racks = cluster.brokers.racks if cluster.brokers.has_racks else None
     holdings = ReplicaPool(
         rows=rows,
-        pickable=rows >= 0,
+        movable=rows >= 0,
         factors=cluster.replication_factors,
         topics=cluster.topic_of,
     )

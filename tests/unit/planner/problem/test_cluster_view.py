@@ -9,12 +9,12 @@ REBALANCE = PlanOptions(strategy=Strategy.REBALANCE, include=("^t$",))
 
 def test_what_may_be_touched() -> None:
     cluster = made({1: "a", 2: "b", 3: "b"}, {"s": [[1, 2]], "t": [[2], [3, 2]]}, cordoned=[3])
-    situation = ClusterView(cluster, REBALANCE)
-    assert situation.movable.tolist() == [False, True, True]
-    assert situation.in_service.tolist() == [True, True, False]
+    view = ClusterView(cluster, REBALANCE)
+    assert view.in_scope.tolist() == [False, True, True]
+    assert view.in_service.tolist() == [True, True, False]
     twos = np.array([False, True, False])
-    assert situation.on(twos).tolist() == [[False, False], [True, False], [False, True]]
-    assert situation.rules(situation.in_service).floors[2].tolist() == [1, 1]
+    assert view.replicas_on(twos).tolist() == [[False, False], [True, False], [False, True]]
+    assert view.rules(view.in_service).floors[2].tolist() == [1, 1]
 
 
 def test_capacities_are_weights_when_all_are_known() -> None:

@@ -34,7 +34,7 @@ def test_the_rule(
 ) -> None:
     found = rules(racks)
     assert found.floors[factor].tolist() == floors
-    assert found.tops[factor].tolist() == tops
+    assert found.ceilings[factor].tolist() == tops
     assert found.extras[factor] == extras
 
 
@@ -42,7 +42,7 @@ def test_without_racks_every_broker_is_one() -> None:
     found = rules(None, 3)
     assert found.racks.tolist() == [0, 1, 2]
     assert found.floors[2].tolist() == [0, 0, 0]
-    assert found.tops[2].tolist() == [1, 1, 1]
+    assert found.ceilings[2].tolist() == [1, 1, 1]
 
 
 def test_brokers_that_go_make_no_room() -> None:
@@ -134,7 +134,7 @@ def test_no_fewer_than_the_excess_could_leave(data: st.DataObject) -> None:
     def in_order(kept: tuple[int, ...]) -> bool:
         padded: Shorts = np.array([[*kept, *[-1] * (len(row) - len(kept))]], np.int32)
         used = found.usage(padded)[0]
-        floors, tops = found.floors[len(row)], found.tops[len(row)]
+        floors, tops = found.floors[len(row)], found.ceilings[len(row)]
         beyond = (used - floors).clip(0).sum()
         return bool((used <= tops).all()) and bool(beyond <= found.extras[len(row)])
 

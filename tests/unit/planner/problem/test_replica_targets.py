@@ -3,7 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ballast.planner.problem.replica_targets import BalanceBounds, balanced_targets, level, nearest
+from ballast.planner.problem.replica_targets import (
+    BalanceBounds,
+    balanced_targets,
+    fair_shares,
+    round_to_current,
+)
 
 
 def limits(
@@ -47,7 +52,7 @@ def limits(
     ],
 )
 def test_level(given: BalanceBounds, total: int, expected: list[float]) -> None:
-    assert level(given, total) == pytest.approx(expected)
+    assert fair_shares(given, total) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -61,11 +66,11 @@ def test_level(given: BalanceBounds, total: int, expected: list[float]) -> None:
     ],
 )
 def test_nearest(ideal: list[float], have: list[int], total: int, expected: list[int]) -> None:
-    assert nearest(np.array(ideal), np.array(have), total).tolist() == expected
+    assert round_to_current(np.array(ideal), np.array(have), total).tolist() == expected
 
 
 @given(st.data())
-def test_bands_are_level_and_near(data: st.DataObject) -> None:
+def test_targets_are_balanced_and_near(data: st.DataObject) -> None:
     """Any share-out moves at least what is beyond the bands; the targets move no more."""
     count = data.draw(st.integers(1, 6))
     have = np.array(data.draw(st.lists(st.integers(0, 20), min_size=count, max_size=count)))
@@ -76,5 +81,17 @@ def test_bands_are_level_and_near(data: st.DataObject) -> None:
     assert found.target.max() - found.target.min() <= 1
     assert (found.low <= found.target).all()
     assert (found.target <= found.high).all()
-    leaving, lacking = (have - found.high).clip(0).sum(), (found.low - have).clip(0).sum()
-    assert (have - found.target).clip(0).sum() == max(leaving, lacking)
+    moved = 0
+    by_rack = np.zeros((3, 2), np.int64)
+    for rack in {*racks}:
+        own = np.array(racks) == rack
+        leaving = (have - found.high)[own].clip(0).sum()
+        missing = (found.low - have)[own].clip(0).sum()
+        by_rack[rack] = have[own].sum(), found.target[own].sum()
+        moved += max(leaving, missing + by_rack[rack, 0] - by_rack[rack, 1])
+    assert (have - found.target).clip(0).sum() == moved
+    # Racks are level too: what a rack gives is no more than what is beyond its rounded share.
+    shares = np.bincount(racks, fair_shares(limits([1.0] * count, racks), total), minlength=3)
+    beyond = (by_rack[:, 0] - np.ceil(shares - 1e-9)).clip(0).sum()
+    short = (np.floor(shares + 1e-9) - by_rack[:, 0]).clip(0).sum()
+    assert (by_rack[:, 0] - by_rack[:, 1]).clip(0).sum() == max(beyond, short)

@@ -13,7 +13,7 @@ RACKS: dict[int, str | None] = {0: "a", 1: "a", 2: "b", 3: "c"}
 CLUSTER = made(RACKS, {"s": [[0, 1]], "t": [[0, 2], [1, 2]]})
 
 
-def task(
+def problem(
     strategy: Strategy, *broker_ids: int, cluster: ClusterColumns = CLUSTER
 ) -> PlacementProblem:
     options = PlanOptions(strategy=strategy, broker_ids=broker_ids, exclude=("^s$",))
@@ -22,26 +22,26 @@ def task(
 
 def test_add_brokers() -> None:
     """Only the new take, up to a fair share; only what may be touched gives way."""
-    found = task(Strategy.ADD_BROKERS, 3)
+    found = problem(Strategy.ADD_BROKERS, 3)
     assert found.receivers.tolist() == [False, False, False, True]
     assert not found.unassigned.any()
-    assert found.pickable.tolist() == [[False, False], [True, True], [True, True]]
+    assert found.movable.tolist() == [[False, False], [True, True], [True, True]]
     assert found.low.tolist() == [1, 1, 0, 0]
     assert found.high.tolist() == [2, 2, 2, 2]
-    assert not found.repairs
+    assert not found.repairs_racks
 
 
 def test_a_cordoned_broker_is_not_added() -> None:
     cluster = made({0: None, 1: None}, {"t": [[0]]}, cordoned=[1])
     with pytest.raises(OptionsRejected, match="brokerIds: broker 1 is cordoned"):
-        task(Strategy.ADD_BROKERS, 1, cluster=cluster)
+        problem(Strategy.ADD_BROKERS, 1, cluster=cluster)
 
 
 def test_remove_brokers() -> None:
-    found = task(Strategy.REMOVE_BROKERS, 0)
+    found = problem(Strategy.REMOVE_BROKERS, 0)
     assert found.unassigned.tolist() == [[False, False], [True, False], [False, False]]
     assert found.rows.tolist() == [[0, 1], [-1, 2], [1, 2]]
-    assert not found.pickable.any()
+    assert not found.movable.any()
     assert found.receivers.tolist() == [False, True, True, True]
     assert found.retainers.tolist() == [False, True, True, True]
     assert found.low.tolist() == [1, 2, 2, 0]
@@ -49,18 +49,18 @@ def test_remove_brokers() -> None:
 
 
 def test_rebalance() -> None:
-    found = task(Strategy.REBALANCE, 0, 2, 3)
+    found = problem(Strategy.REBALANCE, 0, 2, 3)
     assert found.receivers.tolist() == [True, False, True, True]
-    assert found.pickable.tolist() == [[False, False], [True, True], [False, True]]
+    assert found.movable.tolist() == [[False, False], [True, True], [False, True]]
     assert found.low.tolist() == [1, 2, 0, 0]
     assert found.high.tolist() == [3, 2, 3, 3]
-    assert found.repairs
+    assert found.repairs_racks
 
 
 def test_repair_racks() -> None:
     """The replica on the fuller broker goes; a topic that is left alone stays as it is."""
     cluster = made(RACKS, {"s": [[0, 1]], "t": [[0, 1], [1, 2]]})
-    found = task(Strategy.REPAIR_RACKS, cluster=cluster)
+    found = problem(Strategy.REPAIR_RACKS, cluster=cluster)
     assert found.unassigned.tolist() == [[False, False], [False, True], [False, False]]
     assert found.low.tolist() == [2, 2, 1, 0]
 

@@ -66,6 +66,10 @@ def test_no_quota_where_there_is_no_room() -> None:
 
 def test_aims_are_exact() -> None:
     cluster = made(dict.fromkeys(range(2)), {"a": [[0]] * 2, "b": [[0], [1]]})
-    aims = quotas(cluster, PlanOptions(strategy=Strategy.REBALANCE), 2)[0].aims
-    assert aims.band.low.tolist() == aims.band.high.tolist() == aims.band.target.tolist()
-    assert aims.origin.tolist() == aims.band.target.tolist()
+    targets = quotas(cluster, PlanOptions(strategy=Strategy.REBALANCE), 2)[0].targets
+    assert (
+        targets.replica_targets.low.tolist()
+        == targets.replica_targets.high.tolist()
+        == targets.replica_targets.target.tolist()
+    )
+    assert targets.count_origin.tolist() == targets.replica_targets.target.tolist()

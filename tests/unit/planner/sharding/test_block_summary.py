@@ -18,14 +18,24 @@ LEVEL = PlanOptions(strategy=Strategy.REBALANCE)
 
 
 def as_lists(found: BlockSummary) -> list[object]:
-    tally, use = found.tally, found.bytes_use
+    totals, use = found.totals, found.rack_bytes
     return [
-        *(tally.partitions, tally.by_factor.tolist(), tally.held.tolist(), tally.kept.tolist()),
-        *(tally.open.tolist(), found.pickable.tolist(), found.unassigned, found.unassigned_bytes),
         *(
-            found.kept_bytes.tolist(),
-            found.pickable_bytes.tolist(),
-            use.free.tolist(),
+            totals.partitions,
+            totals.partitions_by_factor.tolist(),
+            totals.replica_counts.tolist(),
+            totals.assigned_counts.tolist(),
+        ),
+        *(
+            totals.movable_counts.tolist(),
+            found.movable_counts.tolist(),
+            found.unassigned_count,
+            found.unassigned_bytes,
+        ),
+        *(
+            found.assigned_bytes.tolist(),
+            found.movable_bytes.tolist(),
+            use.movable.tolist(),
             use.total,
         ),
     ]
@@ -34,12 +44,12 @@ def as_lists(found: BlockSummary) -> list[object]:
 def test_what_a_block_tells() -> None:
     """Two partitions have both replicas in rack a: one of each has to go."""
     found = summarize_block(CLUSTER, LEVEL)
-    assert found.tally.held.tolist() == [3, 3, 2, 0]
-    assert found.unassigned == 2
+    assert found.totals.replica_counts.tolist() == [3, 3, 2, 0]
+    assert found.unassigned_count == 2
     assert found.unassigned_bytes == 50
-    assert int(found.tally.kept.sum()) == 6
-    assert int(found.kept_bytes.sum()) == 2 * 150 - 50
-    assert found.lack is None
+    assert int(found.totals.assigned_counts.sum()) == 6
+    assert int(found.assigned_bytes.sum()) == 2 * 150 - 50
+    assert found.shortage is None
 
 
 def test_blocks_add_up_to_the_cluster() -> None:
@@ -52,15 +62,15 @@ def test_blocks_add_up_to_the_cluster() -> None:
 def test_where_no_level_is_asked_for_only_copies_count(strategy: Strategy) -> None:
     options = PlanOptions(strategy=strategy)
     found = summarize_block(CLUSTER, options)
-    assert found.unassigned == explain(CLUSTER, plan_whole(CLUSTER, options)).replica_moves
-    assert (found.unassigned > 0) == (strategy is Strategy.STOCK)
-    assert found.pickable.tolist() == [0, 0, 0, 0]
+    assert found.unassigned_count == explain(CLUSTER, plan_whole(CLUSTER, options)).replica_moves
+    assert (found.unassigned_count > 0) == (strategy is Strategy.STOCK)
+    assert found.movable_counts.tolist() == [0, 0, 0, 0]
 
 
 def test_where_there_is_no_room_all_blocks_count() -> None:
     away = PlanOptions(strategy=Strategy.REMOVE_BROKERS, broker_ids=(1, 2, 3))
     parts = [summarize_block(extract_block(CLUSTER, n, n + 1), away) for n in range(2)]
-    lack = sum_summaries(parts).lack
+    lack = sum_summaries(parts).shortage
     assert lack is not None
     assert (str(lack[0]), lack[2]) == ("s-0", 4)
 

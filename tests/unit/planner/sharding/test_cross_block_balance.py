@@ -26,7 +26,7 @@ def quotas(*byte_targets: Sequence[float] | None) -> list[BlockQuota]:
 
 
 def placed(held: Sequence[int], copied: int = MUCH) -> PlacedBytes:
-    return PlacedBytes(held=np.array(held), copied=copied)
+    return PlacedBytes(broker_bytes=np.array(held), copied_bytes=copied)
 
 
 def shares(asked: list[BlockQuota], found: Sequence[PlacedBytes]) -> list[list[float]]:

@@ -18,12 +18,12 @@ CLUSTER = made(dict.fromkeys(range(3)), {"t": [[0, 1]] * 6})
 def test_a_block_goes_through_all_steps() -> None:
     options = PlanOptions(strategy=Strategy.REBALANCE)
     (quota,) = assign_quotas(CLUSTER.brokers, options, [summarize_block(CLUSTER, options)])
-    rows, told = place_block(CLUSTER, options, quota)
+    rows, summary = place_block(CLUSTER, options, quota)
     assert counts(CLUSTER, rows) == {0: 4, 1: 4, 2: 4}
-    assert told.of_bytes is None
-    assert told.led is not None
-    (band,) = block_leader_targets(block_view(CLUSTER, options), [told.led])
-    assign_leaders(CLUSTER, options, rows, band)
+    assert summary.byte_loads is None
+    assert summary.leaders is not None
+    (replica_targets,) = block_leader_targets(block_view(CLUSTER, options), [summary.leaders])
+    assign_leaders(CLUSTER, options, rows, replica_targets)
     assert leader_counts(CLUSTER, rows) == {0: 2, 1: 2, 2: 2}
 
 
@@ -32,42 +32,47 @@ def test_a_block_tells_of_its_bytes_and_levels_them_once_more() -> None:
     cluster = replace(cluster, sizes=np.arange(1, 301))
     options = PlanOptions(strategy=Strategy.REBALANCE)
     (quota,) = assign_quotas(cluster.brokers, options, [summarize_block(cluster, options)])
-    rows, told = place_block(cluster, options, quota)
-    assert told.of_bytes is not None
+    rows, summary = place_block(cluster, options, quota)
+    assert summary.byte_loads is not None
     found = explain(cluster, rows)
-    assert told.of_bytes.held.tolist() == found.after.size_bytes.tolist()
-    assert told.of_bytes.copied == found.bytes_to_move > 0
+    assert summary.byte_loads.broker_bytes.tolist() == found.after.size_bytes.tolist()
+    assert summary.byte_loads.copied_bytes == found.bytes_to_move > 0
     # The next of a rack is to have what the first one gives.
-    aims = told.of_bytes.held + np.array([-6000, 0, 0, 6000, 0, 0])
-    again, after = rebalance_block(cluster, options, replace(quota, byte_target=aims * 1.0), rows)
-    assert after.of_bytes is not None
+    targets = summary.byte_loads.broker_bytes + np.array([-6000, 0, 0, 6000, 0, 0])
+    again, after = rebalance_block(
+        cluster, options, replace(quota, byte_target=targets * 1.0), rows
+    )
+    assert after.byte_loads is not None
     found = explain(cluster, again)
-    assert after.of_bytes.held.tolist() == found.after.size_bytes.tolist()
-    assert after.of_bytes.copied == found.bytes_to_move
-    assert np.abs(after.of_bytes.held - aims).max() < 1000
+    assert after.byte_loads.broker_bytes.tolist() == found.after.size_bytes.tolist()
+    assert after.byte_loads.copied_bytes == found.bytes_to_move
+    assert np.abs(after.byte_loads.broker_bytes - targets).max() < 1000
     assert counts(cluster, again) == counts(cluster, rows)
-    assert after.led is not None
-    assert after.led.led.tolist() == count_by_index(again[:, 0], 6).tolist()
+    assert after.leaders is not None
+    assert after.leaders.leader_counts.tolist() == count_by_index(again[:, 0], 6).tolist()
 
 
 def test_what_is_level_by_load_is_told_in_load() -> None:
     cluster = replace(level_cluster(300, 6, 3), sizes=np.arange(300), rates=np.arange(300, 0, -1))
     options = PlanOptions(strategy=Strategy.REBALANCE, objective=Objective.BYTES_IN_PER_SECOND)
     (quota,) = assign_quotas(cluster.brokers, options, [summarize_block(cluster, options)])
-    rows, told = place_block(cluster, options, quota)
-    assert told.of_bytes is not None
+    rows, summary = place_block(cluster, options, quota)
+    assert summary.byte_loads is not None
     found = explain(cluster, rows).after.bytes_in_per_second
-    assert told.of_bytes.held.tolist() == found.tolist()
-    assert told.of_bytes.held.sum() == 3 * 300 * 301 // 2
+    assert summary.byte_loads.broker_bytes.tolist() == found.tolist()
+    assert summary.byte_loads.broker_bytes.sum() == 3 * 300 * 301 // 2
 
 
 def test_a_block_that_knows_no_sizes_tells_of_none() -> None:
     cluster = level_cluster(300, 6, 3)
     options = PlanOptions(strategy=Strategy.REBALANCE)
     (quota,) = assign_quotas(cluster.brokers, options, [summarize_block(cluster, options)])
-    _, told = place_block(cluster, options, replace(quota, byte_target=np.full(6, 7.0)))
-    assert told.of_bytes is not None
-    assert (told.of_bytes.held.tolist(), told.of_bytes.copied) == ([0] * 6, 0)
+    _, summary = place_block(cluster, options, replace(quota, byte_target=np.full(6, 7.0)))
+    assert summary.byte_loads is not None
+    assert (summary.byte_loads.broker_bytes.tolist(), summary.byte_loads.copied_bytes) == (
+        [0] * 6,
+        0,
+    )
 
 
 @pytest.mark.parametrize("limits", [(3, None), (None, 8)])
@@ -79,20 +84,20 @@ def test_where_moves_are_limited_bytes_are_levelled_once(
         strategy=Strategy.REBALANCE, max_replica_moves=limits[0], max_bytes_to_move=limits[1]
     )
     (quota,) = assign_quotas(cluster.brokers, options, [summarize_block(cluster, options)])
-    assert place_block(cluster, options, quota)[1].of_bytes is None
+    assert place_block(cluster, options, quota)[1].byte_loads is None
 
 
 def test_where_only_leaders_change_nothing_is_placed() -> None:
     options = PlanOptions(strategy=Strategy.PREFERRED_LEADERS)
     (quota,) = assign_quotas(CLUSTER.brokers, options, [summarize_block(CLUSTER, options)])
-    rows, told = place_block(CLUSTER, options, quota)
+    rows, summary = place_block(CLUSTER, options, quota)
     assert rows.tolist() == CLUSTER.replicas.tolist()
-    assert told.led is not None
+    assert summary.leaders is not None
 
 
 def test_what_kafka_would_propose_leads_as_it_is() -> None:
     options = PlanOptions(strategy=Strategy.STOCK, start_index=0, max_replica_moves=2)
     (quota,) = assign_quotas(CLUSTER.brokers, options, [summarize_block(CLUSTER, options)])
-    rows, told = place_block(CLUSTER, options, quota)
-    assert told.led is None
+    rows, summary = place_block(CLUSTER, options, quota)
+    assert summary.leaders is None
     assert counts(CLUSTER, rows)[2] == 2
