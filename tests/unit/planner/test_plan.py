@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ballast.planner.errors import Infeasible
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.placement.optimize import moves
+from ballast.planner.placement.optimize import count_moves
 from ballast.planner.plan import plan_targets
 from ballast.planner.snapshot.columns import ClusterColumns
 from tests.unit.planner.builders import (
@@ -37,7 +37,7 @@ def test_brokers_are_added(racks: int) -> None:
     share = 6000 / (21 + racks)
     found = counts(cluster, rows)
     assert all(int(share) <= found[broker] <= int(share) + 1 for broker in new)
-    assert moves(rows, cluster.replicas) == sum(found[broker] for broker in new)
+    assert count_moves(rows, cluster.replicas) == sum(found[broker] for broker in new)
     assert against_the_rules(cluster, rows) == against_the_rules(cluster, cluster.replicas) == 0
     led = leader_counts(cluster, rows)
     assert all(abs(led[broker] - 2000 / (21 + racks)) <= 1 for broker in new)
@@ -49,7 +49,7 @@ def test_brokers_are_removed(racks: int) -> None:
     before = counts(cluster, cluster.replicas)
     rows = plan_targets(cluster, options(Strategy.REMOVE_BROKERS, broker_ids=(4, 11)))
     found = counts(cluster, rows)
-    assert moves(rows, cluster.replicas) == before[4] + before[11]
+    assert count_moves(rows, cluster.replicas) == before[4] + before[11]
     assert found[4] == found[11] == 0
     assert all(found[broker] >= before[broker] for broker in found if broker not in (4, 11))
     assert against_the_rules(cluster, rows) == 0
@@ -68,7 +68,9 @@ def test_a_skewed_cluster_is_made_level(racks: int, factor: int) -> None:
     level = 1000 * factor // 21
     surplus = sum(max(0, count - level - 1) for count in before.values())
     lacking = sum(max(0, level - count) for count in before.values())
-    assert moves(rows, cluster.replicas) <= 1.01 * max(surplus, lacking, violations) + violations
+    assert (
+        count_moves(rows, cluster.replicas) <= 1.01 * max(surplus, lacking, violations) + violations
+    )
 
 
 def test_capacities_are_shares() -> None:
@@ -87,7 +89,7 @@ def test_the_replication_factor_is_set(before: int, after: int) -> None:
     cluster = level_cluster(900, 9, 3, factor=before)
     rows = plan_targets(cluster, options(Strategy.SET_REPLICATION_FACTOR, replication_factor=after))
     assert {len(row) for row in ids(cluster, rows)} == {after}
-    assert moves(rows, cluster.replicas) == 900 * max(0, after - before)
+    assert count_moves(rows, cluster.replicas) == 900 * max(0, after - before)
     assert against_the_rules(cluster, rows) == 0
     kept = zip(ids(cluster, cluster.replicas), ids(cluster, rows), strict=True)
     assert all(set(old) <= set(new) or set(new) <= set(old) for old, new in kept)
@@ -100,14 +102,16 @@ def test_only_racks_are_repaired() -> None:
     rows = [[n % 6, (n + 3) % 6, (n + 1) % 6] if n % 4 == 0 else [0, 1, 2] for n in range(60)]
     cluster = made(racks, {"t": rows})
     found = plan_targets(cluster, options(Strategy.REPAIR_RACKS))
-    assert moves(found, cluster.replicas) == against_the_rules(cluster, cluster.replicas) == 15
+    assert (
+        count_moves(found, cluster.replicas) == against_the_rules(cluster, cluster.replicas) == 15
+    )
     assert against_the_rules(cluster, found) == 0
 
 
 def test_preferred_leaders_are_evened_out_and_nothing_moves() -> None:
     cluster = made(dict.fromkeys(range(4)), {"t": [[0, 1 + n % 3] for n in range(40)]})
     rows = plan_targets(cluster, options(Strategy.PREFERRED_LEADERS))
-    assert moves(rows, cluster.replicas) == 0
+    assert count_moves(rows, cluster.replicas) == 0
     assert leader_counts(cluster, rows) == dict.fromkeys(range(4), 10)
 
 
@@ -205,6 +209,6 @@ def test_no_more_moves_than_allowed() -> None:
     cluster = level_cluster(300, 9, 3, new=3)
     asked_for = options(Strategy.ADD_BROKERS, broker_ids=(9, 10, 11), max_replica_moves=50)
     rows = plan_targets(cluster, asked_for)
-    assert moves(rows, cluster.replicas) == 50
+    assert count_moves(rows, cluster.replicas) == 50
     found = counts(cluster, rows)
     assert all(5 <= found[broker] <= 30 for broker in (9, 10, 11))

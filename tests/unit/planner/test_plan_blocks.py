@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ballast.planner.errors import Infeasible
 from ballast.planner.explain.explain import explain
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.placement.optimize import moves
+from ballast.planner.placement.optimize import count_moves
 from ballast.planner.plan import plan_targets, plan_whole
 from ballast.planner.snapshot.columns import ClusterColumns
 from tests.unit.planner.builders import (
@@ -86,7 +86,7 @@ def test_brokers_are_removed(racks: int) -> None:
     asked = options(Strategy.REMOVE_BROKERS, broker_ids=(5, 7))
     rows = plan_targets(cluster, asked, partitions_per_block=BLOCK)
     before, found = counts(cluster, cluster.replicas), counts(cluster, rows)
-    assert moves(rows, cluster.replicas) == before[5] + before[7]
+    assert count_moves(rows, cluster.replicas) == before[5] + before[7]
     assert found[5] == found[7] == 0
     assert against_the_rules(cluster, rows) == 0
     whole = counts(cluster, plan_whole(cluster, asked))
@@ -139,7 +139,7 @@ def test_the_replication_factor_is_set(before: int, after: int) -> None:
     asked = options(Strategy.SET_REPLICATION_FACTOR, replication_factor=after)
     rows = plan_targets(cluster, asked, partitions_per_block=BLOCK)
     assert {len(row) for row in ids(cluster, rows)} == {after}
-    assert moves(rows, cluster.replicas) == 3000 * max(0, after - before)
+    assert count_moves(rows, cluster.replicas) == 3000 * max(0, after - before)
     assert against_the_rules(cluster, rows) == 0
     if after > before:
         assert spread(counts(cluster, rows)) <= 1
@@ -149,7 +149,7 @@ def test_limits_hold_for_all_blocks_together() -> None:
     cluster = sized(level_cluster(3000, 24, 3, new=3))
     asked = options(Strategy.ADD_BROKERS, broker_ids=NEW, max_replica_moves=100)
     rows = plan_targets(cluster, asked, partitions_per_block=BLOCK)
-    assert moves(rows, cluster.replicas) == 100
+    assert count_moves(rows, cluster.replicas) == 100
     asked = options(Strategy.ADD_BROKERS, broker_ids=NEW, max_bytes_to_move=10**11)
     rows = plan_targets(cluster, asked, partitions_per_block=BLOCK)
     summary = explain(cluster, rows)

@@ -9,7 +9,7 @@ import pytest
 
 from ballast.planner.errors import Infeasible
 from ballast.planner.options import PlanOptions, Strategy
-from ballast.planner.placement.optimize import moves
+from ballast.planner.placement.optimize import count_moves
 from ballast.planner.plan import plan_targets
 from ballast.planner.snapshot.columns import ClusterColumns
 from tests.unit.planner.builders import counts, ids, made
@@ -125,4 +125,4 @@ def test_small_clusters_are_planned_as_well_as_can_be(first: int) -> None:
         after = [frozenset(row) for row in ids(case.cluster, rows)]
         assert all(row in sets for row, sets in zip(after, choices, strict=True)), seed
         found = _squares(tuple(counts(case.cluster, rows).values()))
-        assert (found, moves(rows, case.cluster.replicas)) == case.best(choices), seed
+        assert (found, count_moves(rows, case.cluster.replicas)) == case.best(choices), seed

@@ -153,7 +153,7 @@ def moves_lower_bound(problem: PlacementProblem, replica_targets: ReplicaTargets
     )
 
 
-def moves(rows: Shorts, origins: Shorts) -> int:
+def count_moves(rows: Shorts, origins: Shorts) -> int:
     """Return how many replicas have to be copied."""
     return int(new_replicas(rows, origins).sum())
 
@@ -289,7 +289,7 @@ def _is_minimal(problem: PlacementProblem, rows: Shorts, replica_targets: Replic
     if bool(((broker_bytes > replica_targets.high) | (broker_bytes < replica_targets.low)).any()):
         return False
     # Where bytes are balanced too, that may be worth moves.
-    if problem.sizes is None and moves(rows, problem.origins) > moves_lower_bound(
+    if problem.sizes is None and count_moves(rows, problem.origins) > moves_lower_bound(
         problem, replica_targets
     ):
         return False

@@ -98,8 +98,9 @@ class RackRules:
         return np.asarray(np.maximum(floors - usage, 0) + has_extra)
 
     def conflicts(self, rows: Shorts, brokers: Ints, factors: Shorts) -> Bools:
-        """Return for which rows this broker is refused: it or its rack is used, or no place is
-        left.
+        """Return for which rows this broker is refused.
+
+        It is in the row already, or its rack is full, or the row is.
         """
         is_refused = row_counts(rows >= 0) >= factors
         shared = np.zeros(len(rows), np.bool_)

@@ -11,7 +11,7 @@ from ballast.cli.plan.files import (
 )
 from ballast.planner.errors import SnapshotRejected
 from ballast.planner.explain.target import Target
-from ballast.planner.snapshot.columns import widened
+from ballast.planner.snapshot.columns import pad_to_width
 from ballast.planner.snapshot.entries import BrokerEntry, TopicEntry
 from ballast.planner.snapshot.lines import write_snapshot
 from ballast.reassign.errors import PlanRejected
@@ -66,7 +66,7 @@ def test_the_same_content_is_the_same_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["plan", "plan.gz"])
 def test_a_plan_is_written_and_read(tmp_path: Path, name: str) -> None:
-    targets = widened(CLUSTER.replicas, 2).copy()
+    targets = pad_to_width(CLUSTER.replicas, 2).copy()
     targets[0] = [2, 1]
     lines = list(planned_lines(CLUSTER, Target(replicas=targets)))
     write_file(tmp_path / name, (line.encode() + b"\n" for line in lines))

@@ -5,7 +5,7 @@ from ballast.planner.arrays import count_by_index
 from ballast.planner.errors import Infeasible
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.placement import optimize as module
-from ballast.planner.placement.optimize import moves, optimize
+from ballast.planner.placement.optimize import count_moves, optimize
 from ballast.planner.problem.cluster_view import ClusterView
 from ballast.planner.problem.replica_targets import ReplicaTargets
 from ballast.planner.problem.strategies import placement_problem, unbounded_problem
@@ -16,7 +16,7 @@ from tests.unit.planner.builders import against_the_rules, counts, ids, level_cl
 def test_moves_are_counted() -> None:
     before = np.array([[0, 1, -1], [0, 1, 2]], np.int32)
     after = np.array([[1, 0, 2], [3, -1, -1]], np.int32)
-    assert moves(after, before) == 2
+    assert count_moves(after, before) == 2
 
 
 def test_too_few_brokers() -> None:
