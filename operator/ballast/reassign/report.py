@@ -12,7 +12,8 @@ from ballast.reassign.decision.throttle_plan import Throttling
 from ballast.reassign.plan.progress import MoveState, Progress, bytes_to_move, leader_size, measure
 from ballast.reassign.spec.spec import ApprovalPolicy, ReassignmentSpec
 from ballast.reassign.state.conditions import FINAL_STATUS, ConditionType, LifecycleState, updated
-from ballast.reassign.state.persisted_state import Intent, PersistedState
+from ballast.reassign.state.lifecycle import PHASES
+from ballast.reassign.state.persisted_state import PersistedState
 from ballast.reassign.state.queueing import YIELDING, QueuePlace
 from ballast.reassign.state.status import (
     MAX_FAILURES,
@@ -28,13 +29,6 @@ UNAVAILABLE = "ControllerUnavailable"
 """Reason of Progressing while the cluster does not answer."""
 _WORKING = frozenset({"Moving", "Verifying"})
 """Reasons to wait that are progress."""
-_ACTIVE = {
-    Intent.EXECUTE: LifecycleState.EXECUTING,
-    Intent.CANCEL: LifecycleState.CANCELLING,
-    Intent.ROLL_BACK: LifecycleState.ROLLING_BACK,
-    Intent.CANCEL_ON_DELETE: LifecycleState.CANCELLING,
-    Intent.LEAVE: LifecycleState.CANCELLING,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,10 +229,9 @@ def _succeeded(result: StepResult, move_states: MoveStates | None) -> Finding:
         return Finding(status=_UNKNOWN, reason=step.state.value, message=step.message)
     if state is None or state.start_time_ms is None:
         return Finding(status=_UNKNOWN, reason=LifecycleState.PLANNING.value)
-    closing = (
-        state.intent is Intent.EXECUTE and move_states is not None and not move_states.unfinished
-    )
-    lifecycle = LifecycleState.VERIFYING if closing else _ACTIVE[state.intent]
+    phases = PHASES[state.intent]
+    is_closing = move_states is not None and not move_states.unfinished
+    lifecycle = phases.closing if is_closing else phases.active
     return Finding(status=_UNKNOWN, reason=lifecycle.value)
 
 

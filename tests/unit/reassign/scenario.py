@@ -15,6 +15,7 @@ from ballast.reassign.spec.spec import (
     Settings,
 )
 from ballast.reassign.state.conditions import ConditionType
+from ballast.reassign.state.lifecycle import NEXT_STATES
 from ballast.reassign.state.status import Status
 from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster
 from tests.fakes.fuse import Fuse, Killed
@@ -63,11 +64,18 @@ class Scenario:
         for _ in range(_MAX_VISITS):
             self.events(self)
             visit = await reconciler.reconcile(self.script(self))
-            self.statuses.append(visit.status)
+            self.record(visit.status)
             if visit.requeue_after_s is None:
                 return visit.status
             await self.clock.sleep(visit.requeue_after_s)
         raise AssertionError(f"no end: {self.statuses[-1]}")
+
+    def record(self, status: Status) -> None:
+        """Keep a status; its state must be one that may follow the last."""
+        if self.statuses:
+            last = self.statuses[-1].state
+            assert status.state in NEXT_STATES[last], f"{last} was followed by {status.state}"
+        self.statuses.append(status)
 
     def reasons(self, kind: ConditionType) -> list[str]:
         """Return the reasons one condition has had, without repetitions."""
@@ -146,7 +154,7 @@ async def visits(scenario: Scenario, count: int) -> None:
     for _ in range(count):
         scenario.events(scenario)
         visit = await reconciler.reconcile(scenario.script(scenario))
-        scenario.statuses.append(visit.status)
+        scenario.record(visit.status)
         await scenario.clock.sleep(visit.requeue_after_s or 0.0)
 
 

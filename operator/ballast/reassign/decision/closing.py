@@ -23,18 +23,11 @@ from ballast.reassign.decision.verification import (
     mismatches,
     unelected_leaders,
 )
-from ballast.reassign.decision.waiting import CLOSING_STATE, wait_for_turn
+from ballast.reassign.decision.waiting import wait_for_turn
 from ballast.reassign.plan.progress import MoveState
 from ballast.reassign.state.conditions import LifecycleState
+from ballast.reassign.state.lifecycle import PHASES
 from ballast.reassign.state.persisted_state import Flaw, Intent, PersistedState
-
-OUTCOME = {
-    Intent.EXECUTE: LifecycleState.COMPLETED,
-    Intent.CANCEL: LifecycleState.CANCELLED,
-    Intent.ROLL_BACK: LifecycleState.ROLLED_BACK,
-    Intent.CANCEL_ON_DELETE: LifecycleState.CANCELLED,
-    Intent.LEAVE: LifecycleState.CANCELLED,
-}
 
 
 def yield_turn(inputs: DecisionInput, state: PersistedState, move_states: MoveStates) -> Step:
@@ -64,7 +57,7 @@ def close(inputs: DecisionInput, state: PersistedState, move_states: MoveStates)
         if partitions:
             limit = inputs.spec.settings.execution.max_concurrent_leader_changes
             return ElectPreferred(partitions=tuple(partitions[:limit]))
-    outcome = state.closing or OUTCOME[state.intent]
+    outcome = state.closing or PHASES[state.intent].outcome
     if submits and move_states.in_state(MoveState.FAILED):
         outcome = LifecycleState.FAILED
     waits = _what_is_awaited(inputs, state, move_states)
@@ -85,7 +78,7 @@ def close(inputs: DecisionInput, state: PersistedState, move_states: MoveStates)
 def _what_is_awaited(
     inputs: DecisionInput, state: PersistedState, move_states: MoveStates
 ) -> Wait | None:
-    lifecycle = CLOSING_STATE[state.intent]
+    lifecycle = PHASES[state.intent].closing
     owed = unrestored_throttles(state, inputs.observation, inputs.transient)
     if owed:
         return Wait(

@@ -30,7 +30,7 @@ from ballast.reassign.decision.admission import (
     problems,
     stated_plan,
 )
-from ballast.reassign.decision.closing import OUTCOME, close, yield_turn
+from ballast.reassign.decision.closing import close, yield_turn
 from ballast.reassign.decision.decision_input import DecisionInput, TransientState
 from ballast.reassign.decision.executing import submit_or_wait
 from ballast.reassign.decision.log_dir_moves import log_dir_cancellations
@@ -61,7 +61,8 @@ from ballast.reassign.spec.spec import (
     Settings,
 )
 from ballast.reassign.state.conditions import LifecycleState
-from ballast.reassign.state.persisted_state import INTENT_RANK, Intent, PersistedState
+from ballast.reassign.state.lifecycle import INTENT_RANK, PHASES
+from ballast.reassign.state.persisted_state import Intent, PersistedState
 from ballast.reassign.throttle.throttle_lists import named_moves
 
 _WANTED_INTENT = {
@@ -73,7 +74,7 @@ _WANTED_INTENT = {
 _DELETION_INTENT = {
     DeletionPolicy.CANCEL: Intent.CANCEL_ON_DELETE,
     DeletionPolicy.ROLL_BACK: Intent.ROLL_BACK,
-    DeletionPolicy.ORPHAN: Intent.LEAVE,
+    DeletionPolicy.ORPHAN: Intent.ORPHAN,
 }
 
 
@@ -178,7 +179,7 @@ def _before_start(inputs: DecisionInput, state: PersistedState | None) -> Step: 
     is_later = state is not None and state.piece is not None and state.piece.number > 0
     if is_later and intent is not Intent.EXECUTE:
         # Whatever is wrong with this piece: those before it have been executed.
-        return Finish(outcome=OUTCOME[intent])
+        return Finish(outcome=PHASES[intent].outcome)
     if settings.is_deleted:
         return Done(outcome=LifecycleState.CANCELLED)
     found = problems(inputs.spec, inputs.observation)
@@ -193,7 +194,7 @@ def _before_start(inputs: DecisionInput, state: PersistedState | None) -> Step: 
             state=PersistedState(name=inputs.spec.name, plan=plan, piece=piece, flaw=flaw)
         )
     if intent is not Intent.EXECUTE:
-        return Finish(outcome=OUTCOME[intent])
+        return Finish(outcome=PHASES[intent].outcome)
     if plan != state.plan and settings.approval.plan_digest != state.plan.digest:
         return SaveState(state=replace(state, plan=plan))
     refusal = approval_problem(inputs.spec, state, current, inputs.observation)

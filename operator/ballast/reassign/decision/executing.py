@@ -14,10 +14,11 @@ from ballast.reassign.decision.submission import (
     under_min_isr,
 )
 from ballast.reassign.decision.throttle_plan import Throttling
-from ballast.reassign.decision.waiting import ACTIVE_STATE, wait_for_foreign
+from ballast.reassign.decision.waiting import wait_for_foreign
 from ballast.reassign.plan.progress import MoveState
 from ballast.reassign.spec.spec import DesiredState, OnStalled, WhenUnderMinIsr
 from ballast.reassign.state.conditions import LifecycleState
+from ballast.reassign.state.lifecycle import PHASES
 from ballast.reassign.state.persisted_state import Intent, PersistedState
 
 
@@ -25,7 +26,7 @@ def submit_or_wait(
     inputs: DecisionInput, state: PersistedState, move_states: MoveStates, throttling: Throttling
 ) -> Step:
     """Return the step of a reassignment with moves to complete, its throttle being in force."""
-    active = ACTIVE_STATE[state.intent]
+    active = PHASES[state.intent].active
     settings = inputs.spec.settings
     in_flight = len(move_states.in_state(MoveState.IN_PROGRESS))
     if settings.desired_state is DesiredState.PAUSED:
@@ -56,7 +57,7 @@ def submit_or_wait(
 def _submit(
     inputs: DecisionInput, state: PersistedState, move_states: MoveStates, throttling: Throttling
 ) -> Step:
-    active = ACTIVE_STATE[state.intent]
+    active = PHASES[state.intent].active
     policy = inputs.spec.settings.execution.when_under_min_isr
     under = (
         () if policy is WhenUnderMinIsr.IGNORE else under_min_isr(move_states, inputs.observation)

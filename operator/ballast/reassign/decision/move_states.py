@@ -49,7 +49,7 @@ def classify_moves(
     """Return where ``memory``'s plan stands."""
     rolling_back = state.intent is Intent.ROLL_BACK
     goal = state.plan.inverse() if rolling_back else state.plan
-    either_way = state.intent in (Intent.ROLL_BACK, Intent.CANCEL_ON_DELETE, Intent.LEAVE)
+    either_way = state.intent in (Intent.ROLL_BACK, Intent.CANCEL_ON_DELETE, Intent.ORPHAN)
     ours, foreign = _whose(state.plan, either_way, observation)
     touched, our_own = _Touched.by_pending(foreign, observation), frozenset(ours)
     assigned = frozenset(

@@ -2,7 +2,8 @@
 
 from ballast.reassign.plan.pieces import Piece
 from ballast.reassign.state.conditions import LifecycleState
-from ballast.reassign.state.persisted_state import INTENT_RANK, Intent, PersistedState
+from ballast.reassign.state.lifecycle import INTENT_RANK
+from ballast.reassign.state.persisted_state import Intent, PersistedState
 
 
 def piece_to_run(state: PersistedState, wanted: Intent) -> Piece | None:
@@ -17,7 +18,7 @@ def piece_to_run(state: PersistedState, wanted: Intent) -> Piece | None:
     is_back = state.outcome is LifecycleState.ROLLED_BACK
     if is_back or (intent is Intent.ROLL_BACK and state.start_time_ms is None):
         # Every piece before this one has been executed.
-        return piece.at(piece.number - 1) if piece.number and intent is not Intent.LEAVE else piece
+        return piece.at(piece.number - 1) if piece.number and intent is not Intent.ORPHAN else piece
     if intent is Intent.EXECUTE and state.outcome is LifecycleState.COMPLETED:
         return piece if piece.is_last else piece.at(piece.number + 1)
     return piece

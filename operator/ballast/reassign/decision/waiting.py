@@ -1,29 +1,11 @@
-"""What a reassignment waits for, in words, and the states it waits in."""
-
-from collections.abc import Mapping
+"""The steps of a reassignment that waits for others: in the queue, or for their pending moves."""
 
 from ballast.reassign.decision.steps import Wait
 from ballast.reassign.state.conditions import LifecycleState
-from ballast.reassign.state.persisted_state import Intent
 from ballast.reassign.state.queueing import QueuePlace
 
 _NAMED = 3
 """How many of those before in the queue are named in a message."""
-
-ACTIVE_STATE: Mapping[Intent, LifecycleState] = {
-    Intent.EXECUTE: LifecycleState.EXECUTING,
-    Intent.CANCEL: LifecycleState.CANCELLING,
-    Intent.ROLL_BACK: LifecycleState.ROLLING_BACK,
-    Intent.CANCEL_ON_DELETE: LifecycleState.CANCELLING,
-    Intent.LEAVE: LifecycleState.CANCELLING,
-}
-"""While moves are started or taken back."""
-
-CLOSING_STATE: Mapping[Intent, LifecycleState] = {
-    **ACTIVE_STATE,
-    Intent.EXECUTE: LifecycleState.VERIFYING,
-}
-"""Once all moves are over."""
 
 
 def wait_for_turn(place: QueuePlace) -> Wait:

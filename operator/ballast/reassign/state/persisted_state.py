@@ -19,23 +19,23 @@ _VERSION = 1
 
 
 class Intent(StrEnum):
-    """What is being done; it only ever goes down this list (as the resource's rules demand)."""
+    """What a reassignment works towards; `lifecycle.PHASES` says what may replace what.
+
+    The values are stored: those of the last two are older than their names.
+    """
 
     EXECUTE = "Execute"
     CANCEL = "Cancel"
     ROLL_BACK = "RollBack"
     CANCEL_ON_DELETE = "Abandon"
-    """The object is being deleted: what is in flight is taken back, whichever way it goes."""
-    LEAVE = "Leave"
-    """The object is being deleted: what is in flight is left to the cluster."""
+    """The object is being deleted: pending moves are cancelled, in either direction."""
+    ORPHAN = "Leave"
+    """The object is being deleted: pending moves are left to the cluster."""
 
     @property
     def submits_moves(self) -> bool:
         """Whether moves are still to be begun."""
         return self in (Intent.EXECUTE, Intent.ROLL_BACK)
-
-
-INTENT_RANK: Mapping[Intent, int] = {intent: rank for rank, intent in enumerate(Intent)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

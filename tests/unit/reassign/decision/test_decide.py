@@ -194,7 +194,7 @@ class TestBeingDeleted:
         [
             (DeletionPolicy.CANCEL, Intent.CANCEL_ON_DELETE),
             (DeletionPolicy.ROLL_BACK, Intent.ROLL_BACK),
-            (DeletionPolicy.ORPHAN, Intent.LEAVE),
+            (DeletionPolicy.ORPHAN, Intent.ORPHAN),
         ],
     )
     def test_the_policy_becomes_the_intent(self, policy: DeletionPolicy, intent: Intent) -> None:
@@ -217,13 +217,13 @@ class TestBeingDeleted:
 
     def test_an_orphan_only_gives_the_throttle_back(self) -> None:
         seen = replace(THROTTLED, pending={T0: FORWARD})
-        left = replace(KNOWING, intent=Intent.LEAVE)
+        left = replace(KNOWING, intent=Intent.ORPHAN)
         step = decide(decision_input(seen, wanted=deleted(DeletionPolicy.ORPHAN), state=left))
         assert isinstance(step, RestoreThrottle)
         calm = replace(observation(), pending={T0: FORWARD})
         step = decide(
             decision_input(
-                calm, wanted=deleted(DeletionPolicy.ORPHAN), state=persisted_state(Intent.LEAVE)
+                calm, wanted=deleted(DeletionPolicy.ORPHAN), state=persisted_state(Intent.ORPHAN)
             )
         )
         assert step == Finish(outcome=LifecycleState.CANCELLED)

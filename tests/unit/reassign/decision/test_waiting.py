@@ -1,11 +1,5 @@
-from ballast.reassign.decision.waiting import (
-    ACTIVE_STATE,
-    CLOSING_STATE,
-    wait_for_foreign,
-    wait_for_turn,
-)
+from ballast.reassign.decision.waiting import wait_for_foreign, wait_for_turn
 from ballast.reassign.state.conditions import LifecycleState
-from ballast.reassign.state.persisted_state import Intent
 from ballast.reassign.state.queueing import NOT_QUEUED, QueuePlace
 
 
@@ -24,9 +18,3 @@ def test_moves_of_others_are_counted() -> None:
     waits = wait_for_foreign(LifecycleState.EXECUTING, 3, "t-1")
     assert waits.reason == "ForeignReassignment"
     assert waits.message == "3 reassignments of others are pending, such as t-1"
-
-
-def test_only_what_moves_forward_is_verified() -> None:
-    differing = [intent for intent in Intent if ACTIVE_STATE[intent] is not CLOSING_STATE[intent]]
-    assert differing == [Intent.EXECUTE]
-    assert CLOSING_STATE[Intent.EXECUTE] is LifecycleState.VERIFYING

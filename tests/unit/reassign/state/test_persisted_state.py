@@ -7,7 +7,7 @@ import pytest
 
 from ballast.reassign.errors import StateMismatch
 from ballast.reassign.state.conditions import LifecycleState, updated
-from ballast.reassign.state.persisted_state import INTENT_RANK, Intent, PersistedState
+from ballast.reassign.state.persisted_state import Intent, PersistedState
 from tests.unit.reassign.builders import persisted_state
 
 FULL = replace(
@@ -25,14 +25,9 @@ def test_what_is_stored_is_read_back(kept: PersistedState) -> None:
     assert PersistedState.from_document(json.loads(json.dumps(kept.to_document()))) == kept
 
 
-def test_intents_only_ever_go_further() -> None:
-    assert sorted(Intent, key=INTENT_RANK.__getitem__) == [
-        Intent.EXECUTE,
-        Intent.CANCEL,
-        Intent.ROLL_BACK,
-        Intent.CANCEL_ON_DELETE,
-        Intent.LEAVE,
-    ]
+def test_intents_of_an_older_version_are_read() -> None:
+    stored = {"Execute", "Cancel", "RollBack", "Abandon", "Leave"}
+    assert {intent.value for intent in Intent} == stored
 
 
 def test_throttles_may_be_out_while_values_are_remembered() -> None:
