@@ -1,4 +1,4 @@
-"""Writes docs/design/reassignment-lifecycle.md from the table of states: ``python -m docs.lifecycle``."""
+"""Writes docs/design/reassignment-lifecycle.md from the table: ``python -m docs.lifecycle``."""
 
 import inspect
 from pathlib import Path

@@ -1,6 +1,7 @@
-"""Whether a spec can be carried out on the cluster as it is, and whether it may.
+"""Whether a spec can be carried out on the cluster as it is, and whether it is approved.
 
-`problems` is about what exists; `unapproved` is about who has agreed. Neither changes anything.
+`problems` compares the spec with the cluster; `approval_problem` checks the approval. Neither
+changes anything.
 """
 
 from collections.abc import Iterator
@@ -40,9 +41,10 @@ class ApprovalProblem:
 
 
 def problems(spec: ReassignmentSpec, observation: Observation) -> tuple[Problem, ...]:
-    """Return what the cluster does not have; bounded. ``observed`` must show all topics.
+    """Return a bounded list of what is missing in the cluster.
 
-    A broker that is down but holds replicas is known: its moves wait for it, they are not refused.
+    ``observation`` must show all topics. A broker that is down but holds replicas exists: its moves
+    wait for it and are not refused.
     """
     known = set(observation.live_brokers)
     for view in observation.cluster.partitions.values():
@@ -100,7 +102,7 @@ def _problem(kind: str, path: str, reason: str) -> Problem:
 def plan_from_current(spec: ReassignmentSpec, observation: Observation) -> Plan:
     """Return the plan from the cluster as it is. Every partition must be visible.
 
-    Where a replica lies that no broker tells of is taken from the spec, if it says so.
+    A replica's directory that no broker reports is taken from the spec, if it names one.
     """
     return Plan.of(
         spec.targets,
@@ -120,7 +122,7 @@ def _from_where_it_is(tp: TopicPartition, move: LogDirMove, observation: Observa
 
 
 def stated_plan(spec: ReassignmentSpec) -> Plan | None:
-    """Return the plan that the spec states with its origins, or None when it names targets only."""
+    """Return the plan in a spec that names origins, or None if it names targets only."""
     origins = spec.assignments.origins
     return None if origins is None else Plan.of(spec.targets, origins, spec.assignments.log_dirs)
 
@@ -128,10 +130,10 @@ def stated_plan(spec: ReassignmentSpec) -> Plan | None:
 def approval_problem(
     spec: ReassignmentSpec, state: PersistedState, current: Plan, observation: Observation
 ) -> ApprovalProblem | None:
-    """Return why ``memory``'s plan may not run, or None when it may.
+    """Return why the persisted plan may not run, or None if it may.
 
-    ``current`` is the plan that the cluster as it is would give: an approved plan that no longer
-    starts where the cluster stands is stale, and never silently replaced.
+    ``current`` is the plan computed from the cluster as it is now. An approved plan with other
+    origins is stale; it is never replaced silently.
     """
     approval = spec.settings.approval
     digest = state.plan.digest

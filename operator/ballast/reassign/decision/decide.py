@@ -1,24 +1,26 @@
-"""The next step of a reassignment, from what is wished, remembered and seen. Pure.
+"""The next step of a reassignment, from spec, persisted state and observed cluster. Pure.
 
-Order of a reassignment, each line waiting for the one before:
+Order of a reassignment; each line waits for the one before:
 
-1. the spec fits the cluster; the plan (with its inverse) is saved; it is approved
-2. its start is saved; from here on the cluster may have been changed
-3. throttle values that will be replaced are saved, then the throttle is set
-4. moves are submitted in batches within limits, until none is left to complete
-5. throttle values are put back as they were
-6. preferred leaders are elected
-7. assignment, in-sync replicas and throttles are verified; the outcome is saved
+1. The spec fits the cluster. The plan (with its inverse) is saved, and approved.
+2. The start is saved. From here on the cluster may have been changed.
+3. The throttle values that will be replaced are saved; then the throttle is set.
+4. Moves are submitted in batches, within limits, until all are over.
+5. The throttle values are restored.
+6. Preferred leaders are elected.
+7. Assignment, in-sync replicas and throttles are verified. The outcome is saved.
 
-Line 2 waits until others of the same cluster have ended (`queueing`): two throttles never meet.
-Pausing stops 4 from submitting. Cancelling cancels what is pending and goes to 5. Rolling back does
-3 to 7 with the inverse plan. A reassignment that is held up in 4 by something that may never change
-puts its throttle back and lets others begin (`closing`), and so does one that waits in 7. Since
-every line is decided from the cluster as it is, a run that was killed between any two effects is
-continued by running again.
+Line 2 waits for the queue (`queueing`): one reassignment of a cluster runs at a time. A pause stops
+4 from submitting. A cancellation cancels the pending moves and goes to 5. A rollback does 3 to 7
+with the inverse plan. If nothing moves in 4 or 7 for a reason that may never change, the
+reassignment restores its throttle and lets others begin (`closing`).
 
-A plan that is too large for one memory is executed in pieces (`pieces`): each goes through all of
-this but its approval, which is that of the whole.
+Every line is decided from the cluster as it is. So a process that was killed between any two
+effects is continued by the next one. `steps` says what is durable before each step, and
+`reassign.state.lifecycle` which states are reported.
+
+A plan that is too large for memory is executed in pieces (`pieces`). Each piece goes through all of
+this but the approval, which is that of the whole plan.
 """
 
 from dataclasses import replace
@@ -90,7 +92,7 @@ def decide(inputs: DecisionInput) -> Step:
     if state.outcome is not None:
         return _after_completion(inputs, state, state.outcome)
     if goes_further:
-        # What has let others begin starts nothing, not even its way back, before it has its turn.
+        # Others may be running since this one yielded: even a rollback waits for its turn.
         starts = wanted is Intent.ROLL_BACK and not inputs.spec.settings.is_deleted
         if starts and state.yields_turn and not inputs.place.has_turn:
             return wait_for_turn(inputs.place)
@@ -99,13 +101,13 @@ def decide(inputs: DecisionInput) -> Step:
 
 
 def _goes_back(inputs: DecisionInput, before: PersistedState) -> bool:
-    """Whether the piece that is next lies before the one that has ended."""
+    """Whether the next piece lies before the one that has ended: a rollback."""
     piece = inputs.spec.assignments.piece
     return piece is not None and before.piece is not None and piece.number < before.piece.number
 
 
 def _begin_to_go_back(inputs: DecisionInput, before: PersistedState) -> Step:
-    """Return the step that begins to bring back a piece that was executed."""
+    """Return the step that starts the rollback of an earlier piece."""
     spec = inputs.spec
     if not (spec.settings.is_deleted or inputs.place.has_turn):
         return wait_for_turn(inputs.place)
@@ -123,7 +125,7 @@ def _begin_to_go_back(inputs: DecisionInput, before: PersistedState) -> Step:
 
 
 def requested_intent(settings: Settings) -> Intent:
-    """Return what a spec asks for."""
+    """Return the intent that a spec asks for."""
     if settings.is_deleted:
         return _DELETION_INTENT[settings.deletion_policy]
     return _WANTED_INTENT[settings.desired_state]
@@ -132,10 +134,10 @@ def requested_intent(settings: Settings) -> Intent:
 def _after_completion(
     inputs: DecisionInput, state: PersistedState, outcome: LifecycleState
 ) -> Step:
-    """Return the step once it has ended: rolling back undoes that, cancelling has no object."""
+    """Return the step after completion: a rollback starts, a cancellation has no effect."""
     settings = inputs.spec.settings
     whole = outcome_of_whole(state, outcome)
-    # A deleted object that has ended is let go, but not one of which only a piece has ended.
+    # The deletion of an object whose plan has ended as a whole needs no rollback.
     is_over = settings.is_deleted and whole is outcome
     if (
         is_over
@@ -162,7 +164,7 @@ def _after_completion(
 def throttling_of(
     inputs: DecisionInput, state: PersistedState, move_states: MoveStates
 ) -> Throttling:
-    """Return the throttle that should be in force now."""
+    """Return the throttle that must be in force now."""
     starts = state.intent.submits_moves and not state.yields_turn
     moves = move_states.unfinished if starts else ()
     rate = inputs.spec.settings.execution.throttle_bytes_per_second
@@ -178,7 +180,7 @@ def _before_start(inputs: DecisionInput, state: PersistedState | None) -> Step: 
     intent = requested_intent(settings)
     is_later = state is not None and state.piece is not None and state.piece.number > 0
     if is_later and intent is not Intent.EXECUTE:
-        # Whatever is wrong with this piece: those before it have been executed.
+        # Earlier pieces have been executed, so this one must end even if its spec is wrong.
         return Finish(outcome=PHASES[intent].outcome)
     if settings.is_deleted:
         return Done(outcome=LifecycleState.CANCELLED)
@@ -206,7 +208,7 @@ def _before_start(inputs: DecisionInput, state: PersistedState | None) -> Step: 
 
 
 def _invalid_for_cluster(found: tuple[Problem, ...], transient: TransientState) -> Step:
-    """Return what to do about a cluster that contradicts the spec: brokers may only be behind."""
+    """Reject a spec that the cluster contradicts, but not before Metadata had time to catch up."""
     if transient.problems_persist:
         return RejectSpec(problems=found)
     return Wait(state=LifecycleState.PENDING, reason=found[0].kind, message=str(found[0].error))
@@ -250,7 +252,7 @@ def _under_way(inputs: DecisionInput, state: PersistedState, move_states: MoveSt
 def _cancel(
     inputs: DecisionInput, state: PersistedState, move_states: MoveStates
 ) -> CancelActive | None:
-    """Return what is to be taken back now: what was refused moments ago waits."""
+    """Return the cancellations to send now; those refused moments ago wait."""
     transient = inputs.transient
     copying = (
         {}
@@ -266,7 +268,7 @@ def _cancel(
 def _execute(
     inputs: DecisionInput, state: PersistedState, move_states: MoveStates, throttling: Throttling
 ) -> Step:
-    """Return the step while moves are to be completed: who cannot go on lets others begin."""
+    """Return the step while moves are unfinished; one that cannot go on yields."""
     step = submit_or_wait(inputs, state, move_states, throttling)
     is_held = isinstance(step, Wait) and step.state is not LifecycleState.PAUSED
     if is_held and inputs.transient.is_idle and not move_states.in_state(MoveState.IN_PROGRESS):

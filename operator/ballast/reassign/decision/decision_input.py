@@ -1,4 +1,4 @@
-"""What a decision is made from: wish, memory, the cluster as seen, and short-lived hints."""
+"""The input of a decision: the spec, the persisted state, the observed cluster, transient state."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -18,29 +18,29 @@ HAS_TURN = QueuePlace(position=0)
 class Observation:
     """The cluster at one moment.
 
-    ``pending`` is read before ``cluster``: a move that ends between the two readings is seen as
-    under way, never as undone.
+    ``pending`` is read before ``cluster``: a move that ends between the two readings is taken for
+    pending, never for one that did not happen.
     """
 
     cluster: ClusterView
     pending: Mapping[TopicPartition, ReplicaAssignment]
     topic_configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Throttle lists set on the plan's topics that are visible; empty while none matters."""
+    """Throttle lists set on the plan's visible topics; empty while no throttle is involved."""
     min_isr_by_topic: Mapping[str, int] = field(default_factory=dict)
-    """min.insync.replicas in force on the plan's topics that are visible, wherever it is set."""
+    """The effective min.insync.replicas of the plan's visible topics, wherever it is set."""
     broker_configs: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
-    """Throttle rates set on each broker that was asked and answered."""
+    """Throttle rates set on each broker that answered."""
     sizes: Sizes = field(default_factory=dict)
     log_dirs: Mapping[int, Mapping[TopicPartition, ReplicaLogDirs]] = field(default_factory=dict)
-    """By broker: where the replicas lie whose directory the plan names. Of brokers that answered;
-    read anew for each decision.
+    """By broker that answered: the directories of the replicas whose directory the plan names. Read
+    for each decision.
     """
     known_log_dirs: Mapping[int, Collection[str]] = field(default_factory=dict)
-    """The directories of those brokers, before anything has begun."""
+    """The directories of those brokers; read until the reassignment has started."""
 
     @property
     def copied_within(self) -> Sizes:
-        """Bytes that replicas on their way between directories have in the new one."""
+        """Bytes already copied by replicas that move between directories of one broker."""
         return {
             (tp, broker): places.future_bytes
             for broker, replicas in self.log_dirs.items()
@@ -59,23 +59,23 @@ class Observation:
         return {tp: view.leader for tp, view in self.cluster.partitions.items()}
 
     def replicas(self, tp: TopicPartition) -> tuple[int, ...]:
-        """Return all replicas the partition has now, those being added included."""
+        """Return all current replicas, including those that are being added."""
         pending = self.pending.get(tp)
         return self.cluster.partitions[tp].replicas if pending is None else pending.replicas
 
     def origin(self, tp: TopicPartition) -> tuple[int, ...]:
-        """Return the replicas the partition has, or had before the change that is pending."""
+        """Return the replicas before the pending change, or the current ones if none is pending."""
         pending = self.pending.get(tp)
         return self.cluster.partitions[tp].replicas if pending is None else pending.origin_replicas
 
     def min_isr(self, topic: str) -> int:
-        """Return the min.insync.replicas in force on a topic; 1 where it is not known."""
+        """Return the effective min.insync.replicas of a topic; 1 if it is unknown."""
         return self.min_isr_by_topic.get(topic, 1)
 
     def needed_in_sync(self, tp: TopicPartition) -> int:
-        """Return how many in-sync replicas a visible partition needs, as far as it can have them.
+        """Return how many in-sync replicas a visible partition needs.
 
-        A partition never needs more than it had replicas before the change that is pending: one
+        Never more than the replicas that it had before the pending change: a partition with one
         replica under a cluster-wide min.insync.replicas of 2 cannot have two in sync.
         """
         return min(self.min_isr(tp.topic), len(self.origin(tp)))
@@ -83,41 +83,41 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransientState:
-    """What was seen in the last moments. Losing all of it costs time, never correctness."""
+    """Observations of the last seconds. Losing them costs time, never correctness."""
 
     recently_submitted: frozenset[TopicPartition] = frozenset()
-    """Submitted moments ago: views of the cluster may not show it yet."""
+    """Submitted moments ago: Metadata may not show it yet."""
     rollback_submitted: frozenset[TopicPartition] = frozenset()
-    """Ordered back to their origin, with the controller's consent, since this process began."""
+    """Moves back to the origin that the controller accepted since this process started."""
     refusals: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
-    """Refused moments ago: not to be submitted again right now."""
+    """Refused moments ago; not to be submitted again yet."""
     failures: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
-    """Refused for good."""
+    """Refused too often; given up."""
     deleted: frozenset[TopicPartition] = frozenset()
-    """Not seen for so long that it counts as deleted."""
+    """Invisible for so long that they count as deleted."""
     cancel_refusals: Mapping[TopicPartition, RequestError] = field(default_factory=dict)
-    """Pending moves that were not taken back when it was asked for: not to be asked for now."""
+    """Cancellations that were refused moments ago; not to be repeated yet."""
     is_log_dir_cancel_refused: bool = False
-    """Orders that end copies between log directories were refused: not to be repeated now."""
+    """Whether orders that end copies between log directories were refused moments ago."""
     not_electable: Mapping[TopicPartition, str] = field(default_factory=dict)
-    """Partitions whose preferred leader was asked for as often as is sensible, and why in vain."""
+    """Partitions whose preferred leader election failed too often, with the last error."""
     brokers_with_new_rates: frozenset[int] = frozenset()
-    """Brokers on which somebody else's throttle rate was first seen moments ago: one that is owed
-    to a broker that was down is about to be put back."""
+    """Brokers whose throttle rate changed moments ago. It may belong to another reassignment that is
+    about to restore it, now that the broker is up again."""
     is_idle: bool = False
-    """For a while nothing has been under way, and nothing could be started."""
+    """Whether no move has been pending and none could be submitted for `IDLE_S`."""
     problems_persist: bool = False
-    """The cluster has contradicted the spec for long enough to believe it."""
+    """Whether the cluster has contradicted the spec for `PROBLEM_S`."""
     is_stalled: bool = False
-    """No progress within the deadline."""
+    """Whether there was no progress within the deadline."""
     is_below_ingress: bool = False
-    """Producers bring in more than the throttle lets through."""
+    """Whether producers write more than the throttle lets through."""
     is_restore_sent: bool = False
-    """Every remembered throttle value has been put back at least once since this process began."""
+    """Whether this process has restored every saved throttle value at least once."""
     restored_brokers: frozenset[int] = frozenset()
-    """Brokers that have acknowledged that their throttle values are put back."""
+    """Brokers that have acknowledged the restored throttle values."""
     errors: tuple[str, ...] = ()
-    """Errors of the last changes that were tried, for messages."""
+    """Errors of the last step, for messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,9 +131,8 @@ class DecisionInput:
     now_ms: int
     """Wall clock."""
     place: QueuePlace = HAS_TURN
-    """Among the reassignments of the same cluster."""
+    """Place in the queue of the cluster's reassignments."""
     full_brokers: frozenset[int] = frozenset()
-    """Brokers with so little room on their volumes that no more replicas are moved to them."""
+    """Brokers whose volumes are too full to take another replica."""
     previous_state: PersistedState | None = None
-    """Of a plan in pieces: what is remembered of the piece before, which has ended. There is no
-    ``memory`` then."""
+    """Of a plan in pieces: the state of the piece that has just ended; ``state`` is None then."""

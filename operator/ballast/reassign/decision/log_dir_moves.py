@@ -1,8 +1,8 @@
-"""Replicas on their way between the log directories of a broker (KIP-113): seen, and ordered.
+"""Moves of replicas between the log directories of one broker (KIP-113): observed, and ordered.
 
-Only the broker itself knows where a replica lies, and only it is asked. What it is told of a
-replica that is yet to come it remembers, so that the replica is made in its place; if it forgets
-that, the replica is moved once it is there. Whatever is ordered twice is done once.
+Only the broker itself knows the directory of a replica. It remembers an order for a replica that
+does not exist yet and creates the replica in that directory; if it has forgotten the order, the
+replica is moved after its creation. An order that is repeated has no further effect.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,16 +13,16 @@ from ballast.reassign.plan.plan import Plan, PlannedMove
 from ballast.reassign.plan.progress import MoveState
 
 LogDirOrders = Mapping[int, Mapping[TopicPartition, str]]
-"""By broker: to which directory replicas are to go."""
+"""By broker: the directory to which replicas are to move."""
 
 REPLICA_PENDING_ERRORS = frozenset(
     {"REPLICA_NOT_AVAILABLE", "UNKNOWN_TOPIC_OR_PARTITION", "NOT_LEADER_OR_FOLLOWER"}
 )
-"""What a broker says of a replica that is yet to come, and whose directory it has noted."""
+"""Errors of a broker that has noted the directory of a replica that does not exist yet."""
 
 
 def misplaced_replicas(move: PlannedMove, observation: Observation) -> dict[int, str]:
-    """Return the directories in which replicas are not yet, by broker, or not known to be."""
+    """Return, by broker, the directories in which replicas are not yet known to be."""
     found = {}
     for broker, path in move.wanted_log_dirs.items():
         places = observation.log_dirs.get(broker, {}).get(move.topic_partition)
@@ -34,7 +34,7 @@ def misplaced_replicas(move: PlannedMove, observation: Observation) -> dict[int,
 def state_within(
     move: PlannedMove, observation: Observation, transient: TransientState
 ) -> MoveState:
-    """Return where a move stands whose partition is on the right brokers."""
+    """Return the state of a move whose partition is on its target brokers."""
     tp = move.topic_partition
     left = misplaced_replicas(move, observation)
     if not left:
@@ -54,7 +54,7 @@ def state_within(
 
 
 def log_dir_orders(moves: Iterable[PlannedMove], observation: Observation) -> LogDirOrders:
-    """Return what brokers that answer are to be told so that the moves go on."""
+    """Return the orders for brokers that answer, for replicas that are not being copied yet."""
     found: dict[int, dict[TopicPartition, str]] = {}
     for move in moves:
         for broker, path in misplaced_replicas(move, observation).items():
@@ -64,7 +64,7 @@ def log_dir_orders(moves: Iterable[PlannedMove], observation: Observation) -> Lo
 
 
 def log_dir_cancellations(plan: Plan, observation: Observation) -> LogDirOrders:
-    """Return what ends the plan's copies under way, either way: the replica stays where it is."""
+    """Return the orders that end the plan's copies, in either direction: replicas stay."""
     found: dict[int, dict[TopicPartition, str]] = {}
     for move in plan.moves:
         for named in move.log_dirs:
@@ -77,7 +77,7 @@ def log_dir_cancellations(plan: Plan, observation: Observation) -> LogDirOrders:
 
 
 def unresponsive_brokers(plan: Plan, observation: Observation) -> tuple[int, ...]:
-    """Return the brokers of whose replicas nobody knows whether they are still being copied."""
+    """Return the brokers that do not say whether they still copy replicas of the plan."""
     copying = {broker for move in plan.moves for broker in move.moving_within}
     return tuple(sorted(copying - observation.log_dirs.keys()))
 

@@ -1,11 +1,12 @@
-"""Where each move of a reassignment stands, seen in the cluster as it is now.
+"""The state of each move of a reassignment, derived from the cluster as it is now.
 
-Nothing is remembered about a single move: a move is done when its partition has exactly the
-target's replicas and no pending change, whoever did it. So it goes on where the cluster stands.
+Nothing is stored about a single move. A move is complete when its partition has exactly the target
+replicas and no pending change, no matter what caused that. So a reassignment continues from
+wherever the cluster is.
 
-Pending changes of others are left alone, and what they touch is left to them until they have ended:
-a topic, because both would write its throttled replicas, and a broker, because both would write its
-throttle rate and because limits on what weighs on a broker are for the broker's sake.
+Pending reassignments that are not part of the plan are not touched. Own moves wait until such a
+reassignment of the same topic or brokers has ended: both would write the topic's throttled replicas
+and the brokers' throttle rates, and the limits per broker would be exceeded.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +22,7 @@ from ballast.reassign.state.persisted_state import Intent, PersistedState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveStates:
-    """All moves of the goal and their states, and what others do in the cluster."""
+    """The moves of the target plan with their states, and all pending reassignments."""
 
     target_plan: Plan
     """The plan, or its inverse when rolling back."""
@@ -31,7 +32,7 @@ class MoveStates:
     other_pending: tuple[TopicPartition, ...]
     """Pending reassignments that are not."""
     on_target_brokers: frozenset[TopicPartition]
-    """Partitions that are on the brokers of the goal; log directories may be left to change."""
+    """Partitions that are on their target brokers; log directories may still be wrong."""
 
     @property
     def unfinished(self) -> tuple[PlannedMove, ...]:
@@ -46,7 +47,7 @@ class MoveStates:
 def classify_moves(
     state: PersistedState, observation: Observation, transient: TransientState
 ) -> MoveStates:
-    """Return where ``memory``'s plan stands."""
+    """Return the states of the moves of a persisted plan."""
     rolling_back = state.intent is Intent.ROLL_BACK
     goal = state.plan.inverse() if rolling_back else state.plan
     either_way = state.intent in (Intent.ROLL_BACK, Intent.CANCEL_ON_DELETE, Intent.ORPHAN)
@@ -75,7 +76,7 @@ def classify_moves(
         for move in goal.moves
     }
     if state.closing is not None:
-        # All moves were over: where others have brought a partition since is where it belongs.
+        # All moves were over. If the partition was moved since, its new place is the right one.
         shown = observation.cluster.partitions
         states |= {
             tp: MoveState.SKIPPED
@@ -95,7 +96,7 @@ def classify_moves(
 
 
 def foreign_moves(plan: Plan, observation: Observation) -> tuple[TopicPartition, ...]:
-    """Return the pending reassignments of others that touch what the plan touches."""
+    """Return the pending reassignments outside the plan that touch its topics or brokers."""
     touched = _Touched.by_moves(plan.moves)
     return tuple(
         tp
@@ -130,7 +131,7 @@ class _Touched:
         )
 
     def has(self, move: PlannedMove) -> bool:
-        """Whether they touch something that the move touches."""
+        """Whether a move shares a topic or a broker with them."""
         return move.topic_partition.topic in self.topics or not self.brokers.isdisjoint(
             (*move.origin, *move.target)
         )
@@ -153,10 +154,10 @@ def _whose(
 
 
 def _is_assigned(move: PlannedMove, observation: Observation, *, must_be_ordered: bool) -> bool:
-    """Whether the partition is where it is to be, and no change of it is pending."""
+    """Whether the partition is on its target brokers, and no change of it is pending."""
     view = observation.cluster.partitions.get(move.topic_partition)
-    # A broker that is behind shows the origin still after a move away from it: back there is only
-    # what the controller was told to take back.
+    # Metadata that is behind still shows the origin after a move away from it. So a rollback of a
+    # partition counts as complete only after the controller has accepted its submission.
     return (
         view is not None
         and view.replicas == move.target

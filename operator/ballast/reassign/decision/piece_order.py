@@ -1,4 +1,4 @@
-"""Which piece of a large plan is carried on next, and with what memory it begins. Pure."""
+"""Which piece of a large plan is executed next, and from which state it starts. Pure."""
 
 from ballast.reassign.plan.pieces import Piece
 from ballast.reassign.state.conditions import LifecycleState
@@ -7,9 +7,9 @@ from ballast.reassign.state.persisted_state import Intent, PersistedState
 
 
 def piece_to_run(state: PersistedState, wanted: Intent) -> Piece | None:
-    """Return the piece whose plan is needed now: another one than remembered when that has ended.
+    """Return the piece to execute now: the persisted one, or its neighbour once that has ended.
 
-    ``wanted`` is what the spec asks for. None when the plan is in one piece.
+    ``wanted`` is the intent that the spec asks for. None if the plan is not in pieces.
     """
     piece = state.piece
     if piece is None or state.outcome is None:
@@ -25,12 +25,12 @@ def piece_to_run(state: PersistedState, wanted: Intent) -> Piece | None:
 
 
 def has_more_pieces(state: PersistedState, wanted: Intent) -> bool:
-    """Whether the piece that is remembered has ended, and another one is to be carried on."""
+    """Whether the persisted piece has ended, and another one is to be executed."""
     return state.outcome is not None and piece_to_run(state, wanted) != state.piece
 
 
 def outcome_of_whole(state: PersistedState, outcome: LifecycleState) -> LifecycleState:
-    """Return how the whole plan has ended when no piece follows one that ended like this."""
+    """Return the outcome of the whole plan if no piece follows one with this outcome."""
     piece = state.piece
     is_part = piece is not None and not piece.is_last
     if is_part and outcome is LifecycleState.COMPLETED and state.intent is Intent.EXECUTE:
@@ -39,7 +39,7 @@ def outcome_of_whole(state: PersistedState, outcome: LifecycleState) -> Lifecycl
 
 
 def is_next_piece(piece: Piece | None, state: PersistedState) -> bool:
-    """Whether a piece may take the place of the one that is remembered, which has ended."""
+    """Whether a piece may replace the persisted one, which has ended."""
     return (
         piece is not None
         and state.piece is not None

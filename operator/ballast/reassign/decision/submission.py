@@ -1,4 +1,4 @@
-"""Which moves may be submitted now, and what holds the others back."""
+"""Which moves may be submitted now, and what prevents the others."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ def next_submission(
     *,
     slow: bool,
 ) -> SubmitBatch | None:
-    """Return the moves to submit now, None if there are none; ``slow`` allows one at a time."""
+    """Return the moves to submit now, or None; ``slow`` allows one at a time."""
     execution = inputs.spec.settings.execution
     if slow:
         execution = replace(execution, max_concurrent_moves=1)
@@ -53,7 +53,7 @@ def next_submission(
 
 
 def moves_to_full_brokers(inputs: DecisionInput, move_states: MoveStates) -> dict[int, int]:
-    """Return by broker without room how many moves to it are not started."""
+    """Return, by broker without room, how many pending moves go to it."""
     held: dict[int, int] = {}
     for move in move_states.in_state(MoveState.PENDING):
         for broker in inputs.full_brokers.intersection(move.adding):
@@ -62,10 +62,10 @@ def moves_to_full_brokers(inputs: DecisionInput, move_states: MoveStates) -> dic
 
 
 def under_min_isr(move_states: MoveStates, observation: Observation) -> tuple[TopicPartition, ...]:
-    """Return the plan's partitions with fewer in-sync replicas than they need, and can have.
+    """Return the plan's partitions with fewer in-sync replicas than they need.
 
-    A partition is left out when its own move is the cure: when a replica is lost that waiting
-    does not bring back, and the move takes it away or adds one on a live broker.
+    A partition is left out if its own move repairs it: a replica is lost, and the move removes it
+    or adds one on a live broker.
     """
     partitions = []
     for move in move_states.target_plan.moves:
@@ -79,7 +79,7 @@ def under_min_isr(move_states: MoveStates, observation: Observation) -> tuple[To
 
 
 def _heals(move: PlannedMove, view: PartitionView, observation: Observation) -> bool:
-    """Whether a move takes a lost replica away, or puts a live one beside it."""
+    """Whether a move removes a lost replica, or adds one on a live broker."""
     live = observation.live_brokers.difference(view.offline)
     lost = frozenset(observation.origin(move.topic_partition)) - live
     return not lost.isdisjoint(move.removing) or (
@@ -88,7 +88,7 @@ def _heals(move: PlannedMove, view: PartitionView, observation: Observation) -> 
 
 
 def blocking_reasons(move_states: MoveStates, inputs: DecisionInput) -> str:
-    """Return in words why pending moves do not start; bounded."""
+    """Return a bounded text that says why pending moves do not start."""
     reasons: list[str] = []
     waiting = move_states.in_state(MoveState.BLOCKED, MoveState.PENDING)
     for move in waiting[:_NAMED]:
@@ -109,7 +109,7 @@ def blocking_reasons(move_states: MoveStates, inputs: DecisionInput) -> str:
 
 
 def dead_brokers(move: PlannedMove, observation: Observation) -> list[int]:
-    """Return the brokers without which a move cannot begin, and that are down."""
+    """Return the brokers that a move needs and that are down."""
     return sorted(frozenset((*move.adding, *move.moving_within)) - observation.live_brokers)
 
 

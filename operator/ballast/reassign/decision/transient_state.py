@@ -1,6 +1,6 @@
 """Short-lived observations of a running reassignment, never stored: the source of `TransientState`.
 
-Nothing here is needed for a correct end: after a restart it is all forgotten and found out again.
+None of it is needed for a correct result: a new process starts without it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,27 +12,27 @@ from ballast.reassign.plan.progress import Rate
 from ballast.reassign.ports import RequestError
 
 SUBMITTED_S = 3.0
-"""So long a submitted move counts as under way although no view shows it yet."""
+"""How long a submitted move counts as pending although Metadata does not show it yet."""
 REFUSED_S = 2.0
-"""So long a refused move is not submitted again."""
+"""How long a refused move is not submitted again."""
 DELETED_S = 10.0
-"""So long a partition must be invisible to count as deleted: a starting broker knows none."""
+"""How long a partition must be invisible to count as deleted: a starting broker shows none."""
 PROBLEM_S = 2.0
-"""So long the cluster must contradict a spec before the spec is refused."""
+"""How long the cluster must contradict a spec before the spec is rejected."""
 MAX_REFUSALS = 5
-"""A move refused so often in a row, for a reason that does not pass by itself, has failed."""
+"""A move fails after this many refusals in a row that a retry does not cure."""
 INGRESS_S = 30.0
-"""So long moves must not come nearer to their end to say that the throttle is too low."""
+"""Throttled moves without net progress for this long are reported as ThrottleBelowIngress."""
 
 IDLE_S = 60.0
-"""So long nothing must be under way before others may begin: a broker restarts in less."""
+"""How long no move must be pending before others may start: a broker restarts in less."""
 NEW_RATE_S = 10.0
-"""So long a throttle rate of others must be seen before it counts as the value to restore."""
+"""How long another's throttle rate must stand before it counts as the value to restore."""
 MAX_ELECTIONS = 8
-"""So often a preferred leader is asked for."""
+"""Elections of one preferred leader before it is given up."""
 CANCEL_S = 2.0
 MAX_CANCEL_S = 60.0
-"""Between two attempts to cancel the same move; doubled from one to the other."""
+"""Limit of the pause between two cancellations of one move; it doubles after each refusal."""
 
 _PASSING = frozenset(
     {
@@ -48,7 +48,7 @@ _PASSING = frozenset(
 
 
 class RecentObservations:
-    """What was seen lately. Times are seconds of a clock that never goes back."""
+    """Collects observations. Times are seconds of a monotonic clock."""
 
     def __init__(self) -> None:
         self._submitted: dict[TopicPartition, float] = {}
@@ -70,9 +70,9 @@ class RecentObservations:
         self._copying: frozenset[TopicPartition] = frozenset()
         self._least_remaining = 0
         self.is_restore_sent = False
-        """Whether this process has put every remembered throttle value back at least once."""
+        """Whether this process has restored every saved throttle value at least once."""
         self.restored_brokers: set[int] = set()
-        """Brokers that have acknowledged their values since we last set any."""
+        """Brokers that have acknowledged restored values since a throttle was last set."""
         self.errors: tuple[str, ...] = ()
 
     def note_submitted(
@@ -83,7 +83,7 @@ class RecentObservations:
         *,
         rolling_back: bool = False,
     ) -> None:
-        """Remember which moves were taken and which refused."""
+        """Note which moves were accepted and which were refused."""
         for tp in targets:
             error = refused.get(tp)
             if error is None:
@@ -107,7 +107,7 @@ class RecentObservations:
         *,
         log_dirs: RequestError | None = None,
     ) -> None:
-        """Remember which moves were not taken back; ``log_dirs``: an order that was refused."""
+        """Note which cancellations were refused; ``log_dirs`` is the error of a refused order."""
         for tp in partitions:
             if tp in refused:
                 self._cancels[tp] = RepeatedRefusal.after(self._cancels.get(tp), refused[tp], now)
@@ -121,20 +121,22 @@ class RecentObservations:
     def note_elections(
         self, partitions: Iterable[TopicPartition], refused: Mapping[TopicPartition, RequestError]
     ) -> None:
-        """Count how often preferred leaders were asked for."""
+        """Count the elections of preferred leaders."""
         for tp in partitions:
             error = refused.get(tp)
-            words = "it does not stay leader" if error is None else f"{error.error} {error.message}"
+            words = (
+                "it does not stay the leader" if error is None else f"{error.error} {error.message}"
+            )
             self._elections[tp] = (self._elections.get(tp, (0, ""))[0] + 1, words)
 
     def note_rates(self, configs: Mapping[int, Mapping[str, str]], now: float) -> None:
-        """Remember since when brokers have had the throttle rates that they have."""
+        """Note since when brokers have had their current throttle rates."""
         for broker, values in configs.items():
             if broker not in self._rates or self._rates[broker][0] != values:
                 self._rates[broker] = (values, now)
 
     def note_idle(self, is_idle: bool, now: float) -> None:
-        """Remember since when nothing has been under way and nothing could be started."""
+        """Note since when no move has been pending and none could be submitted."""
         if not is_idle:
             self._idle_since = None
         elif self._idle_since is None:
@@ -143,7 +145,7 @@ class RecentObservations:
     def note_visible(
         self, partitions: Iterable[TopicPartition], observation: Observation, now: float
     ) -> None:
-        """Remember since when partitions of the plan have been out of sight."""
+        """Note since when partitions of the plan have been invisible."""
         for tp in partitions:
             if tp in observation.cluster.partitions or tp in observation.pending:
                 self._missing_since.pop(tp, None)
@@ -151,27 +153,27 @@ class RecentObservations:
                 self._missing_since.setdefault(tp, now)
 
     def note_problems(self, exist: bool, now: float) -> None:
-        """Remember since when the cluster has contradicted the spec."""
+        """Note since when the cluster has contradicted the spec."""
         if not exist:
             self._problems_since = None
         elif self._problems_since is None:
             self._problems_since = now
 
     def note_progress(self, signature: object, now: float) -> None:
-        """Start the deadline anew when anything has changed that may bring the moves on."""
+        """Restart the progress deadline when the signature has changed."""
         if self._progress_at is None or signature != self._signature:
             self._signature, self._progress_at = signature, now
 
     def note_remaining(
         self, copying: frozenset[TopicPartition], remaining: int, now: float
     ) -> None:
-        """Remember since when the same throttled moves have not come nearer to their end."""
+        """Note since when the same throttled moves have made no net progress."""
         if copying != self._copying or remaining < self._least_remaining or not copying:
             self._copying, self._least_remaining = copying, remaining
             self._not_less_since = now if copying else None
 
     def transient_state(self, now: float, deadline_seconds: float) -> TransientState:
-        """Return what a decision may know of it."""
+        """Return the observations as the input of a decision."""
         self._forget(now)
         waited = 0.0 if self._progress_at is None else now - self._progress_at
         return TransientState(
@@ -216,7 +218,7 @@ class RecentObservations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedRefusal:
-    """How often in a row something was refused, and when last."""
+    """How often in a row a request was refused, and when last."""
 
     error: RequestError
     times: int
@@ -226,11 +228,11 @@ class RepeatedRefusal:
     def after(
         cls, before: "RepeatedRefusal | None", error: RequestError, now: float
     ) -> "RepeatedRefusal":
-        """Return what is known after one refusal more."""
+        """Return the count after one more refusal."""
         return cls(error=error, times=1 if before is None else before.times + 1, at=now)
 
     def is_recent(self, now: float) -> bool:
-        """Whether it is too early to ask again."""
+        """Whether it is too early to repeat the request."""
         pause_s = CANCEL_S * 2.0 ** min(self.times - 1, 10)
         return now - self.at < min(pause_s, MAX_CANCEL_S)
 

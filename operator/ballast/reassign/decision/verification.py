@@ -9,13 +9,13 @@ from ballast.reassign.plan.progress import MoveState
 from ballast.reassign.spec.spec import ReassignmentSpec
 
 _NAMED = 5
-"""So many mismatches are named; the rest is counted."""
+"""Mismatches that a message names; the rest is counted."""
 
 
 def electable_partitions(
     move_states: MoveStates, observation: Observation
 ) -> tuple[TopicPartition, ...]:
-    """Return completed partitions that their preferred replica does not lead but could lead now."""
+    """Return completed partitions whose preferred replica could lead now, but does not."""
     partitions = []
     for move in move_states.in_state(MoveState.COMPLETED):
         view = observation.cluster.partitions[move.topic_partition]
@@ -35,9 +35,9 @@ def mismatches(
     observation: Observation,
     not_electable: Container[TopicPartition] = (),
 ) -> tuple[str, ...]:
-    """Return what is not yet as it must be, in words; bounded.
+    """Return a bounded list of texts: what is not yet as it must be.
 
-    Leaders that cannot be had (``not_electable``) are not waited for.
+    Leaders that cannot be elected (``not_electable``) are left out.
     """
     wrong = [
         f"{move.topic_partition} is not visible" for move in move_states.in_state(MoveState.BLOCKED)
@@ -60,7 +60,7 @@ def mismatches(
 def unelected_leaders(
     move_states: MoveStates, observation: Observation, not_electable: Mapping[TopicPartition, str]
 ) -> tuple[str, ...]:
-    """Return the partitions that others lead than should, and why, in words; bounded."""
+    """Return a bounded list of partitions without their preferred leader, and why."""
     return first_few(
         [
             f"{move.topic_partition}: {not_electable[move.topic_partition]}"
@@ -72,7 +72,7 @@ def unelected_leaders(
 
 
 def first_few(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the first few, and how many more there are."""
+    """Return the first few texts, and how many more there are."""
     if len(words) <= _NAMED:
         return tuple(words)
     return (*words[:_NAMED], f"and {len(words) - _NAMED} more")

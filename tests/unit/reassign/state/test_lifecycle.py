@@ -23,7 +23,7 @@ turns = st.tuples(
     st.sampled_from([Approval(), _MANUAL]),
     st.integers(1, 20),
 )
-"""What a user asks for, whether it is the reassignment's turn, which broker is down, for how long."""
+"""Desired state, whether the queue has reached it, broker that is down, approval, visits."""
 
 
 @settings(max_examples=25)
