@@ -1,4 +1,4 @@
-"""What can go wrong with a reassignment before anything is touched."""
+"""The errors of a reassignment: all are raised before anything is changed."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ class ReassignError(Exception):
 
 
 class ManifestRejected(ReassignError):
-    """A manifest that cannot be executed; nothing has been touched."""
+    """A manifest that cannot be executed; nothing has been changed."""
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
         super().__init__("; ".join(str(error) for error in errors))
@@ -26,15 +26,15 @@ class PlanRejected(ReassignError):
 
 
 class PlanChunkRejected(PlanRejected):
-    """A stored chunk of a plan is not what its index says, or not a piece of a plan."""
+    """A stored chunk differs from its index, or is not part of a plan."""
 
     def __init__(self, chunk: str, reason: str, line: int | None = None) -> None:
         where = chunk if line is None else f"{chunk}, line {line}"
         super().__init__(f"{where}: {reason}")
         self.chunk = chunk
         self.line = line
-        """Which line of the chunk, from 1; None = the chunk as a whole."""
+        """Line of the chunk, from 1; None = the chunk as a whole."""
 
 
 class StateMismatch(ReassignError):
-    """What was remembered belongs to another reassignment, or cannot be read."""
+    """The persisted state belongs to another reassignment, or cannot be read."""

@@ -1,4 +1,4 @@
-"""Reading the cluster for one visit: as few requests as the moment needs."""
+"""Reads the cluster for one reconciliation, with as few requests as it needs."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -18,13 +18,13 @@ from ballast.reassign.throttle.throttle_values import BROKER_THROTTLES, TOPIC_TH
 
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 MIN_ISR_INTERVAL_S = 15.0
-"""Settings of topics change seldom, and cost a request for every 200 topics."""
+"""Topic settings rarely change, and cost one request per 200 topics."""
 SIZES_INTERVAL_S = 1.0
-"""Log sizes are asked for no more often than this: they only serve order and display."""
+"""Sizes only serve the order of moves and the display."""
 
 
 class Observer:
-    """Reads the cluster through its admin API; keeps the last sizes."""
+    """Reads the cluster through its admin API; caches sizes and topic settings."""
 
     def __init__(self, admin: ClusterAdmin) -> None:
         self._admin = admin
@@ -37,8 +37,8 @@ class Observer:
     async def observe(
         self, spec: ReassignmentSpec, state: PersistedState | None, now: float
     ) -> Observation:
-        """Return the cluster as it is. Raises `ClusterUnavailable`."""
-        # Pending moves first: what completes between the two readings still looks pending.
+        """Return the cluster as it is now. Raises `ClusterUnavailable`."""
+        # Pending moves first: one that completes between the two requests still looks pending.
         pending = await self._admin.list_reassignments()
         started = state is not None and state.start_time_ms is not None
         topics = sorted({tp.topic for tp in spec.targets})
@@ -60,14 +60,14 @@ class Observer:
     async def _throttle_lists(
         self, spec: ReassignmentSpec, state: PersistedState | None, topics: Collection[str]
     ) -> Mapping[str, Mapping[str, str]]:
-        """Read the lists where they matter: a throttle is wanted, or one is to be put back."""
+        """Read the lists if a throttle is to be set or restored."""
         rate = spec.settings.execution.throttle_bytes_per_second
         if state is None or (rate is None and not state.topic_throttles):
             return {}
         return await self._admin.topic_configs(topics, TOPIC_THROTTLES)
 
     async def _min_isr_by_topic(self, visible: Collection[str], now: float) -> Mapping[str, int]:
-        """Read the values in force: most clusters set this one for all topics at once."""
+        """Read the effective values: most clusters set this one for all topics at once."""
         topics = frozenset(visible)
         is_fresh = self._min_isr_at is not None and now - self._min_isr_at < MIN_ISR_INTERVAL_S
         if is_fresh and topics <= self._min_isr_of:
@@ -93,7 +93,7 @@ class Observer:
     async def _replica_log_dirs(
         self, named: Mapping[int, Iterable[TopicPartition]], live: Collection[int]
     ) -> dict[int, Mapping[TopicPartition, ReplicaLogDirs]]:
-        """Ask where replicas lie: at each visit, since that they are in place is read from it."""
+        """Read the directories of replicas each time: completion is decided from them."""
         found = {}
         for broker in sorted(named.keys() & live):
             try:
@@ -124,7 +124,7 @@ class Observer:
             try:
                 replicas = await self._admin.replica_sizes(broker, _by_topic(hosts[broker]))
             except BrokerUnavailable:
-                # The sizes last seen there still tell how far it is.
+                # The last known sizes still show the progress there.
                 known = ((k, v) for k, v in self._sizes.items() if k[1] == broker)
                 sizes.update(known)
                 continue
@@ -134,7 +134,7 @@ class Observer:
 
 
 def _positive(text: str) -> int:
-    """Return a number above 0, or 0 for anything else."""
+    """Return a positive number, or 0 for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
@@ -153,7 +153,7 @@ def _brokers_of(plan: Plan) -> set[int]:
 
 
 def _named_log_dirs(spec: ReassignmentSpec) -> dict[int, list[TopicPartition]]:
-    """Return by broker the partitions of which it has, or will have, a replica with a directory."""
+    """Return, by broker, the partitions whose replica there has a directory in the spec."""
     named: dict[int, list[TopicPartition]] = {}
     for tp, moves in sorted(spec.assignments.log_dirs.items()):
         for move in moves:
@@ -162,7 +162,7 @@ def _named_log_dirs(spec: ReassignmentSpec) -> dict[int, list[TopicPartition]]:
 
 
 def _hosts(spec: ReassignmentSpec, cluster: ClusterView) -> dict[int, list[TopicPartition]]:
-    """Return by broker the partitions of the spec that are there or will be."""
+    """Return, by broker, the partitions of the spec that have or get a replica there."""
     hosts: dict[int, list[TopicPartition]] = {}
     for tp, target in sorted(spec.targets.items()):
         view = cluster.partitions.get(tp)

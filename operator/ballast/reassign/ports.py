@@ -1,6 +1,6 @@
-"""The ports of a reassignment: the cluster through Kafka's admin protocol, memory, time.
+"""The ports of a reassignment: the cluster through Kafka's admin protocol, the state store, time.
 
-`ClusterAdmin` is Kafka's own admin API, so that the same procedure drives Apache Kafka as well.
+`ClusterAdmin` is Kafka's own admin API, so that the same procedure works with Apache Kafka.
 """
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from ballast.model.load_samples import LoadSample
 
 
 class ClusterUnavailable(Exception):
-    """The cluster (or its controller) did not answer in time; nothing is known of the outcome."""
+    """The cluster (or its controller) did not answer in time; the outcome is unknown."""
 
 
 class BrokerUnavailable(ClusterUnavailable):
@@ -22,7 +22,7 @@ class BrokerUnavailable(ClusterUnavailable):
 
 
 class LoadHistoryTooLarge(Exception):
-    """There are more samples of load than may be read."""
+    """There are more load samples than may be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +59,14 @@ class ReplicaSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaLogDirs:
-    """Where one replica lies on its broker, and where it moves to."""
+    """The log directory of one replica on its broker, and the one that it moves to."""
 
     current: str | None
-    """None if no directory that works has it."""
+    """None if no working directory has it."""
     future: str | None
     """None if it does not move."""
     future_bytes: int = 0
-    """Of the copy in ``future``, as far as it is."""
+    """Bytes of the copy in ``future`` so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class ClusterAdmin(Protocol):
     async def alter_reassignments(
         self, targets: Mapping[TopicPartition, tuple[int, ...] | None]
     ) -> Mapping[TopicPartition, RequestError]:
-        """AlterPartitionReassignments (45); None cancels. Returns the partitions refused."""
+        """AlterPartitionReassignments (45); None cancels. Returns the refused partitions."""
 
     async def topic_configs(
         self, topics: Collection[str], names: Collection[str]
@@ -99,10 +99,10 @@ class ClusterAdmin(Protocol):
     async def effective_topic_configs(
         self, topics: Collection[str], names: Collection[str]
     ) -> Mapping[str, Mapping[str, str]]:
-        """DescribeConfigs (32): the values in force on topics, wherever they are set.
+        """DescribeConfigs (32): the effective values of topics, wherever they are set.
 
-        That is on the topic, dynamically on one broker or on all, in the answering broker's
-        properties, or nowhere (Kafka's default).
+        That is: on the topic, dynamically on one broker or on all, in the properties of the broker
+        that answers, or Kafka's default.
         """
 
     async def broker_configs(self, broker_id: int, names: Collection[str]) -> Mapping[str, str]:
@@ -132,7 +132,7 @@ class ClusterAdmin(Protocol):
         """DescribeLogDirs (35) of one broker: those found. Raises `BrokerUnavailable`."""
 
     async def broker_log_dirs(self, broker_id: int) -> Collection[str]:
-        """DescribeLogDirs (35) of one broker: its directories that work.
+        """DescribeLogDirs (35) of one broker: its working directories.
 
         Raises `BrokerUnavailable`.
         """
@@ -159,20 +159,20 @@ class ClusterAdmin(Protocol):
 
 
 class StateStore(Protocol):
-    """What one reassignment remembers; durable when `save` returns. Documents are JSON objects."""
+    """Stores the state of one reassignment as a JSON object; durable when `save` returns."""
 
     async def load(self) -> Mapping[str, object] | None:
-        """Return the document last saved, or None."""
+        """Return the last saved document, or None."""
 
     async def save(self, document: Mapping[str, object]) -> None:
         """Replace the document atomically and durably."""
 
 
 class Clock(Protocol):
-    """Time, as the reconciler sees it."""
+    """The reconciler's time."""
 
     def now(self) -> float:
-        """Return seconds on a clock that never goes back."""
+        """Return seconds of a monotonic clock."""
 
     def wall_ms(self) -> int:
         """Return milliseconds since 1970 UTC."""

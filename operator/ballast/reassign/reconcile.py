@@ -1,8 +1,8 @@
-"""One visit to a reassignment: observe, decide, act, record. Killed anywhere, the next goes on.
+"""One reconciliation of a reassignment: observe, decide, act, report. Crash-safe at every point.
 
-Goals: the same end whatever happens between; nothing changed that is not remembered; no broker that
-is down holds up the others. Constraint: one reconciler at a time acts for one reassignment (the
-shell sees to it: a lock, or one daemon per object).
+Goals: the same result whatever happens in between; no change whose undoing is not saved; no
+broker that is down delays the others. Constraint: at most one reconciler at a time acts for one
+reassignment (the caller ensures that by a lock, or by one daemon per object).
 """
 
 from collections.abc import Collection, Mapping
@@ -60,15 +60,15 @@ _Key = TypeVar("_Key")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcileResult:
-    """What one visit came to."""
+    """The status after one reconciliation, and when the next one is due."""
 
     status: Status
     requeue_after_s: float | None
-    """When to come again; 0 = at once; None = it has ended."""
+    """Seconds until the next one; 0 = at once; None = the reassignment has ended."""
 
 
 class Reconciler:
-    """Carries one reassignment on, visit by visit."""
+    """Reconciles one reassignment, one step at a time."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Reconciler:
         poll_interval_s: float = 1.0,
         conditions: Mapping[ConditionType, Condition] | None = None,
     ) -> None:
-        """``conditions`` are those last reported, for their transition times."""
+        """``conditions`` are the last reported ones, for their transition times."""
         self._admin = admin
         self._store = store
         self._clock = clock
@@ -92,7 +92,7 @@ class Reconciler:
         self._last: Status | None = None
         self._outages = 0
         self._refusals = 0
-        """Steps in a row of which something was refused."""
+        """Steps in a row of which a part was refused."""
 
     async def reconcile(
         self,
@@ -103,11 +103,11 @@ class Reconciler:
     ) -> ReconcileResult:
         """Take the next step towards ``spec`` and report.
 
-        ``place`` is that among the reassignments of the same cluster; ``full_brokers`` get no
+        ``place`` is the place in the queue of the cluster's reassignments; ``full_brokers`` get no
         more replicas for now. Raises `StateMismatch` when
-        the store holds the state of another reassignment. A cluster that does not answer is
-        reported, and tried again later. After any other error that a port raises, what is
-        remembered is not known: make a new `Reconciler`.
+        the store holds the state of another reassignment. If the cluster does not answer,
+        that is reported and tried again later. After any other error of a port it is unknown what
+        has been saved: make a new `Reconciler`.
         """
         _check(await self.load_state(), spec)
         try:
@@ -122,7 +122,7 @@ class Reconciler:
         return self._record(inputs, step, is_accepted)
 
     async def load_state(self) -> PersistedState | None:
-        """Return what is remembered; it is read from the store once.
+        """Return the persisted state; it is read from the store once.
 
         Raises `StateMismatch` when it cannot be read.
         """
@@ -154,7 +154,7 @@ class Reconciler:
         )
 
     async def _act(self, step: Step) -> bool:
-        """Carry out the step; return whether all of it was taken."""
+        """Carry out the step; return whether all of it was accepted."""
         errors: list[str] = []
         match step:
             case SaveState(state=state):
@@ -185,7 +185,7 @@ class Reconciler:
         return not errors
 
     async def _submit(self, batch: SubmitBatch) -> Mapping[TopicPartition, RequestError]:
-        """Start moves; return the refused. A partition goes nowhere if a directory is refused."""
+        """Submit moves; return the refused. A move is not submitted if its directory is refused."""
         refused = {
             tp: error
             for tp, error in (await self._order(batch.log_dirs)).items()
@@ -206,7 +206,7 @@ class Reconciler:
     async def _cancel(
         self, partitions: Collection[TopicPartition], log_dirs: LogDirOrders
     ) -> dict[TopicPartition, RequestError]:
-        """Take moves back; return the refused."""
+        """Cancel moves; return the refused."""
         answers = await self._admin.alter_reassignments(dict.fromkeys(partitions))
         refused = {
             tp: error
@@ -220,7 +220,7 @@ class Reconciler:
         return refused | kept
 
     async def _order(self, log_dirs: LogDirOrders) -> dict[TopicPartition, RequestError]:
-        """Have replicas go to other directories of their brokers; return the refused."""
+        """Order replicas into other directories of their brokers; return the refused."""
         refused: dict[TopicPartition, RequestError] = {}
         for broker, paths in log_dirs.items():
             try:
@@ -232,7 +232,7 @@ class Reconciler:
         return refused
 
     async def _change_throttle(self, change: ThrottleChange) -> tuple[list[str], set[int]]:
-        """Change values; return what went wrong, and the brokers that have taken theirs."""
+        """Change values; return the errors, and the brokers that have acknowledged theirs."""
         errors: list[str] = []
         answered: set[int] = set()
         if change.topics:
@@ -241,7 +241,7 @@ class Reconciler:
             try:
                 error = await self._admin.alter_broker_configs(broker, values)
             except BrokerUnavailable:
-                # A debt: the next visit sees that it is still unpaid.
+                # The next reconciliation finds that the values are not restored, and tries again.
                 errors.append(f"broker {broker} does not answer")
                 continue
             if error is None:
@@ -258,7 +258,7 @@ class Reconciler:
     async def _finish(
         self, state: PersistedState, outcome: LifecycleState, flaw: Flaw | None
     ) -> None:
-        # Everything is as it was: from here on, the throttle values are anybody's again.
+        # All throttle values are restored: from here on others may change them.
         await self._save(
             replace(
                 state,
@@ -290,16 +290,16 @@ class Reconciler:
     def _delay(self, step: Step, is_accepted: bool) -> float:
         if not is_accepted:
             self._refusals = 0 if isinstance(step, Wait) else self._refusals + 1
-            # What is refused again and again is tried more and more seldom.
+            # Repeated refusals back off exponentially.
             doubled = self._poll_interval_s * 2.0 ** min(max(self._refusals - 1, 0), 10)
             return max(self._poll_interval_s, min(doubled, MAX_RETRY_S))
         self._refusals = 0
-        # What brokers show of a change lags behind its answer by some milliseconds.
+        # Brokers show a change some milliseconds after they have acknowledged it.
         settling = 0.0 if isinstance(step, SaveState) else SETTLE_S
         return min(settling, self._poll_interval_s)
 
     def _note(self, inputs: DecisionInput, step: Step, now: float) -> Throttling | None:
-        """Keep what the next decision may want to know; return the throttle that should be on."""
+        """Note observations for the next decision; return the throttle that must be in force."""
         waits_for_cluster = isinstance(step, Wait) and step.state is LifecycleState.PENDING
         self._recent.note_problems(waits_for_cluster, now)
         state = inputs.state
@@ -321,7 +321,7 @@ class Reconciler:
             _throttled_moves(move_states, throttling), in_flight.bytes_remaining, now
         )
         paused = inputs.spec.settings.desired_state is DesiredState.PAUSED
-        # Whatever may bring the moves on starts the deadline anew; bytes that producers add do not.
+        # Every change that may help the moves restarts the deadline; bytes of producers do not.
         self._recent.note_progress(
             (
                 now if paused else None,

@@ -1,4 +1,4 @@
-"""What a step means for the user: findings for each condition, and the whole status."""
+"""The status of a reassignment after a step: a finding for each condition, progress, failures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,21 +28,21 @@ _TRUE, _FALSE, _UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, Condition
 UNAVAILABLE = "ControllerUnavailable"
 """Reason of Progressing while the cluster does not answer."""
 _WORKING = frozenset({"Moving", "Verifying"})
-"""Reasons to wait that are progress."""
+"""Reasons of a `Wait` during which the reassignment makes progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """What a status is made from, once a step has been taken."""
+    """The input of a status: a step that has been taken, and what it was decided from."""
 
     inputs: DecisionInput
-    """As it was seen; ``memory`` as it is after the step."""
+    """The decision's input, with ``state`` as it is after the step."""
     step: Step
     throttling: Throttling | None
-    """The throttle that should be in force; None before the start."""
+    """The throttle that must be in force; None before the start."""
     bytes_per_second: float
     conditions: Mapping[ConditionType, Condition]
-    """As last reported."""
+    """The last reported ones."""
 
 
 def report(result: StepResult) -> Status:
@@ -94,7 +94,7 @@ def report(result: StepResult) -> Status:
 def unavailable(
     before: Mapping[ConditionType, Condition], generation: int, now_ms: int, message: str
 ) -> dict[ConditionType, Condition]:
-    """Return the conditions while the cluster does not answer: nothing else is known to change."""
+    """Return the conditions while the cluster does not answer; the others stay as they were."""
     found = {ConditionType.PROGRESSING: Finding(status=_FALSE, reason=UNAVAILABLE, message=message)}
     if ConditionType.SUCCEEDED not in before:
         found[ConditionType.SUCCEEDED] = Finding(
@@ -104,7 +104,7 @@ def unavailable(
 
 
 def findings(result: StepResult, move_states: MoveStates | None) -> dict[ConditionType, Finding]:
-    """Return what the moment says about each condition."""
+    """Return the findings of a step, by condition."""
     found = {
         ConditionType.ACCEPTED: _accepted(result),
         ConditionType.PLANNED: _planned(result.inputs.state),
@@ -119,7 +119,7 @@ def findings(result: StepResult, move_states: MoveStates | None) -> dict[Conditi
 
 
 def _of_piece(result: StepResult, finding: Finding) -> Finding:
-    """Return a finding that says which piece of a large plan it is about."""
+    """Return the finding with the piece of a large plan in its message."""
     piece = result.inputs.spec.assignments.piece
     if piece is None:
         return finding
@@ -169,7 +169,7 @@ def _progressing(result: StepResult) -> Finding:
         return Finding(
             status=_UNKNOWN,
             reason="ThrottleBelowIngress",
-            message="producers bring in more than the throttle lets through: raise its rate",
+            message="producers write more than the throttle lets through: raise its rate",
         )
     message = step.message if isinstance(step, Wait) else type(step).__name__
     if transient.errors:
@@ -211,7 +211,7 @@ def _stalled(result: StepResult) -> Finding:
     if result.inputs.transient.is_stalled and _outcome(result.step) is None:
         seconds = result.inputs.spec.settings.execution.progress_deadline_seconds
         waits = result.step.message if isinstance(result.step, Wait) else ""
-        message = f"nothing has moved for {seconds} s: {waits}"
+        message = f"no progress for {seconds} s: {waits}"
         return Finding(status=_TRUE, reason="ProgressDeadlineExceeded", message=message)
     return Finding(status=_FALSE, reason="Progressing")
 

@@ -1,7 +1,8 @@
-"""Which moves to start next: order, and the limits on what is under way.
+"""Which moves to start next: their order, and the limits on pending moves.
 
-A move weighs on the brokers that gain or lose a replica (as in Cruise Control). At most so many
-moves weigh on one broker, so many run in all, and so many are submitted at once (reliability R13).
+A move occupies the brokers that gain or lose a replica (as in Cruise Control). There are limits on
+the moves that occupy one broker, on all pending moves, and on the moves that are submitted at once
+(reliability R13).
 """
 
 from collections import Counter
@@ -22,7 +23,7 @@ class Candidate:
     size_bytes: int
     """Bytes to copy."""
     at_min_isr: bool
-    """One more lost replica would stop its producers."""
+    """Whether one more lost replica would stop producers."""
 
 
 _SORT_KEYS: Mapping[MoveOrder, Callable[[Candidate], int]] = {
@@ -49,8 +50,8 @@ def next_batch(
 ) -> tuple[TopicPartition, ...]:
     """Return the partitions to submit now.
 
-    ``active`` has one entry for each move under way: the brokers it weighs on. A candidate that
-    does not fit is passed over for one that does, so that a busy broker does not hold back others.
+    ``active`` has one entry for each pending move: the brokers that it occupies. A candidate that
+    does not fit is skipped for one that does, so that a busy broker does not delay other brokers.
     """
     room = _Room(execution)
     for brokers in active:
@@ -68,10 +69,10 @@ def next_batch(
 def all_batches(
     candidates: Iterable[Candidate], execution: Execution
 ) -> list[list[TopicPartition]]:
-    """Return what `next_batch` submits when each batch waits for the end of the one before.
+    """Return the batches that `next_batch` would submit if each waited for the end of the last.
 
-    Every candidate is in the first batch that has room for it and has none for those that come
-    before it: no batch is looked at twice for one broker that has filled it.
+    Every candidate is in the first batch that has room for it. For each broker, batches that it
+    has already filled are not looked at again.
     """
     batches: list[list[TopicPartition]] = []
     rooms: list[_Room] = []
@@ -98,7 +99,7 @@ def all_batches(
 
 
 class _Room:
-    """What the limits leave while moves weigh on brokers."""
+    """The moves that the limits still allow in one batch."""
 
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
@@ -107,16 +108,16 @@ class _Room:
 
     @property
     def is_full(self) -> bool:
-        """Whether no move may begin at all."""
+        """Whether no move may start at all."""
         return self._running >= self.execution.max_concurrent_moves
 
     def has(self, brokers: Collection[int]) -> bool:
-        """Whether each of these brokers can bear one move more."""
+        """Whether each of these brokers may take one more move."""
         most = self.execution.max_concurrent_moves_per_broker
         return all(self._loads[broker] < most for broker in brokers)
 
     def take(self, brokers: Iterable[int]) -> None:
-        """Have a move weigh on these brokers."""
+        """Count a move that occupies these brokers."""
         self._loads.update(brokers)
         self._running += 1
 

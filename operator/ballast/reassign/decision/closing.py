@@ -1,8 +1,8 @@
-"""How a reassignment ends once its moves are over, and how it lets others pass. Pure.
+"""How a reassignment ends once its moves are over, and how it lets others begin. Pure.
 
-The throttle is put back before anything that the cluster may refuse: an election or a cancel that
-is refused again and again must not leave brokers slow. What does not come to its end then does not
-hold its turn: nothing more is started without asking for it again.
+The throttle is restored before any request that the cluster may refuse: an election or a
+cancellation that is refused again and again must not leave brokers slow. A reassignment that cannot
+end for such a reason gives up its turn in the queue, and starts nothing more without a new turn.
 """
 
 from dataclasses import replace
@@ -31,23 +31,23 @@ from ballast.reassign.state.persisted_state import Flaw, Intent, PersistedState
 
 
 def yield_turn(inputs: DecisionInput, state: PersistedState, move_states: MoveStates) -> Step:
-    """Return the step of one that lets others begin, once its throttle is put back.
+    """Return the step of a reassignment that has yielded, once its throttle is restored.
 
-    It goes on as soon as it could start a move, and has its turn.
+    It continues as soon as it could submit a move and has its turn again.
     """
     kept = without_restored_throttles(state, inputs.observation, inputs.transient)
     if kept != state:
         return SaveState(state=kept)
     step = submit_or_wait(inputs, state, move_states, Throttling.of(None, ()))
     if isinstance(step, Wait):
-        return replace(step, message=f"{step.message}; others may begin meanwhile")
+        return replace(step, message=f"{step.message}; other reassignments may run meanwhile")
     if not inputs.place.has_turn:
         return wait_for_turn(inputs.place)
     return SaveState(state=replace(state, has_yielded=False))
 
 
 def close(inputs: DecisionInput, state: PersistedState, move_states: MoveStates) -> Step:
-    """Return the step once every move is over and the throttle is put back where it can be."""
+    """Return the step once every move is over and the throttle is restored where brokers answer."""
     submits = state.intent.submits_moves
     if submits and inputs.spec.settings.elect_preferred_leaders:
         hopeless = inputs.transient.not_electable
@@ -67,7 +67,7 @@ def close(inputs: DecisionInput, state: PersistedState, move_states: MoveStates)
         without_restored_throttles(state, inputs.observation, inputs.transient), closing=outcome
     )
     if kept != state:
-        # Values that are put back are others' to change from here on.
+        # From here on others may change the values that are restored.
         return SaveState(state=kept)
     if waits.reason == "Verifying" and inputs.transient.is_stalled:
         flaw = Flaw(reason="DegradedReplicas", message=waits.message)
@@ -108,7 +108,7 @@ def _what_is_not_taken_back(
         return Wait(state=lifecycle, reason="CancelRefused", message=message)
     silent = unresponsive_brokers(state.plan, inputs.observation)
     if silent:
-        message = f"broker {silent[0]} does not tell whether it still copies replicas"
+        message = f"broker {silent[0]} does not answer: it may still copy replicas"
         return Wait(state=lifecycle, reason="LogDirsUnknown", message=message)
     return None
 

@@ -102,8 +102,8 @@ class TransientState:
     not_electable: Mapping[TopicPartition, str] = field(default_factory=dict)
     """Partitions whose preferred leader election failed too often, with the last error."""
     brokers_with_new_rates: frozenset[int] = frozenset()
-    """Brokers whose throttle rate changed moments ago. It may belong to another reassignment that is
-    about to restore it, now that the broker is up again."""
+    """Brokers whose throttle rate changed moments ago. It may belong to another reassignment that
+    is about to restore it, now that the broker is up again."""
     is_idle: bool = False
     """Whether no move has been pending and none could be submitted for `IDLE_S`."""
     problems_persist: bool = False

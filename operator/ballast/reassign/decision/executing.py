@@ -1,4 +1,4 @@
-"""Whether moves are started now, and what is waited for instead. Pure."""
+"""Whether moves are submitted now, or what the reassignment waits for instead. Pure."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ from ballast.reassign.state.persisted_state import Intent, PersistedState
 def submit_or_wait(
     inputs: DecisionInput, state: PersistedState, move_states: MoveStates, throttling: Throttling
 ) -> Step:
-    """Return the step of a reassignment with moves to complete, its throttle being in force."""
+    """Return the step of a reassignment with unfinished moves whose throttle is in force."""
     active = PHASES[state.intent].active
     settings = inputs.spec.settings
     in_flight = len(move_states.in_state(MoveState.IN_PROGRESS))
@@ -66,7 +66,7 @@ def _submit(
         return Wait(
             state=active,
             reason="UnderMinISR",
-            message=f"{len(under)} partitions such as {under[0]} are under min.insync.replicas",
+            message=f"{len(under)} partitions such as {under[0]} are below min.insync.replicas",
         )
     slow = bool(under) and policy is WhenUnderMinIsr.SLOW_DOWN
     batch = next_submission(inputs, state, move_states, throttling, slow=slow)
@@ -89,9 +89,10 @@ def _submit(
 
 
 def _without_target(inputs: DecisionInput, move_states: MoveStates) -> tuple[TopicPartition, ...]:
-    """Return the moves under way to a broker that is down, which cannot end before it is back.
+    """Return the pending moves to a broker that is down: they cannot end before it is back.
 
-    Taken back after the deadline, they hold up nobody, and begin again when the broker is there.
+    They are cancelled after the deadline, so that they delay no other reassignment, and submitted
+    again when the broker is back.
     """
     return tuple(
         move.topic_partition

@@ -50,7 +50,7 @@ class ApplyThrottle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitBatch:
-    """Submit moves to the controller, after telling brokers the log directories of replicas.
+    """Submit moves to the controller, after the brokers have the directories of replicas.
 
     Durable before: the plan with its origins (the cluster forgets them when a move completes), the
     start, the intent, and the previous throttle values. The throttle of these moves is in force.

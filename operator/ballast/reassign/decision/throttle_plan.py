@@ -1,8 +1,8 @@
-"""Which throttle values the cluster should have now, and what must be remembered before.
+"""Which throttle values the cluster must have now, and what must be saved before they are set.
 
-One rule serves setting, editing and restoring: compare what is with what should be, and change the
-difference. A broker that does not answer is a *debt*: it is tried again at each visit, holds up
-nothing else, and is named until it is paid.
+One rule serves setting, editing and restoring: compare the current values with the required ones
+and change the difference. If a broker does not answer, its values remain *unrestored*: they are
+tried again at each reconciliation, delay nothing else, and are named until they are restored.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -30,17 +30,17 @@ from ballast.reassign.throttle.throttle_values import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throttling:
-    """The throttle that should be in force."""
+    """The throttle that must be in force."""
 
     bytes_per_second: int | None
-    """None = none."""
+    """None = no throttle."""
     movement: Mapping[TopicPartition, Movement]
     """The moves that copy bytes and are not complete; empty without a throttle."""
     unnamed: frozenset[TopicPartition] = frozenset()
-    """Of those moves the ones that do not fit into the list of their topic yet: none of them is
-    under way, and none may start."""
+    """Those moves that do not fit into the list of their topic yet: none of them is pending, and
+    none may start."""
     copying_within: frozenset[int] = frozenset()
-    """Brokers that copy replicas from one of their log directories to another."""
+    """Brokers that copy replicas between their own log directories."""
 
     @classmethod
     def of(
@@ -49,7 +49,7 @@ class Throttling:
         moves: Iterable[PlannedMove],
         named: Container[TopicPartition] | None = None,
     ) -> "Throttling":
-        """Return the throttle for the moves still to be completed; ``named`` are all by default."""
+        """Return the throttle for unfinished moves; lists name all of them by default."""
         if bytes_per_second is None:
             return cls(bytes_per_second=None, movement={})
         known = tuple(moves)
@@ -64,7 +64,7 @@ class Throttling:
 
     @property
     def named(self) -> dict[TopicPartition, Movement]:
-        """The moves that the lists of their topics are to name."""
+        """The moves that the lists of their topics must name."""
         return {tp: move for tp, move in self.movement.items() if tp not in self.unnamed}
 
     @property
@@ -106,11 +106,11 @@ def with_saved_throttles(
     observation: Observation,
     transient: TransientState,
 ) -> PersistedState | None:
-    """Return the memory with the values that ``throttling`` will overwrite, or None if it has them.
+    """Return the state with the values that ``throttling`` will overwrite, or None if it has them.
 
-    A broker that does not answer is remembered when it does: until then nothing is set on it. The
-    same holds for one with a rate that has not stood for a while: it may be that of another
-    reassignment, which could not put it back while the broker was down and is about to.
+    The values of a broker that does not answer are saved once it does; until then nothing is set on
+    it. The same holds for a broker whose rate changed moments ago: the rate may belong to another
+    reassignment, which could not restore it while the broker was down and is about to.
     """
     topics = dict(state.topic_throttles)
     for topic in topic_entries(throttling.movement):
@@ -138,10 +138,10 @@ def throttle_change(
     *,
     all_values: bool = False,
 ) -> ThrottleChange:
-    """Return what must change so that ``throttling`` is in force, and else what was before.
+    """Return the change that puts ``throttling`` into force and restores all other values.
 
-    ``all_values`` names also those that seem to be right: a broker shows a change some time after
-    it has acknowledged it, and a throttle that is not shown yet must not be left behind.
+    With ``all_values`` it has the values that seem to be right, too: a broker shows a change some
+    time after it has acknowledged it, and a throttle that is not shown yet must not stay.
     """
     active = topic_entries(throttling.named)
     universe = own_entries(state)
@@ -193,7 +193,7 @@ def _broker_changes(
 def unrestored_throttles(
     state: PersistedState, observation: Observation, transient: TransientState
 ) -> tuple[str, ...]:
-    """Return the brokers and topics whose values could not be looked at, and so not be restored."""
+    """Return the brokers and topics whose values could not be read, and so not be restored."""
     gone = {tp.topic for tp in transient.deleted}
     return (
         *(
@@ -212,7 +212,7 @@ def unrestored_throttles(
 def without_restored_throttles(
     state: PersistedState, observation: Observation, transient: TransientState
 ) -> PersistedState:
-    """Return the memory without the values that have been put back."""
+    """Return the state without the values that have been restored."""
     gone = {tp.topic for tp in transient.deleted}
     move_states = observation.topic_configs
     return replace(
@@ -233,7 +233,7 @@ def without_restored_throttles(
 def unthrottled_brokers(
     state: PersistedState, throttling: Throttling, observation: Observation
 ) -> frozenset[int]:
-    """Return live brokers whose throttle cannot be known to be set: no move may start there."""
+    """Return live brokers whose throttle may not be set: no move may start there."""
     return frozenset(
         broker
         for broker in throttling.brokers
@@ -243,7 +243,7 @@ def unthrottled_brokers(
 
 
 def own_entries(state: PersistedState) -> dict[str, frozenset[str]]:
-    """Return by topic all entries of lists that we may have added."""
+    """Return, by topic, all list entries that this reassignment may have added."""
     entries: dict[str, set[str]] = {}
     for move in state.plan.moves:
         tp = move.topic_partition

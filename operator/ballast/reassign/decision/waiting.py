@@ -5,11 +5,11 @@ from ballast.reassign.state.conditions import LifecycleState
 from ballast.reassign.state.queueing import QueuePlace
 
 _NAMED = 3
-"""How many of those before in the queue are named in a message."""
+"""Reassignments before this one that a message names."""
 
 
 def wait_for_turn(place: QueuePlace) -> Wait:
-    """Return the step of one that others are before in the queue."""
+    """Return the step while other reassignments are before this one in the queue."""
     names = ", ".join(place.blocked_by[:_NAMED])
     more = len(place.blocked_by) - _NAMED
     message = f"behind {names}" if names else ""
@@ -18,9 +18,9 @@ def wait_for_turn(place: QueuePlace) -> Wait:
 
 
 def wait_for_foreign(state: LifecycleState, count: int, first: str) -> Wait:
-    """Return the step while others move partitions, such as ``first``, that it must not meet."""
+    """Return the step while reassignments outside the plan, such as ``first``, are pending."""
     return Wait(
         state=state,
         reason="ForeignReassignment",
-        message=f"{count} reassignments of others are pending, such as {first}",
+        message=f"{count} reassignments that are not part of the plan are pending, such as {first}",
     )

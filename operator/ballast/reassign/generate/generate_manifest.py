@@ -1,7 +1,7 @@
-"""``spec.plan.generate`` of a manifest: what is asked of a plan that is still to be made.
+"""``spec.plan.generate`` of a manifest: the request for a plan that is still to be computed.
 
-What the planner is told is kept as it was written: the planner checks it. What is read here is who
-makes the plan, and how large a job may be.
+The planner's options are kept as written: the planner checks them. Read here: which engine computes
+the plan, from which load, and how large a Spark job may be.
 """
 
 from collections.abc import Mapping
@@ -32,47 +32,47 @@ _KNOWN = (*_OF_THE_PLANNER, "maxBytesToMove", "load", "engine", "spark")
 
 
 class Engine(StrEnum):
-    """``spec.plan.generate.engine``: what makes the plan."""
+    """``spec.plan.generate.engine``: what computes the plan."""
 
     AUTO = "Auto"
-    """Spark for a cluster too large for the operator's memory, if there is one."""
+    """Spark for a cluster too large for the operator's memory, if Spark is available."""
     IN_PROCESS = "InProcess"
     SPARK = "Spark"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkJob:
-    """``spec.plan.generate.spark``: all that a user may say about the job."""
+    """``spec.plan.generate.spark``: the user's settings of the job."""
 
     executors: int = 2
     driver_memory_bytes: int = 2 * 1024**3
     executor_memory_bytes: int = 2 * 1024**3
     deadline_seconds: int = 1800
-    """A job that has not ended after so long is given up."""
+    """A job that runs longer is deleted."""
     max_attempts: int = 3
-    """So many jobs are begun before somebody has to look at it."""
+    """Jobs that are started before the generation fails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadSelection:
-    """``spec.plan.generate.load``: which part of the history of load counts."""
+    """``spec.plan.generate.load``: the part of the load history that counts."""
 
     window_seconds: int = 3600
-    """From the snapshot back."""
+    """Length of the window that ends at the snapshot."""
     features: LoadFeatures = AVERAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanToGenerate:
-    """A plan that is still to be made."""
+    """A plan that is still to be computed."""
 
     strategy: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What the planner is told: ``spec.plan.generate`` without ``engine`` and ``spark``, quantities
-    as numbers.
+    """The planner's options: ``spec.plan.generate`` without ``engine`` and ``spark``, quantities as
+    numbers.
     """
     load: LoadSelection | None = None
-    """None = the plan does not go by load."""
+    """None = the plan does not consider load."""
     engine: Engine = Engine.AUTO
     job: SparkJob = field(default_factory=SparkJob)
 

@@ -1,8 +1,8 @@
-"""Making a plan: what has been tried, and what is to be done next. Pure.
+"""The generation of a plan: which attempts were made, and what to do next. Pure.
 
-An *attempt* takes a snapshot of the cluster at rest, lets an engine make a plan of it, and ends
-with the plan's index, or with a failure. Nothing of an attempt is ever changed: what is tried again
-gets a new number, and with it new names. Which attempt it is, is durable before its first object.
+An *attempt* takes a snapshot of the cluster at rest, has an engine compute a plan from it, and ends
+with the plan's index or with a failure. No object of an attempt is ever changed: a retry has a new
+number, and with it new names. The number of an attempt is durable before its first object exists.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from ballast.model.conditions import timestamp
 from ballast.reassign.generate.generate_manifest import Engine
 
 INFEASIBLE = "Infeasible"
-"""Reason of a failure: there is no such plan for the cluster as it was."""
+"""Reason of a failure: the cluster in the snapshot has no such plan."""
 MAX_MESSAGE = 1024
 _RETRY_SECONDS = 10
 _MAX_RETRY_SECONDS = 300
@@ -31,7 +31,7 @@ class Basis:
     time_ms: int
 
     def to_document(self) -> dict[str, object]:
-        """Return it as the status has it."""
+        """Return ``status.plan.basedOn``."""
         document: dict[str, object] = {
             "snapshotDigest": self.snapshot_digest,
             "partitions": self.partitions,
@@ -45,32 +45,32 @@ class Basis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planning:
-    """What is remembered of the attempts: ``status.planning``."""
+    """The attempts so far: ``status.planning``."""
 
     attempt: int = 0
-    """The number of the present or last one; 0 = none has begun."""
+    """Number of the current or last attempt; 0 = none has started."""
     begin_ms: int = 0
-    """When it began."""
+    """When it started."""
     engine: Engine | None = None
-    """What makes its plan; None = it is not known before the snapshot is taken."""
+    """What computes its plan; None until the snapshot is taken."""
     job: str = ""
-    """The Spark application that was made for it; empty = none."""
+    """Name of its Spark application; empty = none."""
     job_begin_ms: int = 0
     failures: int = 0
-    """Attempts that failed one after the other, the present one included when it has."""
+    """Attempts in a row that failed, including the current one if it has failed."""
     reason: str = ""
-    """Why the present attempt has failed; empty = it has not."""
+    """Why the current attempt failed; empty = it has not."""
     message: str = ""
     failed_ms: int = 0
     circumstances: str = ""
-    """What the failures were found in: when that changes, they count no more."""
+    """Under which circumstances attempts failed: when these change, failures count no more."""
     basis: Basis | None = None
-    """The snapshot; None = it has not been taken."""
+    """The snapshot; None until it is taken."""
     layout: str = ""
-    """Digest of what in the snapshot decides whether there is a plan (`planner.layout`)."""
+    """Digest of the part of the snapshot that decides whether a plan exists."""
 
     def with_next_attempt(self, now_ms: int) -> "Planning":
-        """Return it with the next attempt begun."""
+        """Return the value at the start of the next attempt."""
         return Planning(
             attempt=self.attempt + 1,
             begin_ms=now_ms,
@@ -79,7 +79,7 @@ class Planning:
         )
 
     def failed(self, reason: str, message: str, now_ms: int, circumstances: str) -> "Planning":
-        """Return it with the present attempt ended by a failure."""
+        """Return the value after the failure of the current attempt."""
         before = self.failures if circumstances == self.circumstances else 0
         return replace(
             self,
@@ -114,28 +114,28 @@ class Planning:
 
 
 class Next(Enum):
-    """What an attempt that has no plan yet needs."""
+    """What to do while there is no plan."""
 
     BEGIN = auto()
-    """A new attempt."""
+    """Start a new attempt."""
     CARRY_ON = auto()
-    """The present attempt goes on."""
+    """Continue the current attempt."""
     WAIT = auto()
-    """The last attempt has failed; the next one begins, or the next look, after a while."""
+    """Wait: the last attempt has failed, and the retry is not due."""
     LOOK_AGAIN = auto()
-    """There was no plan; if the cluster has another layout by now, there may be one."""
+    """There was no plan; look whether the layout of the cluster has changed since."""
     GIVE_UP = auto()
-    """So many have failed that somebody has to look at it."""
+    """Too many attempts have failed: an operator has to look at it."""
 
 
 def next_step(
     planning: Planning, *, now_ms: int, max_attempts: int, circumstances: str
 ) -> tuple[Next, int]:
-    """Return what is next, and for `Next.WAIT` the moment of the next attempt in milliseconds.
+    """Return what to do next, and for `Next.WAIT` when the retry is due, in milliseconds.
 
-    What cannot be planned is not planned again for the same layout of the cluster, which is looked
-    at ever more seldom. What fails in other ways is tried ``max_attempts`` times in the same
-    ``circumstances``.
+    An infeasible plan is not computed again for the same layout of the cluster; the layout is
+    looked at with exponential back-off. Other failures are retried up to ``max_attempts`` times
+    under the same ``circumstances``.
     """
     if planning.attempt == 0:
         return Next.BEGIN, now_ms
@@ -159,20 +159,20 @@ def _pause_s(planning: Planning) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineChoice:
-    """What there is to choose from."""
+    """What the choice of an engine depends on."""
 
     asked: Engine
     partitions: int
     has_spark: bool
-    """Whether the operator was given an image for the job, and the cluster has the kind."""
+    """Whether the operator has an image for the job, and the cluster has SparkApplications."""
 
 
 AUTO_SPARK_PARTITIONS = 200_000
-"""From so many partitions on `Engine.AUTO` takes Spark where there is one."""
+"""From this number of partitions on, `Engine.AUTO` uses Spark if it is available."""
 
 
 def choose_engine(choice: EngineChoice) -> Engine | None:
-    """Return the engine to use; None = Spark was asked for, and there is none."""
+    """Return the engine to use; None = Spark is required and not available."""
     if choice.asked is Engine.IN_PROCESS:
         return Engine.IN_PROCESS
     if choice.asked is Engine.SPARK:

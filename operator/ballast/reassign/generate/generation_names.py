@@ -1,7 +1,8 @@
-"""How the objects are called that a generated plan is made of, and how they are told apart.
+"""Names, labels and keys of the objects of a generated plan.
 
-All of one attempt have its *plan name* in front: ``<plan name>-snapshot-0000`` and on, the job
-``<plan name>``, ``<plan name>-plan-0000`` and on, and last the index ``<plan name>-plan``.
+The names of all objects of one attempt begin with its *plan name*: ``<plan name>-snapshot-0000``
+and so on, the job ``<plan name>``, ``<plan name>-plan-0000`` and so on, and last the index
+``<plan name>-plan``.
 """
 
 import hashlib
@@ -9,12 +10,12 @@ import re
 
 REASSIGNMENT_LABEL = "ballast.dev/reassignment"
 SNAPSHOT_LABEL = "ballast.dev/snapshot"
-"""On each chunk of a snapshot: the attempt that it was taken for."""
+"""On each chunk of a snapshot: the plan name of its attempt."""
 PLAN_LABEL = "ballast.dev/plan"
-"""On each chunk of a plan and on its index: the attempt that made it."""
+"""On each chunk of a plan and on its index: the plan name of its attempt."""
 CHUNK_LABEL = "ballast.dev/chunk"
 CHUNKS_ANNOTATION = "ballast.dev/chunks"
-"""On each chunk of a snapshot: how many there are."""
+"""On each chunk of a snapshot: the number of chunks."""
 SNAPSHOT_DIGEST_ANNOTATION = "ballast.dev/snapshot-digest"
 """SHA-256 of the whole uncompressed snapshot: on its chunks, and on the plan made from it."""
 SNAPSHOT_KEY = "snapshot.jsonl.gz"
@@ -28,7 +29,7 @@ _NOT_ALLOWED = re.compile(r"[^a-z0-9-]")
 def plan_name(name: str, uid: str, attempt: int) -> str:
     """Return the name of an attempt's objects: a DNS-1035 label of less than 48 characters.
 
-    Whoever makes a reassignment anew under its old name meets none of the old one's objects.
+    The uid is part of it: a reassignment that is deleted and created again shares no objects.
     """
     stem = _NOT_ALLOWED.sub("-", name.lower())[:_KEPT_OF_NAME].strip("-")
     if not stem[:1].isalpha():

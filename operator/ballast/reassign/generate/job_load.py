@@ -1,4 +1,4 @@
-"""The history of load that a plan job reads by itself: what the operator tells the job of it."""
+"""The argument by which the operator names the load history that a plan job reads itself."""
 
 from typing import Annotated
 
@@ -11,31 +11,31 @@ _MAX_REASON = 200
 
 
 class JobLoadRejected(ValueError):
-    """What a job was told of the history makes no sense; the message says why."""
+    """The job's argument is not a load history; the message says why."""
 
 
 class JobLoad(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
 ):
-    """Whose history it is, and which part of it counts."""
+    """The cluster whose history is read, and the part of it that counts."""
 
     bootstrap_servers: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
     """``host:port[,…]``."""
     partitions: Annotated[int, msgspec.Meta(ge=1, le=10_000)]
-    """Of the topic with the history, from 0."""
+    """Partitions of the topic with the history."""
     since_ms: _Moment
-    """Samples that end after it count."""
+    """Samples that end after this time count."""
     until_ms: _Moment
-    """Samples that end after it do not: whoever reads again finds the same."""
+    """Samples that end after this time do not count, so that a second read gives the same."""
     features: LoadFeatures = AVERAGE
 
     def encode(self) -> str:
-        """Return it as an argument of the job."""
+        """Return the argument."""
         return msgspec.json.encode(self).decode()
 
     @classmethod
     def decode(cls, text: str) -> "JobLoad":
-        """Return what an argument says. Raises `JobLoadRejected`."""
+        """Return the value of an argument. Raises `JobLoadRejected`."""
         try:
             return msgspec.json.decode(text, type=cls)
         except (msgspec.DecodeError, RecursionError) as error:

@@ -1,9 +1,9 @@
-"""The Spark job that makes a plan: its SparkApplication, and what its status means. Pure.
+"""The Spark job that computes a plan: its SparkApplication, and the meaning of its status. Pure.
 
-The object is made from a fixed template: a user says how large it is, and nothing else. It is never
-changed once it is there (the Spark operator would run it again); what is tried again is a new
-object. Kubeflow's ``v1beta2``: all of the pods is in their templates, with every default spelled
-out, so that it does not matter whether that operator's webhook runs.
+The object is built from a fixed template; users only set its size. It is never changed once it
+exists (the Spark operator would run it again): a retry is a new object. Kubeflow's ``v1beta2``: the
+pods are described in their templates, with every default written out, so that that operator's
+webhook is not needed.
 """
 
 import json
@@ -18,14 +18,14 @@ from ballast.reassign.generate.generation_names import REASSIGNMENT_LABEL
 from ballast.reassign.generate.job_load import JobLoad
 
 SPARK_VERSION: Final = "4.3.0"
-"""Of the image ``ballast-spark``; tests hold it to its lock."""
+"""Of the image ``ballast-spark``; a test compares it with the lock file."""
 MAIN_FILE: Final = "local:///opt/ballast/plan_job.py"
 ENTRYPOINT: Final = "/opt/ballast/spark-entrypoint"
 NO_NETWORK_POLICY: Final = "org.apache.spark.deploy.k8s.features.NetworkPolicyFeatureStep"
-"""Spark 4.2 and later would make one, for which Kubeflow's operator has no right."""
+"""Spark 4.2 and later would create one, but Kubeflow's operator has no permission for it."""
 USER_ID: Final = 10001
 TIME_TO_LIVE_S: Final = 3600
-"""How long an application that has ended stays to be looked at."""
+"""How long an application that has ended is kept."""
 MAX_MESSAGE: Final = 600
 _PLACEMENT: Final = (
     "nodeSelector",
@@ -40,21 +40,21 @@ _MIB: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkSettings:
-    """What an installation says of its jobs."""
+    """The installation's settings of Spark jobs."""
 
     image: str = ""
-    """Empty = there is no Spark."""
+    """Empty = Spark is not available."""
     image_pull_policy: str = "IfNotPresent"
     image_pull_secrets: tuple[str, ...] = ()
     service_account: str = "ballast-spark"
     """Of the driver, in the namespace of the reassignment."""
     pod: Mapping[str, Any] = field(default_factory=dict)
-    """What else the pods have: nodeSelector, tolerations, affinity, priorityClassName, labels,
-    annotations, schedulerName, and a securityContext in place of theirs."""
+    """Further fields of the pods: nodeSelector, tolerations, affinity, priorityClassName, labels,
+    annotations, schedulerName, and a securityContext that replaces the default."""
 
     @property
-    def is_there(self) -> bool:
-        """Whether jobs can be made."""
+    def is_enabled(self) -> bool:
+        """Whether jobs can be created."""
         return bool(self.image)
 
 
@@ -63,16 +63,16 @@ class JobRequest:
     """One attempt's job."""
 
     plan: str
-    """The plan name: the name of the application."""
+    """The plan name; also the name of the application."""
     namespace: str
     reassignment: str
     uid: str
     attempt: int
     options: Mapping[str, Any]
-    """What the planner is told."""
+    """The planner's options."""
     job: SparkJob
     load: JobLoad | None = None
-    """None = the job reads nothing but the snapshot."""
+    """None = the job only reads the snapshot."""
 
     @property
     def arguments(self) -> list[str]:
@@ -147,7 +147,7 @@ def spark_application(
 
 
 def _template(container: str, settings: SparkSettings, *, mounts_token: bool) -> dict[str, Any]:
-    """Return a pod template that a restricted namespace admits."""
+    """Return a pod template that restricted Pod Security admits."""
     return {
         "spec": {
             "automountServiceAccountToken": mounts_token,
@@ -186,7 +186,7 @@ def _state(size_bytes: int) -> str:
 
 
 class JobPhase(Enum):
-    """Where a job is."""
+    """The phase of a job."""
 
     PENDING = auto()
     RUNNING = auto()
@@ -196,11 +196,11 @@ class JobPhase(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobState:
-    """What is seen of a job."""
+    """The observed state of a job."""
 
     phase: JobPhase
     reason: str = ""
-    """For one that failed: reason of the condition Planned."""
+    """Of a failed job: reason of the condition Planned."""
     message: str = ""
 
 
@@ -217,16 +217,16 @@ _NO_IMAGE: Final = frozenset(
 _NO_CONTAINER: Final = frozenset({"CreateContainerConfigError", "CreateContainerError"})
 _KILLED_EXIT_CODE: Final = 137
 _NO_EXECUTORS_EXIT_CODE: Final = 11
-"""Spark's own: too many executors could not be started, or failed."""
+"""Spark's exit code after too many executors could not be started, or failed."""
 _SUBMISSION_ERRORS: Final = (
     re.compile(r"Message: (.+?)\. Received status", re.DOTALL),
     re.compile(r"Exception in thread \"main\" (.+)"),
 )
-"""What the API server said; else what Java died of."""
+"""The API server's message, else Java's exception."""
 
 
 def job_state(application: Mapping[str, Any], driver_pods: Sequence[Mapping[str, Any]]) -> JobState:
-    """Return where a job is, from its application and the driver's pod."""
+    """Return the state of a job from its application and the driver's pods."""
     found = _at(application, "status", "applicationState")
     state = str(_at(found, "state") or "")
     said = str(_at(found, "errorMessage") or "").strip()
@@ -256,7 +256,7 @@ def _executors(application: Mapping[str, Any]) -> list[str]:
 
 
 def _submission_error(said: str) -> str:
-    """Return what matters of all that spark-submit has written, warnings before it first."""
+    """Return the error in the output of spark-submit, without the warnings before it."""
     for form in _SUBMISSION_ERRORS:
         if found := form.search(said):
             return found[1]
@@ -264,7 +264,7 @@ def _submission_error(said: str) -> str:
 
 
 def _pod_failure(pod: Mapping[str, Any], *, has_executors: bool) -> JobState | None:
-    """Return why a driver's pod will not do its work, if that can be seen."""
+    """Return why a driver's pod has failed or cannot start, or None."""
     for status in _at(pod, "status", "containerStatuses") or ():
         waiting = _at(status, "state", "waiting")
         why = str(_at(waiting, "reason") or "")
@@ -274,7 +274,7 @@ def _pod_failure(pod: Mapping[str, Any], *, has_executors: bool) -> JobState | N
         ended = _at(status, "state", "terminated")
         code = _at(ended, "exitCode")
         if _at(ended, "reason") == "OOMKilled":
-            return _failed(OUT_OF_MEMORY, "the driver had no memory left: raise driverMemory")
+            return _failed(OUT_OF_MEMORY, "the driver ran out of memory: raise driverMemory")
         if code == _NO_EXECUTORS_EXIT_CODE:
             return _no_executors(has_executors=has_executors)
         if isinstance(code, int) and code:
@@ -283,15 +283,15 @@ def _pod_failure(pod: Mapping[str, Any], *, has_executors: bool) -> JobState | N
 
 
 def _no_executors(*, has_executors: bool) -> JobState:
-    """Return why Spark gave up: pods that cannot be made, or that end again and again."""
+    """Return why Spark gave up: pods that cannot be created, or that fail repeatedly."""
     if has_executors:
-        return _failed(DRIVER_FAILED, "the executors failed again and again: look at their logs")
-    message = "no pod of an executor could be made: a quota, or a rule of admission, forbids them"
+        return _failed(DRIVER_FAILED, "the executors failed repeatedly: see their logs")
+    message = "no executor pod could be created: a quota or an admission rule forbids it"
     return _failed(SUBMISSION_FAILED, message)
 
 
 def _ended(code: int, log: str) -> JobState:
-    """Return what a driver's exit code and the end of its log say."""
+    """Return the failure by a driver's exit code and the end of its log."""
     reason = OUT_OF_MEMORY if "OutOfMemoryError" in log else DRIVER_FAILED
     killed = " (it was killed)" if code == _KILLED_EXIT_CODE else ""
     last = (log.strip().splitlines() or [""])[-1]

@@ -1,4 +1,4 @@
-"""How often brokers are named, where a plan names them millions of times."""
+"""Counts broker ids, where a plan has millions of them."""
 
 from array import array
 from collections import Counter
@@ -12,17 +12,17 @@ _TABLED_IDS = 2**16
 
 
 class BrokerCounts:
-    """Counts ids many at a time: one by one takes five times as long."""
+    """Counts ids in batches: one by one takes five times as long."""
 
     def __init__(self) -> None:
         self.total = 0
-        """How many ids were added, equal ones too."""
+        """Number of ids added, equal ones included."""
         self._table = np.zeros(0, np.int64)
         self._others: Counter[int] = Counter()
         self._waiting = array("q")
 
     def add(self, ids: Iterable[int]) -> bool:
-        """Add ids. Returns whether this was the time to count what was waiting for it."""
+        """Add ids. Returns whether the waiting ids were counted now."""
         self._waiting.fromlist(added := list(ids))
         self.total += len(added)
         if len(self._waiting) < _AT_ONCE:
@@ -31,7 +31,7 @@ class BrokerCounts:
         return True
 
     def number_with(self, other: "BrokerCounts") -> int:
-        """Return how many ids there are of both together, as far as they are counted."""
+        """Return the number of different ids in both, as far as they are counted."""
         long, short = self._table, other._table
         if len(long) < len(short):
             long, short = short, long
@@ -40,7 +40,7 @@ class BrokerCounts:
         return int(np.count_nonzero(either)) + len(self._others.keys() | other._others.keys())
 
     def counts(self) -> Counter[int]:
-        """Return how often each id was added."""
+        """Return the count of each id."""
         self._count()
         known = np.flatnonzero(self._table)
         tabled = dict(zip(known.tolist(), self._table[known].tolist(), strict=True))

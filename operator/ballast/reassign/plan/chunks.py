@@ -1,7 +1,7 @@
-"""``ballast-plan/v1`` in chunks: a plan of any size in objects of less than a mebibyte each.
+"""``ballast-plan/v1`` in chunks: a plan of any size in objects of less than 1 MiB each.
 
-A chunk is gzip of whole lines, without a time of its own, so that the same lines give the same
-bytes. Writing holds the compressed chunks and one block of lines.
+A chunk is gzip of whole lines, without a timestamp, so that the same lines give the same bytes. The
+writer holds the compressed chunks and one block of lines.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _GZIP_TRAILER_BYTES = 8
 _LEVEL = 6
 MAX_WRITTEN_BYTES = 720 * 1024
-"""Of a chunk that is written: in base64, with its metadata, the object stays below 1 MiB."""
+"""Limit of a written chunk: in base64 and with metadata, the object stays below 1 MiB."""
 _BLOCK_BYTES = 64 * 1024
-"""After so much text the compressor is flushed, so that the size of a chunk is known."""
+"""The compressor is flushed after this much text, so that the size of a chunk is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ def write_lines(lines: Iterable[PlanLine]) -> ChunkedPlan:
 
 
 class PlanWriter:
-    """Takes the lines of one plan, in order, and gives its chunks."""
+    """Writes the lines of one plan, in order, into chunks."""
 
     def __init__(
         self, *, max_chunk_bytes: int = MAX_WRITTEN_BYTES, max_partitions: int = MAX_PARTITIONS
@@ -116,7 +116,7 @@ class PlanWriter:
         text = line.encode() + b"\n"
         if line.log_dirs and len(text) > MAX_NAMING_LINE_BYTES:
             raise PlanRejected(
-                f"the log dirs of {line.topic} come to more than {MAX_NAMING_LINE_BYTES} bytes"
+                f"the log dirs of {line.topic} take more than {MAX_NAMING_LINE_BYTES} bytes"
             )
         self._text_bytes += len(text)
         self._partitions += len(line.partitions)
@@ -145,7 +145,7 @@ class PlanWriter:
 
 
 class OpenChunk:
-    """A chunk that still grows. Its lines are compressed block by block."""
+    """A chunk that is being written. Its lines are compressed block by block."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -159,9 +159,9 @@ class OpenChunk:
         self._bytes = len(_GZIP_HEADER)
 
     def has_room(self, text: bytes) -> bool:
-        """Return whether one more line surely fits.
+        """Return whether one more line certainly fits.
 
-        The first one does: numbers and commas take less than five bits each when compressed.
+        The first one always does: numbers and commas take less than five bits each when compressed.
         """
         if not self.text_bytes:
             return True
@@ -185,13 +185,13 @@ class OpenChunk:
         self._compress_block()
         self._keep(self._deflate.flush())
         self._keep(self._checksum.to_bytes(4, "little") + self.text_bytes.to_bytes(4, "little"))
-        assert self._bytes <= self._max_bytes, "what has room was added only"
+        assert self._bytes <= self._max_bytes, "only lines that fit were added"
         return Chunk(
             data=b"".join(self._parts), text_bytes=self.text_bytes, partitions=self._partitions
         )
 
     def _bytes_with(self, text: bytes) -> int:
-        """Return the most that the chunk may come to with one more line."""
+        """Return the largest possible size of the chunk with one more line."""
         waiting = self._block_bytes + len(text)
         return self._bytes + _incompressible(waiting) + _GZIP_TRAILER_BYTES
 
@@ -208,5 +208,5 @@ class OpenChunk:
 
 
 def _incompressible(size: int) -> int:
-    """Return the most bytes that deflate makes of ``size`` bytes: it stores them, in blocks."""
+    """Return the largest output of deflate for ``size`` bytes: it stores them in blocks."""
     return size + size // 1000 + 64

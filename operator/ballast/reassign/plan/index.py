@@ -1,7 +1,7 @@
 """The index of a plan in chunks: their names, digests and sizes, and the plan's sums.
 
-Its digest is that of `Plan`: SHA-256 of the uncompressed lines, whatever the chunks are. The index
-is written last, so whoever finds it finds the chunks.
+Its digest is that of `Plan`: SHA-256 of the uncompressed lines, however they are divided. The index
+is written last: if it exists, all chunks exist.
 """
 
 import hashlib
@@ -13,13 +13,13 @@ from ballast.reassign.errors import PlanRejected
 from ballast.reassign.plan.plan import PLAN_FORMAT
 
 INDEX_KEY = "index.json"
-"""Under which key of its object the index stands, as text."""
+"""Key of the index in its object, as text."""
 CHUNK_KEY = "plan.gz"
-"""Under which key of its object a chunk stands, as bytes."""
+"""Key of a chunk in its object, as bytes."""
 DIGEST_LABEL = "ballast.dev/plan-digest"
 
 MAX_CHUNK_BYTES = 768 * 1024
-"""Of a chunk as it is stored, whoever wrote it."""
+"""Limit of a stored chunk that is read."""
 MAX_CHUNK_TEXT_BYTES = 16 * 1024 * 1024
 MAX_PLAN_TEXT_BYTES = 512 * 1024 * 1024
 MAX_PARTITIONS = 3_000_000
@@ -39,12 +39,12 @@ _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 class ChunkReference(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
 ):
-    """What the index says of one chunk."""
+    """One chunk in the index."""
 
     name: _Name
     """Name of the object that holds it."""
     digest: _Digest
-    """Of the bytes as they are stored."""
+    """Digest of the stored bytes."""
     stored_bytes: Annotated[int, msgspec.Meta(ge=1, le=MAX_CHUNK_BYTES)]
     text_bytes: Annotated[int, msgspec.Meta(ge=1, le=MAX_CHUNK_TEXT_BYTES)]
     partitions: Annotated[int, msgspec.Meta(ge=1, le=MAX_PARTITIONS)]
@@ -62,7 +62,7 @@ class PlanIndex(
 
     format: str
     digest: _Digest
-    """Of the whole uncompressed text: what is approved."""
+    """Digest of the whole uncompressed text; an approval names it."""
     partitions: Annotated[int, msgspec.Meta(ge=0, le=MAX_PARTITIONS)]
     replica_moves: _Count
     leader_changes: _Count
@@ -111,7 +111,7 @@ _HEAD_DECODER = msgspec.json.Decoder(_Head)
 
 
 def is_index(text: str) -> bool:
-    """Return whether ``text`` means to be an index, and not Kafka's JSON or anything else."""
+    """Return whether ``text`` is meant as an index, and not Kafka's JSON or anything else."""
     try:
         return isinstance(_HEAD_DECODER.decode(text).format, str)
     except (msgspec.DecodeError, RecursionError):
@@ -119,10 +119,10 @@ def is_index(text: str) -> bool:
 
 
 def object_name(owner: str, digest: str, number: int | None = None) -> str:
-    """Return the name of the object with chunk ``number``, or of that with the index.
+    """Return the name of the object with chunk ``number``, or of the one with the index.
 
-    ``<owner>-plan-<eight digits of the digest>-<number>``. An owner whose name leaves no room is
-    named by its beginning and a digest of the whole.
+    ``<owner>-plan-<eight digits of the digest>-<number>``. The name of an owner that is too long is
+    replaced by its beginning and a digest.
     """
     name = f"{owner}-plan-{digest.removeprefix('sha256:')[:8]}"
     if number is not None:

@@ -19,7 +19,7 @@ _MAX_ID = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedPartition:
-    """One entry of the file, as it stands there."""
+    """One entry of the file, unchanged."""
 
     topic_partition: TopicPartition
     replicas: tuple[int, ...]
@@ -27,7 +27,7 @@ class ProposedPartition:
 
 
 def parse_reassignment_json(text: str) -> tuple[ProposedPartition, ...]:
-    """Return the entries in the file's order; doubles are kept, so that they can be refused later.
+    """Return the entries in the file's order, duplicates included: `check_executable` refuses them.
 
     Raises `ReassignmentFileRejected`.
     """
@@ -88,9 +88,9 @@ def format_reassignment_json(assignments: Mapping[TopicPartition, tuple[int, ...
 def reassignment_json(
     assignments: Iterable[tuple[TopicPartition, tuple[int, ...], Mapping[int, str]]],
 ) -> Iterator[str]:
-    """Yield the same JSON in pieces, one for each partition, in the order that they come in.
+    """Yield the same JSON in pieces, one for each partition, in the given order.
 
-    With each partition come the log directories that are named, by broker.
+    Each partition comes with its named log directories by broker.
     """
     before = '{"version":1,"partitions":['
     for tp, replicas, log_dirs in assignments:
@@ -106,7 +106,7 @@ def reassignment_json(
 
 
 def _read_document(text: str) -> Mapping[str, object]:
-    """Return the object of a file of version 1, which a file without a version is."""
+    """Return the object of a file of version 1, the default."""
     try:
         document = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -173,7 +173,7 @@ def _read_id(name: str, value: object) -> int:
 
 
 def duplicates(values: Iterable[Hashable]) -> str:
-    """Return what is named more than once, comma-joined as the tool does."""
+    """Return the values that occur more than once, comma-joined as the tool does."""
     return ",".join(str(value) for value, count in Counter(values).items() if count > 1)
 
 

@@ -1,11 +1,11 @@
 """One line of ``ballast-plan/v1``: up to 1000 partitions of one topic, as columns.
 
 ``{"topic":"t","partitions":[0,1],"from":[[1,2],[2,3]],"to":[[2,3],[3,1]]}``: compact JSON,
-partitions ascending. A topic with more partitions in the plan takes several lines, each but its
-last with exactly 1000: so one plan has one text, and no line is longer than a chunk may be.
+partitions ascending. A topic with more partitions has several lines, each but the last with exactly
+1000. So one plan has exactly one text, and no line exceeds the size of a chunk.
 
-Where replicas change their log directory, a further column has, for each partition, broker,
-directory before and after: ``"logDirs":[[],[[2,"/data-1","/data-2"]]]``.
+If replicas change their log directory, a further column has, for each partition, the broker and its
+directories before and after: ``"logDirs":[[],[[2,"/data-1","/data-2"]]]``.
 """
 
 from typing import Annotated
@@ -22,7 +22,7 @@ MAX_LOG_DIR = 255
 MAX_LINE_BYTES = 750_000
 """1000 partitions from 32 replicas to 32 others, every number of ten digits, still fit."""
 MAX_NAMING_LINE_BYTES = 700_000
-"""Of a line that names log directories: paths may be such that compressing saves nothing."""
+"""Limit of a line that names log directories: paths may be incompressible."""
 
 _MAX_REASON = 200
 
@@ -38,16 +38,16 @@ _LogDir = Annotated[str, msgspec.Meta(max_length=MAX_LOG_DIR, pattern="^/")]
 class LogDirMove(
     msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False
 ):
-    """One replica's way between the log directories of its broker."""
+    """The move of one replica between log directories of its broker."""
 
     broker_id: _Id
     source: _LogDir | None
-    """None = not known, or the replica is yet to come."""
+    """None = unknown, or the replica does not exist yet."""
     target: _LogDir | None
-    """None = anywhere: the way back of a replica that came from nowhere."""
+    """None = any: the inverse of the move of a replica that did not exist before."""
 
     def inverse(self) -> "LogDirMove":
-        """Return the way back."""
+        """Return the move in the other direction."""
         return LogDirMove(self.broker_id, self.target, self.source)
 
 
@@ -58,7 +58,7 @@ LogDirMoves = tuple[LogDirMove, ...]
 class PlanLine(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Some partitions of one topic; the columns have one length."""
+    """Some partitions of one topic; all columns have the same length."""
 
     topic: str
     partitions: Annotated[
@@ -74,7 +74,7 @@ class PlanLine(
         return msgspec.json.encode(self)
 
     def log_dirs_of(self, number: int) -> LogDirMoves:
-        """Return the ways between directories of the partition in a place of the line."""
+        """Return the log directory moves of the partition at an index of the line."""
         return self.log_dirs[number] if self.log_dirs else ()
 
     @classmethod
@@ -146,7 +146,7 @@ class LineReader:
         return line
 
     def follow(self, line: PlanLine) -> None:
-        """Raise `PlanRejected` unless ``line`` may stand after those before it."""
+        """Raise `PlanRejected` unless ``line`` may follow the lines before it."""
         if line.topic < self._topic:
             raise PlanRejected(f"topic {line.topic} of a plan stands after {self._topic}")
         if line.topic == self._topic:

@@ -1,12 +1,12 @@
-"""Pieces of a plan that is too large to be held in memory at once, one executed after the other.
+"""Pieces of a plan that is too large for memory; they are executed one after the other.
 
-Goals: what was approved, the digest of the whole, is what runs; a process that is killed between
-any two effects goes on with the same piece; a rollback brings every piece back.
+Goals: exactly the approved plan (the digest of the whole) runs; a process that is killed between
+any two effects continues with the same piece; a rollback covers every piece.
 
-A piece is a range of the plan's partitions in the plan's order. Which one is under way is stored
-with its memory (`memory.Memory.piece`), so that storing the memory of the next piece is the one
-write that moves on. Executing goes up, one piece after the other; rolling back goes down from the
-piece that began last. Between two pieces others of the queue may begin.
+A piece is a range of the plan's partitions in the plan's order. The current piece is part of the
+persisted state (`PersistedState.piece`): saving the state of the next piece is the one write that
+advances. Execution goes up through the pieces; a rollback goes down from the last one that started.
+Others in the queue may run between two pieces.
 """
 
 from collections.abc import Mapping
@@ -32,17 +32,17 @@ class Piece:
 
     @property
     def count(self) -> int:
-        """How many pieces the plan has."""
+        """The number of pieces."""
         return -(-self.partitions // self.size)
 
     @property
     def first(self) -> int:
-        """Place of its first partition in the plan."""
+        """Index of its first partition in the plan."""
         return self.number * self.size
 
     @property
     def end(self) -> int:
-        """Place after its last partition."""
+        """Index after its last partition."""
         return min(self.first + self.size, self.partitions)
 
     @property
@@ -55,7 +55,7 @@ class Piece:
         return replace(self, number=number)
 
     def is_next_to(self, other: "Piece") -> bool:
-        """Whether the other is the piece before or after it in the same plan."""
+        """Whether the other piece is its neighbour in the same plan."""
         return abs(self.number - other.number) == 1 and self.at(other.number) == other
 
     def __str__(self) -> str:
@@ -90,8 +90,8 @@ class Piece:
     def progress_of_whole(self, progress: Progress, *, goes_back: bool) -> Progress:
         """Return the progress of the whole plan from that of this piece.
 
-        Every piece before this one is in place: a rollback still has to bring it back. The pieces
-        after it are to come, or are back already.
+        Every piece before this one has been executed: a rollback still has to undo it. The pieces
+        after it are pending, or have been undone.
         """
         if goes_back:
             return replace(progress, pending=progress.pending + self.first)

@@ -1,8 +1,8 @@
-"""An exact plan: for each partition where it was and where it goes, with a digest and an inverse.
+"""An exact plan: origin and target of each partition, with a digest and an inverse.
 
-Format ``ballast-plan/v1``: lines of compact JSON as `ballast.reassign.plan.lines` has them, topics
-in order, partitions ascending. The digest is SHA-256 over these lines, each ended by a line feed.
-What was approved is that digest.
+Format ``ballast-plan/v1``: lines of compact JSON (`ballast.reassign.plan.lines`), topics and
+partitions ascending. The digest is SHA-256 over these lines, each with its line feed. An approval
+names that digest.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ PLAN_FORMAT = "ballast-plan/v1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedMove:
-    """One partition's way."""
+    """The move of one partition."""
 
     topic_partition: TopicPartition
     origin: tuple[int, ...]
@@ -35,7 +35,7 @@ class PlannedMove:
 
     @property
     def adding(self) -> tuple[int, ...]:
-        """Brokers that get a new replica: what costs bytes."""
+        """Brokers that get a new replica: only these cost bytes."""
         return tuple(r for r in self.target if r not in self.origin)
 
     @property
@@ -45,12 +45,12 @@ class PlannedMove:
 
     @property
     def changes_leader(self) -> bool:
-        """Whether the preferred leader becomes another."""
+        """Whether the preferred leader changes."""
         return self.origin[:1] != self.target[:1]
 
     @property
     def wanted_log_dirs(self) -> dict[int, str]:
-        """The directory that a replica shall be in, by broker, where one is named."""
+        """The target directories of replicas, by broker, where one is named."""
         return {
             move.broker_id: move.target
             for move in self.log_dirs
@@ -59,7 +59,7 @@ class PlannedMove:
 
     @property
     def moving_within(self) -> tuple[int, ...]:
-        """Brokers that copy their replica from one of their directories to another."""
+        """Brokers that copy their replica between their own directories."""
         staying = frozenset(self.origin) & frozenset(self.target)
         return tuple(
             move.broker_id
@@ -69,11 +69,11 @@ class PlannedMove:
 
     @property
     def brokers(self) -> frozenset[int]:
-        """Brokers that it weighs on: that gain, lose or copy a replica."""
+        """Brokers that the move occupies: they gain, lose or copy a replica."""
         return frozenset((*self.adding, *self.removing, *self.moving_within))
 
     def inverse(self) -> "PlannedMove":
-        """Return the way back."""
+        """Return the move from target to origin."""
         return PlannedMove(
             topic_partition=self.topic_partition,
             origin=self.target,
@@ -86,7 +86,7 @@ class PlannedMove:
 class Plan:
     """All moves, ordered by topic and partition; no partition twice.
 
-    Without slots: the digests are computed once, as every visit asks for them.
+    Without slots: digests are cached, since every reconciliation needs them.
     """
 
     moves: tuple[PlannedMove, ...]
@@ -98,7 +98,7 @@ class Plan:
         current: Mapping[TopicPartition, tuple[int, ...]],
         log_dirs: Mapping[TopicPartition, LogDirMoves] | None = None,
     ) -> "Plan":
-        """Return the plan from ``current`` to ``targets``; ``current`` must know each."""
+        """Return the plan from ``current``, which must have all partitions, to ``targets``."""
         named = log_dirs or {}
         return cls(
             moves=tuple(
@@ -114,12 +114,12 @@ class Plan:
 
     @property
     def targets(self) -> dict[TopicPartition, tuple[int, ...]]:
-        """Where each partition goes."""
+        """The target of each partition."""
         return {move.topic_partition: move.target for move in self.moves}
 
     @property
     def log_dirs(self) -> dict[TopicPartition, dict[int, str]]:
-        """The directories named, by broker, of partitions of which any is."""
+        """The named directories by broker, of each partition that has any."""
         return {
             move.topic_partition: move.wanted_log_dirs
             for move in self.moves
@@ -177,7 +177,7 @@ class Plan:
     def of_lines(cls, lines: Iterable[PlanLine]) -> "Plan":
         """Return the plan whose lines these are, in order and already checked.
 
-        A million moves among a thousand brokers take 0.3 GB: whoever needs less works by line.
+        A million moves among a thousand brokers take 0.3 GB; work line by line to use less memory.
         """
         known: dict[int, int] = {}
         return cls(moves=tuple(move for line in lines for move in moves_of(line, known)))
@@ -197,7 +197,7 @@ def lines_of(moves: Iterable[PlannedMove]) -> Iterator[PlanLine]:
 
 
 def moves_of(line: PlanLine, known: dict[int, int] | None = None) -> Iterator[PlannedMove]:
-    """Yield the moves of ``line``, with one object for each broker id: decoding makes many."""
+    """Yield the moves of ``line``, with one shared object for each broker id, to save memory."""
     one = ({} if known is None else known).setdefault
     columns = zip(line.partitions, line.origins, line.targets, strict=True)
     for number, (partition, origin, target) in enumerate(columns):

@@ -1,6 +1,6 @@
-"""From the planner's columns to the lines of ``ballast-plan/v1``: the one way there is.
+"""Converts the planner's columns into lines of ``ballast-plan/v1``.
 
-So a plan has the same text and the same digest, wherever it was computed.
+This is the only conversion: a plan has the same text and digest wherever it was computed.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from ballast.reassign.plan.lines import MAX_PARTITIONS_PER_LINE, LogDirMove, Pla
 
 
 def planned_lines(columns: ClusterColumns, target: Target) -> Iterator[PlanLine]:
-    """Yield the lines of the plan from a cluster as it is to its target; holds one of them."""
+    """Yield the lines of the plan from a cluster to its target, one at a time."""
     for change in changes(columns, target, rows_at_once=MAX_PARTITIONS_PER_LINE):
         yield PlanLine(
             topic=change.topic,

@@ -1,7 +1,7 @@
-"""How far a reassignment is: partitions, bytes, rate, time left.
+"""The progress of a reassignment: partitions, bytes, rate, remaining time.
 
-Bytes are those of the replicas to be made: each counts up to the size of its leader's log. Sizes
-are estimates (a leader grows while it is copied), so no decision to finish rests on them.
+Bytes are those of the replicas to be created: each counts up to the size of its leader's log. Sizes
+are estimates (a leader grows while it is copied), so no decision to finish depends on them.
 """
 
 import math
@@ -17,20 +17,20 @@ _MIN_INTERVAL_S = 0.5
 
 
 class MoveState(Enum):
-    """Where one planned move stands in the cluster."""
+    """The state of one planned move in the cluster."""
 
     PENDING = auto()
     BLOCKED = auto()
-    """Pending, and not to be submitted now: a broker that would gain a replica is down."""
+    """Pending, but cannot be submitted: a broker that would gain a replica is down."""
     FOREIGN = auto()
-    """Someone else moves the partition elsewhere, or moves others of its topic or its brokers: it
-    is left alone until that ends."""
+    """Another reassignment moves the partition, or partitions of its topic or brokers: the move
+    waits until that ends."""
     IN_PROGRESS = auto()
     COMPLETED = auto()
     SKIPPED = auto()
-    """The partition is gone, or others have moved it after all moves were over."""
+    """The partition was deleted, or was moved by others after all moves were over."""
     FAILED = auto()
-    """The cluster refused it for good."""
+    """The cluster refused it too often."""
 
 
 UNFINISHED = frozenset(
@@ -74,7 +74,7 @@ def measure(
 ) -> Progress:
     """Return the progress of moves whose states, sizes and leaders are known.
 
-    ``copied_within``: of replicas on their way between directories, what the new one has.
+    ``copied_within``: bytes already copied between directories of one broker.
     """
     counts = dict.fromkeys(MoveState, 0)
     moved = remaining = 0
@@ -124,7 +124,7 @@ def bytes_to_move(
 def _copies(
     move: PlannedMove, sizes: Sizes, leader: int, copied_within: Sizes
 ) -> Iterator[tuple[int, int]]:
-    """Yield the size of each copy that is to be made, and what of it there is."""
+    """Yield the size of each copy, and the bytes that exist already."""
     tp = move.topic_partition
     if move.adding:
         whole = leader_size(move, sizes, leader)
@@ -157,7 +157,7 @@ class Rate:
 
 
 def eta(bytes_remaining: int, bytes_per_second: float) -> str:
-    """Return the time left as ``6h49m``, ``3m10s``, ``8s``; ``unknown`` while nothing moves."""
+    """Return the remaining time as ``6h49m``, ``3m10s``, ``8s``; ``unknown`` if nothing moves."""
     if bytes_remaining <= 0:
         return "0s"
     if bytes_per_second < 1.0:

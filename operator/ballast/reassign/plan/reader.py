@@ -1,8 +1,8 @@
 """Reads a plan in chunks: one chunk and one line in memory, sizes bounded, digests checked.
 
-Nothing that is read may be acted upon before `PlanReader.finish` has returned: only then all of it
-is known to be the plan whose digest the index has. A chunk is checked against the index before it
-is unpacked, and unpacked in pieces, so that a small one cannot become a big one.
+No line may be acted upon before `PlanReader.finish` has returned: only then all lines are known to
+be the plan whose digest the index has. A chunk is checked against the index before it is
+uncompressed, and uncompressed in pieces, so that a small chunk cannot exhaust memory.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ _PIECE_BYTES = 64 * 1024
 
 
 class PlanReader:
-    """Reads the chunks of one plan, in the order of its index, and holds them to it."""
+    """Reads the chunks of one plan, in the order of its index, and compares them with it."""
 
     def __init__(self, index: PlanIndex) -> None:
         index.check()
@@ -30,18 +30,18 @@ class PlanReader:
 
     @property
     def next_chunk(self) -> ChunkReference | None:
-        """The chunk that is to be read next; None = all have been read."""
+        """The next chunk to read; None = all have been read."""
         chunks = self._index.chunks
         return chunks[self._next] if self._next < len(chunks) else None
 
     def read(self, data: bytes) -> Iterator[PlanLine]:
-        """Yield the lines of the next chunk, whose stored bytes these are; take all of them.
+        """Yield the lines of the next chunk from its stored bytes; consume all of them.
 
         Raises `PlanChunkRejected`, naming the chunk and the line.
         """
         reference = self.next_chunk
         if reference is None or not self._is_whole:
-            raise PlanRejected("a chunk of the plan is read out of turn")
+            raise PlanRejected("the chunks of the plan are read out of order")
         self._is_whole = False
         _check_stored(reference, data)
         partitions = 0
@@ -61,7 +61,7 @@ class PlanReader:
         self._is_whole = True
 
     def finish(self) -> None:
-        """Raise `PlanRejected` unless all was read and has the index's digest."""
+        """Raise `PlanRejected` unless all chunks were read and have the digest of the index."""
         missing = self.next_chunk
         if missing is not None:
             raise PlanChunkRejected(missing.name, "has not been read to its end")
@@ -71,7 +71,7 @@ class PlanReader:
 
 
 def read_plan(index: PlanIndex, chunks: Iterable[bytes]) -> Iterator[PlanLine]:
-    """Yield the lines of the plan with these chunks; the last one proves the others.
+    """Yield the lines of the plan in these chunks; only the end proves that all are right.
 
     Raises `PlanRejected`.
     """
@@ -82,7 +82,7 @@ def read_plan(index: PlanIndex, chunks: Iterable[bytes]) -> Iterator[PlanLine]:
 
 
 def summarize(index: PlanIndex, chunks: Iterable[bytes]) -> PlanSummary:
-    """Return the sums of the plan with these chunks, all of it checked. Raises `PlanRejected`."""
+    """Return the sums of the plan in these chunks, all checked. Raises `PlanRejected`."""
     summarizer = PlanSummarizer()
     for line in read_plan(index, chunks):
         summarizer.add(line)
@@ -90,7 +90,7 @@ def summarize(index: PlanIndex, chunks: Iterable[bytes]) -> PlanSummary:
 
 
 def checked_summary(index: PlanIndex, summarizer: PlanSummarizer) -> PlanSummary:
-    """Return the sums of a plan that was read to its end, held against those of its index.
+    """Return the sums of a plan that was read to its end, compared with those of its index.
 
     Raises `PlanRejected`.
     """
@@ -110,7 +110,7 @@ def _check_stored(reference: ChunkReference, data: bytes) -> None:
         reason = f"has {len(data)} bytes, the index says {reference.stored_bytes}"
         raise PlanChunkRejected(reference.name, reason)
     if hashlib.sha256(data).hexdigest() != reference.digest.removeprefix("sha256:"):
-        raise PlanChunkRejected(reference.name, "does not have the digest that the index says")
+        raise PlanChunkRejected(reference.name, "does not have the digest in the index")
 
 
 def _inflate(reference: ChunkReference, data: bytes) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
-"""What a plan comes to, found in one pass over its lines.
+"""The sums of a plan, computed in one pass over its lines.
 
-Memory grows with topics and brokers only, and both are bounded.
-A plan too large to be held as `Plan` is accepted, shown and approved by this.
+Memory grows with topics and brokers only, and both are bounded. Plans that are too large for `Plan`
+are accepted, shown and approved by their sums.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,17 +19,17 @@ MAX_BROKERS = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerChange:
-    """What a plan changes for one broker that it names."""
+    """The change of one broker by a plan."""
 
     replicas: int = 0
-    """Replicas that it has of the plan's partitions before."""
+    """Replicas of the plan's partitions before."""
     leaders: int = 0
-    """Of the plan's partitions, those whose preferred leader it is before."""
+    """Partitions of the plan whose preferred leader it is before."""
     replicas_in: int = 0
-    """Replicas that it gets: each is copied onto it."""
+    """New replicas: each is copied to it."""
     replicas_out: int = 0
     leaders_in: int = 0
-    """Partitions that it becomes the preferred leader of."""
+    """Partitions whose preferred leader it becomes."""
     leaders_out: int = 0
 
 
@@ -46,9 +46,9 @@ class PlanSummary:
     log_dir_moves: int
     """Replicas that are copied to another directory of their broker."""
     topics: Mapping[str, int]
-    """By topic: how many of its partitions the plan names."""
+    """Partitions in the plan, by topic."""
     brokers: Mapping[int, BrokerChange]
-    """By id: every broker that the plan names, whether or not anything changes for it."""
+    """Every broker in the plan by id, changed or not."""
 
 
 class PlanSummarizer:
@@ -57,7 +57,7 @@ class PlanSummarizer:
     def __init__(self, *, max_topics: int = MAX_TOPICS, max_brokers: int = MAX_BROKERS) -> None:
         self._max_topics = max_topics
         self._max_brokers = max_brokers
-        # By broker, before and after, and what goes: what comes follows from these.
+        # By broker: before, after, and removed. What is added follows from these.
         self._replicas = BrokerCounts()
         self._replicas_after = BrokerCounts()
         self._replicas_out = BrokerCounts()
@@ -74,18 +74,18 @@ class PlanSummarizer:
 
     @property
     def replica_moves(self) -> int:
-        """Replicas that must be copied, as far as is known."""
+        """Replicas that must be copied, in the lines so far."""
         return self._replicas_out.total + self._replicas_after.total - self._replicas.total
 
     @property
     def leader_changes(self) -> int:
-        """Changes of preferred leaders, as far as is known."""
+        """Changes of preferred leaders, in the lines so far."""
         return self._leaders_out.total
 
     def add(self, line: PlanLine) -> None:
-        """Add one line. Raises `PlanRejected` when the plan names too many topics.
+        """Add one line. Raises `PlanRejected` if the plan has too many topics or brokers.
 
-        Or too many brokers: those of the last lines are looked at in `summary`.
+        The brokers of the last lines are checked in `summary`.
         """
         self._topics[line.topic] = self._topics.get(line.topic, 0) + len(line.partitions)
         self._count(line.origins, line.targets)

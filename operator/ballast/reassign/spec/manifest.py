@@ -1,7 +1,8 @@
-"""A PartitionReassignment manifest, from a decoded document to a checked value.
+"""Parses a PartitionReassignment manifest: a decoded document becomes a checked value.
 
-The schema is that of the custom resource: ``ballast.dev/v1alpha1``, unknown fields refused. One
-manifest serves on Kubernetes and on the command line; each refuses the plans that it cannot fetch.
+The schema is that of the custom resource, ``ballast.dev/v1alpha1``; unknown fields are refused. The
+same manifest works on Kubernetes and on the command line; each refuses plan sources that it cannot
+read.
 """
 
 import re
@@ -33,16 +34,16 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """A manifest that is well formed; whether the cluster can do it is seen later."""
+    """A well-formed manifest; it is compared with the cluster later."""
 
     name: str
     settings: Settings
     plan: PlanSource
     broker_set: str | None = None
-    """``spec.brokerSetRef.name``: whose partitions are moved; the command line needs none."""
+    """``spec.brokerSetRef.name``: whose partitions move; not needed on the command line."""
 
     def spec(self, assignments: Assignments, generation: int) -> ReassignmentSpec:
-        """Return the spec once the plan's assignments are at hand."""
+        """Return the spec with the plan's assignments."""
         return ReassignmentSpec(
             name=self.name,
             generation=generation,
@@ -121,7 +122,7 @@ def _read_settings(spec: Reader) -> Settings:
 
 
 def _read_approval(spec: Reader) -> Approval:
-    """Read who approves: whoever lets a plan be made wants to see it first, if nothing is said."""
+    """Read the approval; a generated plan needs a manual one by default."""
     plan = spec.raw("plan")
     is_made = isinstance(plan, Mapping) and "generate" in plan
     usual = ApprovalPolicy.MANUAL if is_made else ApprovalPolicy.AUTOMATIC

@@ -1,7 +1,7 @@
-"""``spec.plan`` of a manifest: the assignments themselves, or what names them.
+"""Parses ``spec.plan`` of a manifest: the assignments themselves, or a reference to them.
 
-Everything is checked as far as the document goes: topic names, broker ids, no partition twice. What
-a plan names (a file, ConfigMaps) is fetched by whoever can, and read here.
+Topic names, broker ids and duplicate partitions are checked. The caller fetches a referenced file
+or ConfigMap, and its content is parsed here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ MAX_INLINE_ASSIGNMENTS = 500
 MAX_FILE_ASSIGNMENTS = 200_000
 MAX_REPLICAS = 32
 MAX_LOG_DIRS_TEXT = 300
-"""Characters of the log directories that one partition names: a line of a plan has to hold them."""
+"""Characters of all log directories of one partition: a line of a plan must hold them."""
 _PLAN = "spec.plan"
 _MEMBERS = ("assignments", "file", "configMapRef", "generate")
 
@@ -35,7 +35,7 @@ class PlanFile:
     """A plan in another file: Kafka's JSON."""
 
     path: str
-    """As written: relative to the manifest."""
+    """As written; relative to the manifest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +44,14 @@ class PlanConfigMap:
 
     name: str
     key: str | None = None
-    """Where in the ConfigMap; None = its only entry."""
+    """Key in the ConfigMap; None = its only entry."""
 
 
 PlanSource = Assignments | PlanFile | PlanConfigMap | PlanToGenerate
 
 
 def read_plan(spec: Reader) -> PlanSource | None:
-    """Return what ``spec.plan`` says, or None after noting what is wrong with it."""
+    """Return the source of the plan, or None after noting errors."""
     if not spec.has("plan"):
         spec.refuse("plan", "is required")
     plan = spec.nested("plan", _MEMBERS)
@@ -172,7 +172,7 @@ def _check_replicas(replicas: object, path: str, errors: Errors) -> tuple[int, .
 def _named_log_dirs(
     replicas: Iterable[int], log_dirs: Iterable[object], path: str, errors: Errors
 ) -> LogDirMoves:
-    """Return the replicas whose directory is named, by broker; where they are now is not said."""
+    """Return the named directories of replicas, by broker; the current ones are not stated."""
     named: dict[int, str] = {}
     for index, (broker, log_dir) in enumerate(zip(replicas, log_dirs, strict=False)):
         if not isinstance(log_dir, str):
@@ -190,7 +190,7 @@ def _named_log_dirs(
 
 
 def _check_proposed(entry: ProposedPartition, path: str, errors: Errors) -> LogDirMoves:
-    """Return what an entry says of log directories."""
+    """Check one entry; return its named log directories."""
     _check_topic(entry.topic_partition.topic, f"{path}.topic", errors)
     if entry.topic_partition.partition < 0:
         errors.add(f"{path}.partition", "must not be negative")

@@ -1,4 +1,4 @@
-"""What a user asks for: the spec of one PartitionReassignment, read and checked."""
+"""The spec of one PartitionReassignment as typed, checked values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -27,7 +27,7 @@ class ApprovalPolicy(StrEnum):
 
 
 class MoveOrder(StrEnum):
-    """``spec.execution.order``: each sorts, the first named weighs most."""
+    """``spec.execution.order``: sort keys; the first has the highest priority."""
 
     AT_MIN_ISR_FIRST = "AtMinISRFirst"
     SMALLEST_FIRST = "SmallestFirst"
@@ -50,22 +50,22 @@ class OnStalled(StrEnum):
 
 
 class DeletionPolicy(StrEnum):
-    """``spec.deletionPolicy``: what is done before a reassignment that has not ended is deleted.
+    """``spec.deletionPolicy``: what happens before an unfinished reassignment is deleted.
 
-    Each takes the throttle back; `ORPHAN` does not wait for brokers that do not answer.
+    Each restores the throttle; `ORPHAN` does not wait for brokers that do not answer.
     """
 
     CANCEL = "Cancel"
-    """What is in flight is taken back."""
+    """Pending moves are cancelled."""
     ROLL_BACK = "RollBack"
-    """Everything is brought back."""
+    """Every move is undone."""
     ORPHAN = "Orphan"
-    """What is in flight is left to the cluster."""
+    """Pending moves are left to the cluster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """Who may say that a plan runs."""
+    """``spec.approval``: which plan may run without a further approval."""
 
     policy: ApprovalPolicy = ApprovalPolicy.AUTOMATIC
     plan_digest: str | None = None
@@ -92,7 +92,7 @@ class Execution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a spec says beside the plan, as far as it bears on the execution."""
+    """The part of a spec beside the plan that concerns the execution."""
 
     approval: Approval = field(default_factory=Approval)
     desired_state: DesiredState = DesiredState.RUNNING
@@ -100,43 +100,43 @@ class Settings:
     elect_preferred_leaders: bool = True
     deletion_policy: DeletionPolicy = DeletionPolicy.CANCEL
     is_deleted: bool = False
-    """The object is being deleted: ``deletion_policy`` says what is wanted, no longer
+    """Whether the object is being deleted: then ``deletion_policy`` counts instead of
     ``desired_state``.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignments:
-    """The targets asked for, and where in the document each stands."""
+    """The requested targets, and the field path of each."""
 
     targets: Mapping[TopicPartition, tuple[int, ...]]
     paths: Mapping[TopicPartition, str] = field(default_factory=dict)
     """Field path of each entry, for messages."""
     origins: Mapping[TopicPartition, tuple[int, ...]] | None = None
-    """Where each partition must be when the plan begins, if the plan says so."""
+    """The replicas before the plan, if the plan states them."""
     log_dirs: Mapping[TopicPartition, LogDirMoves] = field(default_factory=dict)
-    """Of partitions of which any replica's log directory is named; where they are now is known only
-    together with ``origins``.
+    """Named log directories of partitions; their current directories are only stated together with
+    ``origins``.
     """
     piece: Piece | None = None
-    """Of a plan that is executed in pieces: the one that this is."""
+    """Of a plan that is executed in pieces: this piece."""
 
     @classmethod
     def of_plan(cls, plan: Plan) -> "Assignments":
-        """Return what a plan asks for, wherever things are."""
+        """Return the targets of a plan, without its origins."""
         named = {move.topic_partition: move.log_dirs for move in plan.moves if move.log_dirs}
         return cls(targets=plan.targets, log_dirs=named)
 
     @classmethod
     def of_piece(cls, plan: Plan, piece: Piece) -> "Assignments":
-        """Return what one piece of a plan asks for, from where the whole plan says."""
+        """Return targets and origins of one piece of a plan."""
         origins = {move.topic_partition: move.origin for move in plan.moves}
         return replace(cls.of_plan(plan), origins=origins, piece=piece)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReassignmentSpec:
-    """One version of what the user asks for."""
+    """One generation of the spec."""
 
     name: str
     generation: int
@@ -151,6 +151,6 @@ class ReassignmentSpec:
 
     @property
     def log_dirs(self) -> dict[TopicPartition, dict[int, str]]:
-        """The directories named, by broker, of partitions of which any is."""
+        """The named directories by broker, of each partition that has any."""
         named = {tp: self.targets[tp] for tp in self.assignments.log_dirs}
         return Plan.of(named, named, self.assignments.log_dirs).log_dirs

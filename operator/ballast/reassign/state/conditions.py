@@ -12,7 +12,7 @@ from ballast.model.conditions import Condition, ConditionStatus, Finding
 
 
 class ConditionType(StrEnum):
-    """The condition types, in the order in which a reassignment meets them."""
+    """The condition types, in the order in which a reassignment reaches them."""
 
     ACCEPTED = "Accepted"
     PLANNED = "Planned"
@@ -25,7 +25,7 @@ class ConditionType(StrEnum):
 
 
 class LifecycleState(StrEnum):
-    """The reason of ``Succeeded``."""
+    """The reason of ``Succeeded``; `lifecycle` has the transitions."""
 
     PENDING = "Pending"
     PLANNING = "Planning"
@@ -63,10 +63,10 @@ def updated(
     generation: int,
     now_ms: int,
 ) -> dict[ConditionType, Condition]:
-    """Return all conditions after ``findings``; what is not found out stays as it was."""
+    """Return all conditions after ``findings``; a condition without a finding stays."""
     return conditions.updated(ConditionType, before, findings, generation=generation, now_ms=now_ms)
 
 
 def conditions_from_documents(documents: object) -> dict[ConditionType, Condition]:
-    """Return the conditions read from a status; what cannot be read is left out."""
+    """Return the conditions in a status; unreadable ones are left out."""
     return conditions.conditions_from_documents(ConditionType, documents)

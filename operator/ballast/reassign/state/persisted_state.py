@@ -1,7 +1,7 @@
-"""What one reassignment remembers beyond what spec and cluster show; durable before it is needed.
+"""What one reassignment stores beyond spec and cluster; each part is durable before it is needed.
 
-The plan with its origins (the cluster forgets them when a move completes; its inverse follows from
-it), the throttle values as they were, when it began, how far the wish has gone, how it ended.
+It is: the plan with its origins (the cluster forgets them when a move completes; the inverse plan
+follows from them), the throttle values before the first change, the start, the intent, the outcome.
 """
 
 from collections.abc import Mapping
@@ -34,13 +34,13 @@ class Intent(StrEnum):
 
     @property
     def submits_moves(self) -> bool:
-        """Whether moves are still to be begun."""
+        """Whether moves are still to be submitted."""
         return self in (Intent.EXECUTE, Intent.ROLL_BACK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flaw:
-    """What was not as it should be when a reassignment ended: the condition Verified is False."""
+    """What was not as it should be at the end: the condition Verified is False."""
 
     reason: str
     message: str
@@ -55,34 +55,34 @@ class PersistedState:
     piece: Piece | None = None
     """Of a plan that is executed in pieces: the one that ``plan`` is."""
     start_time_ms: int | None = None
-    """When the first change was about to be made; None = nothing has been touched."""
+    """When the first change was about to be made; None = nothing has been changed."""
     topic_throttles: Mapping[str, Values] = field(default_factory=dict)
     """By topic: the throttle lists before our first change."""
     broker_throttles: Mapping[int, Values] = field(default_factory=dict)
     """By broker: the throttle rates before our first change."""
     intent: Intent = Intent.EXECUTE
     has_yielded: bool = False
-    """It could not go on, put its throttle back and lets others begin; it asks for its turn before
-    it starts another move."""
+    """Whether it could not continue, restored its throttle and gave up its turn. It needs a new
+    turn before it submits another move."""
     closing: LifecycleState | None = None
-    """How it will end: no move of it is started any more, and its throttle is put back. Others may
-    begin, and what they move is no longer this one's concern."""
+    """How it will end: it submits no more moves and its throttle is restored. Others may run; what
+    they move is not compared with this plan any more."""
     outcome: LifecycleState | None = None
     """How it ended; None while it is active."""
     flaw: Flaw | None = None
     """What was not as it should be when it ended."""
     completion_time_ms: int | None = None
     conditions: tuple[Condition, ...] = ()
-    """As last reported, for their transition times."""
+    """The last reported ones, for their transition times."""
 
     @property
     def has_throttles(self) -> bool:
-        """Whether throttle values may have been changed and not yet been put back."""
+        """Whether throttle values may have been changed and not been restored yet."""
         return bool(self.topic_throttles or self.broker_throttles)
 
     @property
     def yields_turn(self) -> bool:
-        """Whether it starts no move unless it gets its turn again."""
+        """Whether others may run: it submits no move without a new turn."""
         return self.has_yielded or self.closing is not None
 
     def to_document(self) -> dict[str, object]:

@@ -1,16 +1,17 @@
-"""Who of the reassignments of one broker set has its turn: one at a time, the others wait in order.
+"""The queue of the reassignments of one broker set: one at a time has its turn, the others wait.
 
-Whoever has begun keeps its turn until it has ended, even while it is paused: what it submitted may
-still be under way, and its throttle may be in force. Only when nothing of it is under way, its
-throttle is put back and it cannot go on (or waits for no more than replicas to come in sync), it
-yields: others begin, and it asks for its turn again before it starts another move.
+A reassignment that has started keeps its turn until it has ended, even while it is paused: its
+moves may still be pending and its throttle in force. It gives up its turn (it *yields*) only when
+none of its moves is pending, its throttle is restored, and it cannot continue or only waits for
+replicas to get in sync. Then it needs a new turn before it submits another move.
 
-Of the others a drain comes before an explicit plan, the older before the younger; equal ones go by
-name. Who is not ready to run (not accepted, without a plan, not approved, or paused before it
-began) stands in nobody's way, and whoever is invalid or has ended is not in the queue at all.
+Among the others a drain goes before an explicit plan, and an older one before a younger one; ties
+go by name. A reassignment that is not ready to run (not accepted, without a plan, not approved, or
+paused before its start) blocks no other. One that is invalid or has ended is not in the queue.
 
-The places are computed from what all of them last reported. A reassignment that takes its turn must
-therefore make that durable, and look again, before it changes anything: a drain may have come.
+Places are computed from what all reassignments last reported. So a reassignment that gets its turn
+must report that durably, and compute its place again, before it changes anything: a drain may have
+been created in between.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +26,7 @@ _NOT_READY = frozenset(
 
 
 class Purpose(StrEnum):
-    """What a reassignment is for; the first named goes first."""
+    """What a reassignment is for; the first one has priority."""
 
     DRAIN = "Drain"
     EXPLICIT = "Explicit"
@@ -36,52 +37,52 @@ _RANK: Mapping[Purpose, int] = {purpose: rank for rank, purpose in enumerate(Pur
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueEntry:
-    """One reassignment, as the queue needs to know it."""
+    """One reassignment in the queue."""
 
     name: str
     uid: str
-    """Of two with one name, which: an object deleted and made again."""
+    """Distinguishes an object from a deleted one of the same name."""
     creation_time: str
     """``metadata.creationTimestamp``: RFC 3339 in UTC, so that its order is that of the text."""
     state: LifecycleState = LifecycleState.PENDING
-    """As last reported. Of the one that asks: what it would be if nobody were before it."""
+    """As last reported. Of the one being reconciled: the state if no other were before it."""
     purpose: Purpose = Purpose.EXPLICIT
     has_begun: bool = False
     """Whether it may have changed something: it has a start time."""
     yields: bool = False
-    """Whether it has begun, and lets others begin: it stands in nobody's way."""
+    """Whether it has started and has yielded: it blocks no other."""
     is_paused: bool = False
     """Whether ``spec.desiredState`` is Paused."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether it never runs again; invalid ones never ran."""
+        """Whether it is in a final state."""
         return self.state in FINAL_STATUS
 
     @property
     def is_ready(self) -> bool:
-        """Whether it runs as soon as it has its turn, or runs."""
+        """Whether it is running, or would run if it had its turn."""
         if self.has_ended or self.yields:
             return False
         return self.has_begun or not (self.is_paused or self.state in _NOT_READY)
 
     @property
     def order(self) -> tuple[bool, int, str, str, str]:
-        """What to sort by."""
+        """The sort key."""
         rank = 0 if self.has_begun else _RANK[self.purpose]
         return (not self.has_begun, rank, self.creation_time, self.name, self.uid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuePlace:
-    """Where one reassignment stands."""
+    """The place of one reassignment in the queue."""
 
     position: int | None
     """0 = it has its turn; n = n others are before it; None = it is not in the queue."""
     blocked_by: tuple[str, ...] = ()
-    """Names of those before it, the one that has its turn first."""
+    """Names of those before it, first the one that has its turn."""
     yields: bool = False
-    """Whether it has begun and lets others begin; it has no position then."""
+    """Whether it has started and has yielded; it has no position then."""
 
     @property
     def has_turn(self) -> bool:
@@ -102,8 +103,7 @@ YIELDING = QueuePlace(position=None, yields=True)
 def places(entries: Iterable[QueueEntry]) -> dict[str, QueuePlace]:
     """Return the place of each reassignment of one broker set, by uid.
 
-    The same entries in another order give the same places. Exactly one has its turn when any is
-    ready.
+    The order of the entries does not matter. Exactly one has its turn if any is ready.
     """
     known = tuple(entries)
     found = {entry.uid: NOT_QUEUED for entry in known}

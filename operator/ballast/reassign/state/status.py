@@ -1,4 +1,4 @@
-"""``status`` of a PartitionReassignment, as the custom resource has it; less than 8 KB as JSON."""
+"""``status`` of a PartitionReassignment as in the custom resource; less than 8 KB of JSON."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ _MAX_FAILURES_BYTES = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanStatus:
-    """What is known of the plan."""
+    """``status.plan``."""
 
     digest: str
     rollback_digest: str
@@ -49,7 +49,7 @@ class ThrottleStatus:
     applied_bytes_per_second: int | None
     broker_ids: tuple[int, ...]
     restored: bool
-    """Whether every value is as it was before."""
+    """Whether every value is restored."""
 
     def to_document(self) -> dict[str, object]:
         """Return ``status.throttle``."""
@@ -92,7 +92,7 @@ class BrokerProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """Everything that is reported at one moment."""
+    """The whole status."""
 
     observed_generation: int
     update_time_ms: int
@@ -101,7 +101,7 @@ class Status:
     progress: Progress | None = None
     bytes_per_second: float = 0.0
     batch: tuple[int, int] | None = None
-    """Which batch of how many is running."""
+    """Number of the running batch, and the number of batches."""
     throttle: ThrottleStatus | None = None
     failures: Sequence[Failure] = ()
     """At most 20."""
@@ -110,7 +110,7 @@ class Status:
     completion_time_ms: int | None = None
     brokers: Sequence[BrokerProgress] = field(default_factory=tuple)
     place: QueuePlace | None = None
-    """In the queue, while it waits there."""
+    """Place in the queue while it waits."""
 
     @property
     def state(self) -> LifecycleState:
@@ -124,7 +124,7 @@ class Status:
 
     @property
     def eta(self) -> str:
-        """Time left, in words."""
+        """The remaining time as text."""
         return (
             "unknown"
             if self.progress is None
@@ -176,7 +176,7 @@ class Status:
 
 
 def _bounded(documents: Iterable[dict[str, object]]) -> list[dict[str, object]]:
-    """Return the first documents, as many as fit: topic names may be long."""
+    """Return as many documents as fit: topic names may be long."""
     kept = []
     room = _MAX_FAILURES_BYTES
     for document in documents:

@@ -1,13 +1,13 @@
-"""When and with what a topic's lists of throttled replicas are written.
+"""When a topic's lists of throttled replicas are written, and with which entries.
 
-Kafka's tool writes a list once and clears it once. Writing it anew after each move costs as many
-bytes as the square of the partitions, each time with a notification that every broker reads. So a
-list stays as it is until a quarter of what it names has completed.
+Kafka's tool writes a list once and clears it once. A new list after each move would cost bytes
+quadratic in the number of partitions, each time with a notification that every broker reads. So a
+list stays until a quarter of its entries are of completed moves.
 
-A value of a topic's configuration has at most 32,767 bytes: Kafka's generated readers and writers
-refuse longer strings in IncrementalAlterConfigs (``StringDataField``; the limit is there in
-flexible versions too). The list of a topic that needs more is written in pieces: it names some of
-the moves, only those are started, and others follow as they complete.
+The value of a topic config has at most 32,767 bytes: Kafka's generated readers and writers refuse
+longer strings in IncrementalAlterConfigs (``StringDataField``; the limit holds in flexible versions
+too). A longer list is written in parts: it names some of the moves, only those are started, and
+others follow as they complete.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -25,17 +25,17 @@ from ballast.reassign.throttle.throttle_values import (
 )
 
 MAX_LIST_BYTES: Final = 32_000
-"""Of one list that we write."""
+"""Limit of the lists that Ballast writes."""
 MAX_VALUE_BYTES: Final = 32_767
 """Kafka's limit."""
 _SPENT_SHARE: Final = 4
-"""A list is written anew when one in so many of its entries is no longer needed."""
+"""A list is rewritten when one in this number of its entries is no longer needed."""
 
 
 def is_good_enough(
     now: str | None, before: str | None, active: Collection[str], ours: Collection[str]
 ) -> bool:
-    """Return whether a list names all that is ``active``, and not much else of ``ours``."""
+    """Return whether a list has all ``active`` entries, and few other entries of ``ours``."""
     entries = split_list(now)
     needed = frozenset(active)
     if WILDCARD in entries or not needed or not needed <= entries:
@@ -50,9 +50,9 @@ def named_moves(
     now: Mapping[str, Mapping[str, str]],
     ours: Mapping[str, Collection[str]],
 ) -> frozenset[TopicPartition]:
-    """Return the moves that lists can name now, of all that copy bytes and are not complete.
+    """Return those unfinished moves, of all that copy bytes, that the lists have room for.
 
-    ``now`` are the topics' lists, ``ours`` the entries that we may have added to them.
+    ``now`` are the topics' lists, ``ours`` the entries that this reassignment may have added.
     """
     topics: dict[str, _Topic] = {}
     for move in moves:
@@ -66,7 +66,7 @@ def named_moves(
 
 @dataclass(slots=True)
 class _Topic:
-    """The moves of one topic, and how many bytes their entries take in either list."""
+    """The moves of one topic, and the bytes of their entries in either list."""
 
     entries: dict[TopicPartition, tuple[frozenset[str], frozenset[str]]] = field(
         default_factory=dict
@@ -88,7 +88,7 @@ class _Topic:
         now: Mapping[str, str],
         ours: Collection[str],
     ) -> Collection[TopicPartition]:
-        """Return all moves if their entries fit, else those that are to be named now."""
+        """Return all moves if their entries fit, else those to be named now."""
         lists = {name: split_list(now.get(name)) for name in TOPIC_THROTTLES}
         own = frozenset(ours)
         room = MAX_LIST_BYTES - max(_bytes(entries - own) for entries in lists.values())
@@ -111,7 +111,7 @@ class _Topic:
     def _that_fit(
         self, partitions: Iterable[TopicPartition], room: int
     ) -> tuple[dict[TopicPartition, None], int]:
-        """Return the first so many that have room in both lists, and the bytes of the longer."""
+        """Return the first partitions that fit into both lists, and the bytes of the longer."""
         kept: dict[TopicPartition, None] = {}
         sending = receiving = 0
         for tp in partitions:
@@ -125,5 +125,5 @@ class _Topic:
 
 
 def _bytes(entries: Iterable[str]) -> int:
-    """Return how many bytes entries take in a list, each with its comma."""
+    """Return the bytes of entries in a list, each with its comma."""
     return sum(len(entry) + 1 for entry in entries)

@@ -1,13 +1,13 @@
-"""Replication throttles of a reassignment (KIP-73): which replicas, which brokers, and back again.
+"""Replication throttles of a reassignment (KIP-73): the values to set, and those to restore.
 
 Kafka throttles a replica when its topic's ``leader.replication.throttled.replicas`` (on the sending
 side) or ``follower.…`` (on the receiving side) names it, at the rate set on the broker. Goal: name
-exactly the replicas that move, and leave every value as it was before, whatever happens between.
+exactly the replicas that move, and restore every value, whatever happens in between.
 
-A topic's list is *merged*: what was there stays, ours is added, and only ours is taken away.
-A wildcard ``*`` covers everything and is never touched. A broker's rate is replaced and put back; a
-value that was inherited (from the cluster's default or the properties file) is absent from the
-broker's own dynamic configuration, so putting it back means deleting ours.
+Entries are added to a topic's list, and only these are removed again. A wildcard ``*`` covers every
+replica and is never changed. A broker's rate is replaced and restored; an inherited value (from the
+cluster's default or the properties file) is absent from the broker's own dynamic configuration, so
+restoring it means deleting the value that was set.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -36,7 +36,7 @@ Values = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Movement:
-    """Between which brokers one partition's bytes flow."""
+    """The brokers between which one partition is copied."""
 
     sources: frozenset[int]
     destinations: frozenset[int]
@@ -104,7 +104,7 @@ def topic_entries(
 
 
 def moving_brokers(moves: Mapping[TopicPartition, Movement]) -> tuple[int, ...]:
-    """Return the brokers that send or receive, in order."""
+    """Return the brokers that send or receive, in ascending order."""
     brokers = {b for move in moves.values() for b in move.sources | move.destinations}
     return tuple(sorted(brokers))
 
@@ -126,11 +126,11 @@ def target_list(
     active: Collection[str],
     ours: Collection[str],
 ) -> str | None:
-    """Return the value a topic's list should have: what others put there, and our active entries.
+    """Return the value of a topic's list: the entries of others, and the active ones.
 
-    ``before`` is the value before our first change, ``ours`` every entry that we may have added.
-    Entries that others added meanwhile are kept. With no active entries this is the value
-    restored; None = not set.
+    ``before`` is the value before the first change, ``ours`` every entry that this reassignment may
+    have added. Entries that others have added since are kept. With no active entries this is the
+    restored value; None = not set.
     """
     entries = split_list(now)
     if WILDCARD in entries:

@@ -17,4 +17,4 @@ def test_some_of_those_before_are_named() -> None:
 def test_moves_of_others_are_counted() -> None:
     waits = wait_for_foreign(LifecycleState.EXECUTING, 3, "t-1")
     assert waits.reason == "ForeignReassignment"
-    assert waits.message == "3 reassignments of others are pending, such as t-1"
+    assert waits.message == "3 reassignments that are not part of the plan are pending, such as t-1"

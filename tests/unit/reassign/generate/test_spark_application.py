@@ -168,7 +168,7 @@ NO_MASTER = 'WARN x\nException in thread "main" java.net.UnknownHostException: a
             [GAVE_UP],
             JobPhase.FAILED,
             "DriverFailed",
-            "again and again",
+            "failed repeatedly",
         ),
         (application("FAILED", "gone"), [], JobPhase.FAILED, "DriverFailed", "gone"),
         (application("FAILED"), [OOM], JobPhase.FAILED, "OutOfMemory", "driverMemory"),

@@ -70,7 +70,7 @@ def test_chunks_are_asked_for_one_by_one() -> None:
 def test_reading_out_of_turn() -> None:
     reader = PlanReader(INDEX)
     next(reader.read(ONE))
-    with pytest.raises(PlanRejected, match="out of turn"):
+    with pytest.raises(PlanRejected, match="out of order"):
         list(reader.read(ONE))
     with pytest.raises(PlanChunkRejected, match="one: has not been read to its end"):
         reader.finish()
@@ -79,7 +79,7 @@ def test_reading_out_of_turn() -> None:
     with pytest.raises(PlanChunkRejected, match="two: has not been read to its end"):
         reader.finish()
     list(reader.read(TWO))
-    with pytest.raises(PlanRejected, match="out of turn"):
+    with pytest.raises(PlanRejected, match="out of order"):
         list(reader.read(TWO))
 
 

@@ -51,7 +51,7 @@ class KubeflowSpark:
 
     async def is_served(self, namespace: str) -> bool:
         """Return whether there is an image, the kind is there, and we may make such objects."""
-        if not self.settings.is_there:
+        if not self.settings.is_enabled:
             return False
         try:
             await self.api.list(SPARK_APPLICATIONS, namespace, fields="metadata.name=none")
