@@ -1,5 +1,5 @@
-"""A broker set's life: desired resources, scale-in, rolling restart, readiness, disruption, status.
+"""A broker set: resources, scale-in, rolling updates, readiness, disruption budgets, status.
 
 Pure decisions over frozen values: no Kubernetes client, no clock, no I/O. `ballast.kube` reads the
-world for them and carries out what they say.
+objects and the cluster for them, and carries out the steps that they return.
 """

@@ -1,15 +1,15 @@
-"""What a broker set needs now, from what is asked for and what is seen. Pure.
+"""The steps that a broker set needs now, from its spec and what is observed. Pure.
 
-Order of the steps, each safe to stop after:
+Order of the steps; it is safe to stop after each of them:
 
-1. Objects that differ from what they should be. The StatefulSet's size and how far an update may go
-   are among them, and are in force before a gate opens.
-2. Volumes that grew in the spec.
-3. Configs that running brokers take; then the gates of pods.
+1. Objects that differ from their desired state. The StatefulSet's size and its update partition are
+   among them: both are in force before a readiness gate opens.
+2. Volumes whose size grew in the spec.
+3. Dynamic configs of running brokers; then the readiness gates of pods.
 4. Pods that are stuck with an old revision.
-5. Reassignments that empty brokers, or propose a share for new ones.
+5. Reassignments that drain brokers, or propose replicas for new ones.
 
-A set that is paused gets its gates and its status only; an existing cluster its status only.
+A paused set gets its gates and its status only; an existing cluster gets its status only.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ REFUSED_S = 300.0
 
 
 def decide(inputs: DecisionInput) -> Decision:
-    """Return the steps that bring the set nearer to its spec, and its status."""
+    """Return the steps towards the spec, and the status."""
     if inputs.spec.is_external:
         return _decide_external(inputs)
     spec, observation = inputs.spec, inputs.observation
@@ -65,7 +65,7 @@ def decide(inputs: DecisionInput) -> Decision:
     )
     disruption = plan_disruption(
         spec,
-        # What leaves the count with its pod must not be counted until then.
+        # A pod that is removed by the scale-in still counts until it is gone.
         min(_size(inputs), scaling.replicas),
         {pod.ordinal: pod for pod in observation.pods},
         availability,
@@ -100,7 +100,7 @@ def decide(inputs: DecisionInput) -> Decision:
 def reject_spec(
     metadata: Mapping[str, Any], status: Mapping[str, Any], error: InvalidBrokerSet, *, now_ms: int
 ) -> Decision:
-    """Return the status of a set whose spec cannot be carried out; nothing is touched.
+    """Return the status of a set whose spec is invalid; nothing is changed.
 
     ``metadata`` and ``status`` are the object's own.
     """
@@ -157,7 +157,7 @@ def _decision(
 
 
 def _quiet_after_s(found: Findings) -> float:
-    """Return when to look again though nothing is done: what brokers see wakes nobody."""
+    """Return when to observe again without a step: changes inside the cluster cause no event."""
     if found[ConditionType.PROGRESSING].reason == "NotManaged":
         return EXTERNAL_S
     is_under_way = found[ConditionType.PROGRESSING].status is ConditionStatus.TRUE
@@ -169,7 +169,7 @@ def _quiet_after_s(found: Findings) -> float:
 
 
 def _verdicts(inputs: DecisionInput, counts: PartitionCounts) -> dict[int, GateDecision]:
-    """Return what the gate of each pod should be, by ordinal; a pod that goes keeps its own."""
+    """Return the gate of each pod by ordinal; a terminating pod keeps its own."""
     spec, cluster = inputs.spec, inputs.observation.cluster
     is_configured = is_in_force(spec, cluster)
     return {
@@ -189,7 +189,7 @@ def _verdicts(inputs: DecisionInput, counts: PartitionCounts) -> dict[int, GateD
 def _gate_steps(
     inputs: DecisionInput, gate_decisions: Mapping[int, GateDecision]
 ) -> tuple[PatchGate, ...]:
-    """Return the gates to be set; that only a message has changed is no reason to write."""
+    """Return the gates to set; a change of the message alone is not written."""
     steps = []
     for pod in inputs.observation.pods:
         gate_decision = gate_decisions.get(pod.ordinal)
@@ -200,7 +200,7 @@ def _gate_steps(
             gate_decision.is_true,
             gate_decision.reason,
         )
-        # What an open gate says is kept: it names the process that it was opened for.
+        # The message of an open gate must be right: it names the container that it was set for.
         says_so = gate is not None and (
             not gate_decision.is_true or gate.message == gate_decision.message
         )
@@ -228,9 +228,9 @@ def _size(inputs: DecisionInput) -> int:
 
 
 def _without_those_that_go(inputs: DecisionInput) -> Cluster | None:
-    """Return the cluster without the brokers whose pods are being deleted or are to be made.
+    """Return the cluster without brokers whose pods are terminating or do not exist yet.
 
-    Brokers know of that only when it is done.
+    Metadata shows that only later.
     """
     cluster = inputs.observation.cluster
     if cluster is None:

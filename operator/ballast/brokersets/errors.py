@@ -1,4 +1,4 @@
-"""What can be wrong with a broker set before anything is touched.
+"""The errors of a broker set: all are raised before anything is changed.
 
 BrokerSetError
 └── InvalidBrokerSet    a spec that cannot be carried out; it names each field
@@ -14,7 +14,7 @@ class BrokerSetError(Exception):
 
 
 class InvalidBrokerSet(BrokerSetError):
-    """A spec that cannot be carried out; nothing is changed on its behalf."""
+    """A spec that cannot be carried out; nothing is changed for it."""
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
         super().__init__("; ".join(str(error) for error in errors))

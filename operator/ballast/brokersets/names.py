@@ -1,4 +1,4 @@
-"""What a broker set's objects are called, and where a broker's pod has what."""
+"""Names, labels and annotations of a broker set's objects; ports and paths of its pods."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -17,19 +17,19 @@ GATE: Final = "ballast.dev/in-sync"
 """The readiness gate: a condition of the pod that the operator sets."""
 
 POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
-"""Every pod of a StatefulSet has it, from its creation."""
+"""The StatefulSet controller sets it on every pod at its creation."""
 
 SET_LABEL: Final = "ballast.dev/broker-set"
 PURPOSE_LABEL: Final = "ballast.dev/purpose"
-"""On a reassignment that belongs to a set: what it is for."""
+"""On a reassignment of a set: its purpose."""
 BROKER_IDS_ANNOTATION: Final = "ballast.dev/broker-ids"
-"""On such a reassignment: the brokers that it empties or fills, comma separated."""
+"""On such a reassignment: the brokers that it drains or fills, comma separated."""
 WITHDRAWN_ANNOTATION: Final = "ballast.dev/withdrawn"
-"""On such a reassignment: it is not wanted any more, and is deleted when it has ended."""
+"""On such a reassignment: it is obsolete, and is deleted when it has ended."""
 DIGEST_ANNOTATION: Final = "ballast.dev/applied-digest"
-"""On everything made from a spec: what was last applied."""
+"""On every object built from a spec: the digest of what was last applied."""
 CONFIG_ANNOTATION: Final = "ballast.dev/config-digest"
-"""On pods: the settings that only a restart changes."""
+"""On pods: the digest of the configs that need a restart."""
 
 
 def stateful_set(name: str) -> str:
@@ -38,7 +38,7 @@ def stateful_set(name: str) -> str:
 
 
 def held_budget(name: str) -> str:
-    """Return the name of the disruption budget of those brokers that may not go."""
+    """Return the name of the disruption budget of the pods that must not be evicted."""
     return f"{stateful_set(name)}-held"
 
 
@@ -58,7 +58,7 @@ def brokers_service(name: str) -> str:
 
 
 def bootstrap_service(name: str) -> str:
-    """Return the name of the Service that clients start from."""
+    """Return the name of the Service for bootstrap connections of clients."""
     return f"{name}-bootstrap"
 
 
@@ -73,10 +73,10 @@ def racks_map(name: str) -> str:
 
 
 def reassignment(name: str, purpose: str, broker_ids: Iterable[int], taken: Iterable[str]) -> str:
-    """Return a free name for a reassignment of some brokers: ``prod-drain-3``.
+    """Return an unused name for a reassignment of some brokers: ``prod-drain-3``.
 
-    Only the first brokers are named, and none where the name would be too long for a label's value:
-    a digest stands for them. ``taken`` are the names in use.
+    Only the first brokers are part of it. If the name would be too long for a label's value, a
+    digest replaces them. ``taken`` are the names in use.
     """
     ids = sorted(broker_ids)
     some = "-".join(str(broker_id) for broker_id in ids[:_NAMED_BROKERS])
@@ -108,7 +108,7 @@ def selector_labels(name: str) -> dict[str, str]:
 
 
 def labels(name: str, purpose: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the labels of everything that is made for a set."""
+    """Return the labels of every object of a set."""
     return {
         **selector_labels(name),
         "app.kubernetes.io/managed-by": "ballast-operator",

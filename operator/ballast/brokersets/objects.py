@@ -1,4 +1,4 @@
-"""Which objects of a set differ from what they should be."""
+"""Which objects of a set differ from their desired state."""
 
 from ballast.brokersets import names
 from ballast.brokersets.children.resources import ResourceInputs, desired, digest_of, obsolete
@@ -8,10 +8,10 @@ from ballast.model.quantity import parse_quantity
 
 
 def object_steps(inputs: DecisionInput, resource_inputs: ResourceInputs) -> tuple[Step, ...]:
-    """Return what is to be applied and deleted.
+    """Return the objects to apply and to delete.
 
-    An object is applied when the digest it carries is another one; of the StatefulSet also its size
-    and strategy are looked at, for much depends on them and others may have changed them.
+    An object is applied if its digest annotation differs. The size and the update strategy of the
+    StatefulSet are compared themselves: others may have changed them, and much depends on them.
     """
     applied = inputs.observation.applied
     steps: list[Step] = []
@@ -42,10 +42,10 @@ def _is_tampered(inputs: DecisionInput, resource_inputs: ResourceInputs) -> bool
 
 
 def volume_steps(inputs: DecisionInput) -> tuple[ResizeVolume, ...]:
-    """Return the volumes that are smaller than the spec asks for.
+    """Return the volumes that request less than the spec.
 
-    A StatefulSet's claim template cannot be changed, so its volumes are grown one by one, those of
-    new brokers too. One that cannot be read is left alone, and none is ever made smaller.
+    A StatefulSet's claim template cannot be changed, so each claim is resized by itself, also those
+    of new brokers. A size that cannot be read is not changed, and none is ever reduced.
     """
     storage = inputs.spec.storage
     if storage is None:

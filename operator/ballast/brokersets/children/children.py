@@ -1,4 +1,4 @@
-"""The PartitionReassignments that a set makes for itself."""
+"""The PartitionReassignments that a set creates for itself."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -10,10 +10,10 @@ from ballast.brokersets.spec.spec import BrokerSetSpec
 from ballast.brokersets.steps.steps import CreateReassignment
 
 DEFAULT_RATE: Final = "50Mi"
-"""Bytes per second into each broker, and out of each, where the set names no limit: a scale-in by
-an autoscaler must not take the network and the disks from producers."""
+"""Default limit in bytes per second into and out of each broker: a scale-in by an autoscaler must
+not use up the network and the disks of producers."""
 _TIME_TO_LIVE_S: Final = 3600
-"""How long a finished drain stays to be looked at."""
+"""How long a finished drain is kept."""
 
 
 def reassignment_document(
@@ -21,7 +21,7 @@ def reassignment_document(
 ) -> dict[str, Any]:
     """Return the object of a step; ``plan`` is its ``spec.plan``.
 
-    A drain runs by itself: lowering ``replicas`` has asked for it. A rebalance waits for approval.
+    A drain runs without an approval: the user has lowered ``replicas``. A rebalance needs one.
     """
     is_drain = step.purpose is Purpose.DRAIN
     fields: dict[str, Any] = {

@@ -1,29 +1,30 @@
-"""Which brokers others may evict now, as PodDisruptionBudgets.
+"""Which pods may be evicted now, expressed as PodDisruptionBudgets.
 
 Each pod is in one of three classes:
 
-held    its broker may not go (`availability`), or it is on its way: it starts, catches up (some
-        replica of it is not in sync), is being deleted or is about to be made. A broker that
-        catches up after a start is not ready and yet serves, leads and stands in ISRs, so that
-        readiness does not tell whether it can be spared.
-stuck   no container of it runs, nor will by itself, and its gate is shut: nothing is lost with it.
-free    every other one; of these one may go at a time.
+held    Its broker must not stop (`availability`), or it is in transition: it starts, catches up
+        (some of its replicas are not in sync), terminates or is about to be created. A broker that
+        catches up after a start is not ready, but serves, leads and is in ISRs: so its readiness
+        does not say whether it can be spared.
+stuck   None of its containers runs or will run by itself, and its gate is closed: an eviction loses
+        nothing.
+free    Every other pod. One of them may be evicted at a time.
 
-Usually one class is all there is: a single budget covers the set and allows 1 or 0. When pods of
-several classes exist, the held ones get a second budget that never allows anything, chosen by the
-label with the pod's name that a StatefulSet gives, and the first one covers the rest. Thus a dead
-broker keeps only those that share partitions with it.
+Usually all pods are in one class: a single budget covers the set and allows 1 or 0. If pods of
+several classes exist, the held ones get a second budget that never allows an eviction, selected by
+the pod-name label that a StatefulSet sets, and the first budget covers the rest. So a dead broker
+protects only those brokers that share partitions with it.
 
 ``maxUnavailable`` counts from the size of the whole StatefulSet, whichever pods a budget selects
 (the disruption controller's getExpectedScale), and pods that are not ready count as unavailable. So
-it is the number of held and stuck pods, and one more. With ``IfHealthyBudget`` (KEP-3017) a pod
-that is not ready can be evicted only while the others are within the budget, which held pods never
-are and stuck ones are. A budget without any desired healthy pod refuses pods that are not ready:
-when stuck pods are all that the first one covers, it says ``AlwaysAllow``.
+it is the number of held and stuck pods, plus one. With ``IfHealthyBudget`` (KEP-3017) a pod that is
+not ready can be evicted only while the others satisfy the budget; held pods never do, stuck ones
+do. A budget whose desired number of healthy pods is 0 refuses pods that are not ready: if the first
+budget covers only stuck pods, it says ``AlwaysAllow``.
 
-A stuck pod becomes ready only when its gate is opened, and before that the budgets are put right.
-A pod covered by both budgets cannot be evicted at all, and one covered by none always can: so a pod
-that changes sides is covered by both for a moment.
+A stuck pod becomes ready only when its gate opens, and the budgets are corrected before that. A pod
+covered by both budgets cannot be evicted at all, one covered by none always can: so a pod that
+changes its class is covered by both for a moment.
 """
 
 from collections.abc import Mapping
@@ -39,18 +40,18 @@ from ballast.brokersets.steps.rolling_update import is_stuck
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disruption:
-    """What the budgets of a set say."""
+    """The content of the budgets of a set."""
 
     max_unavailable: int = 1
-    """Of the first budget."""
+    """``maxUnavailable`` of the first budget."""
     is_any_unhealthy_allowed: bool = False
-    """The first budget lets every pod go that is not ready."""
+    """Whether the first budget allows the eviction of every pod that is not ready."""
     excepted: frozenset[str] = frozenset()
     """Pods that the first budget does not cover."""
     held: frozenset[str] = frozenset()
-    """Pods of the second budget: the excepted ones, and those that have just been."""
+    """Pods of the second budget: the excepted ones, and those that were excepted until now."""
     is_held_first: bool = True
-    """Whether the second budget is applied before the first: it grows."""
+    """Whether the second budget is applied before the first, since it grows."""
 
 
 def plan_disruption(
@@ -61,9 +62,9 @@ def plan_disruption(
     counts: PartitionCounts,
     held_before: frozenset[str],
 ) -> Disruption:
-    """Return what the budgets of a set of so many ``replicas`` say now.
+    """Return the budgets of a set with this number of ``replicas``.
 
-    ``held_before`` are the pods that the second budget covers as it is.
+    ``held_before`` are the pods that the second budget covers now.
     """
     if spec.disruption is DisruptionPolicy.STATIC:
         return Disruption()
@@ -89,13 +90,13 @@ def plan_disruption(
 
 
 def _may_go(broker_id: int, availability: Availability, counts: PartitionCounts) -> bool:
-    """Whether a broker that is well can be spared."""
+    """Whether a broker is in sync and may stop."""
     is_well = broker_id in availability.live_brokers
     is_behind = counts.of(broker_id).under_replicated > 0
     return is_well and not is_behind and availability.refusal(broker_id) is None
 
 
 def _is_lost(pod: PodView) -> bool:
-    """Whether nothing is lost with the pod, until somebody opens its gate."""
+    """Whether an eviction loses nothing, as long as the gate is closed."""
     is_shut = pod.gate is None or not pod.gate.is_true
     return is_shut and is_stuck(pod) and not pod.container_id

@@ -1,4 +1,4 @@
-"""The pods of a broker set: restricted Pod Security, probes, and what only the pod knows."""
+"""The pod template of a broker set: Pod Security, probes, environment, volumes, placement."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,8 +13,8 @@ _TMP_SIZE: Final = "64Mi"
 
 _STARTUP_PERIOD_S: Final = 2
 _STARTUP_S: Final = 4 * 3600
-"""How long a broker may take until it is registered: logs are recovered after a crash, and the
-session before the crash has to expire. A broker that is at it must not be killed for it."""
+"""How long a broker may take until it is registered: after a crash it recovers its logs, and its
+old ZooKeeper session has to expire. It must not be killed meanwhile."""
 
 
 RESTRICTED: Final = {
@@ -25,7 +25,7 @@ RESTRICTED: Final = {
     "fsGroupChangePolicy": "OnRootMismatch",
     "seccompProfile": {"type": "RuntimeDefault"},
 }
-"""The pods' security context where neither the set nor the installation gives another."""
+"""The pods' security context unless the set or the installation overrides it."""
 
 RESTRICTED_CONTAINER: Final = {
     "allowPrivilegeEscalation": False,
@@ -53,8 +53,8 @@ def pod_template(
             "serviceAccountName": names.stateful_set(name),
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
-            # The broker is then not process 1, to which the kernel passes no SIGTERM before there
-            # is a handler for it: one that is deleted as it starts ends at once.
+            # Makes the broker not process 1, to which the kernel delivers no SIGTERM before a
+            # handler exists: so a broker that is deleted during its start ends at once.
             "shareProcessNamespace": True,
             "terminationGracePeriodSeconds": spec.grace_period_seconds,
             "readinessGates": [{"conditionType": names.GATE}],
@@ -73,7 +73,7 @@ def pod_template(
 
 
 def _first(*contexts: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the first that is given."""
+    """Return the first context that is set."""
     return next(dict(context) for context in contexts if context is not None)
 
 
@@ -166,7 +166,7 @@ def _volumes(spec: BrokerSetSpec) -> list[dict[str, Any]]:
         {"name": "tmp", "emptyDir": {"sizeLimit": _TMP_SIZE}},
     ]
     if spec.rack_topology_key is not None:
-        # Not optional to the broker, but to the pod: the broker waits and says what for.
+        # Optional for the pod only: the broker waits for the file and logs that.
         racks = {"name": names.racks_map(name), "optional": True}
         volumes.append({"name": "racks", "configMap": racks})
     return [*volumes, *spec.template.volumes]
@@ -187,7 +187,7 @@ def _placement(spec: BrokerSetSpec) -> dict[str, Any]:
 
 
 def _apart(spec: BrokerSetSpec) -> dict[str, Any]:
-    """Prefer a node without a broker of the set: on a small cluster two may share one."""
+    """Prefer nodes without a broker of the set; on a small cluster two may share one."""
     return {
         "podAntiAffinity": {
             "preferredDuringSchedulingIgnoredDuringExecution": [
@@ -204,10 +204,10 @@ def _apart(spec: BrokerSetSpec) -> dict[str, Any]:
 
 
 def _spread(spec: BrokerSetSpec) -> list[Any]:
-    """Spread over racks as well as it goes.
+    """Spread brokers over racks as far as possible.
 
-    Were it demanded, a broker of a lost rack could not come back elsewhere; whoever wants that
-    says so in the template.
+    A strict rule would keep a broker of a lost rack from starting elsewhere; a template can state
+    one.
     """
     if spec.template.topology_spread_constraints is not None:
         return list(spec.template.topology_spread_constraints)

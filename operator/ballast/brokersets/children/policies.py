@@ -1,4 +1,4 @@
-"""The smaller objects of a set: Services, ConfigMaps, service account, disruptions, network."""
+"""Smaller objects of a set: Services, ConfigMaps, service account, budgets, network policy."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from ballast.brokersets.children.properties import server_properties
 from ballast.brokersets.spec.spec import BrokerSetSpec
 
 MAX_RACKS = 4000
-"""Nodes in the ConfigMap of racks: with the longest names and labels, it stays under its 1 MiB."""
+"""Nodes in the ConfigMap of racks: with the longest names and labels, it stays below 1 MiB."""
 
 
 def service_account(spec: BrokerSetSpec) -> dict[str, Any]:
-    """Return the brokers' service account: it may do nothing, and has no token."""
+    """Return the brokers' service account: without permissions and without a token."""
     return {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
@@ -32,7 +32,7 @@ def _annotations(annotations: Mapping[str, str]) -> dict[str, Any]:
 def brokers_service(spec: BrokerSetSpec) -> dict[str, Any]:
     """Return the Service that gives each broker an address, ready or not.
 
-    A broker that is not ready yet must be reached all the same: else it could never catch up.
+    A broker that is not ready must be reachable: otherwise it could never catch up.
     """
     return _service(
         names.brokers_service(spec.identity.name),
@@ -43,7 +43,7 @@ def brokers_service(spec: BrokerSetSpec) -> dict[str, Any]:
 
 
 def bootstrap_service(spec: BrokerSetSpec) -> dict[str, Any]:
-    """Return the Service that clients start from: any broker that is ready."""
+    """Return the Service for bootstrap connections of clients: it has all ready brokers."""
     return _service(
         names.bootstrap_service(spec.identity.name),
         spec,
@@ -89,7 +89,7 @@ def config_map(spec: BrokerSetSpec) -> dict[str, Any]:
 def racks_map(
     spec: BrokerSetSpec, racks: Mapping[str, str], nodes_in_use: Collection[str]
 ) -> dict[str, Any]:
-    """Return the ConfigMap from nodes to racks; with too many nodes, those in use come first."""
+    """Return the ConfigMap from nodes to racks; of too many nodes, those in use come first."""
     first = sorted(racks, key=lambda node: (node not in nodes_in_use, node))[:MAX_RACKS]
     return {
         "apiVersion": "v1",
@@ -100,7 +100,7 @@ def racks_map(
 
 
 def disruption_budgets(spec: BrokerSetSpec, disruption: Disruption) -> Sequence[dict[str, Any]]:
-    """Return the budgets of voluntary disruptions, in the order in which they are to be applied."""
+    """Return the disruption budgets in the order of their application."""
     name = spec.identity.name
     first = _budget(
         names.stateful_set(name),
@@ -145,10 +145,10 @@ def _budget(
 
 
 def network_policy(spec: BrokerSetSpec) -> dict[str, Any]:
-    """Return who may reach the brokers: those that ``spec.networkPolicy`` names, else anybody.
+    """Return the policy of connections to brokers: the peers in the spec, or everything.
 
-    Whatever it names, the brokers reach each other, and the operator and its reassignments reach
-    them. What the brokers may reach is left open: ZooKeeper may be anywhere.
+    The brokers always reach each other, and the operator reaches them. Connections from brokers are
+    not restricted: ZooKeeper may be anywhere.
     """
     network = spec.network
     return {
@@ -167,13 +167,13 @@ def network_policy(spec: BrokerSetSpec) -> dict[str, Any]:
 
 
 def _ingress(port: str, peers: Sequence[Any]) -> dict[str, Any]:
-    """Return the rule of one port; nobody named is anybody."""
+    """Return the rule of one port; without peers it admits everything."""
     rule: dict[str, Any] = {"ports": [{"port": port, "protocol": "TCP"}]}
     return {"from": list(peers), **rule} if peers else rule
 
 
 def _own(spec: BrokerSetSpec) -> Sequence[Any]:
-    """Return the peers that a set cannot do without: its brokers, and any operator."""
+    """Return the peers that a set needs: its brokers, and any operator."""
     operator = {
         "app.kubernetes.io/component": "operator",
         "app.kubernetes.io/part-of": "ballast",

@@ -1,4 +1,4 @@
-"""Everything that Kubernetes shall have for a broker set. Same arguments, same documents."""
+"""The Kubernetes objects of a broker set. The same arguments give the same documents."""
 
 import hashlib
 import json
@@ -17,27 +17,27 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceInputs:
-    """What was decided or found out beside the spec."""
+    """What the objects depend on beside the spec."""
 
     image: str
-    """Of brokers whose set names none."""
+    """Image of brokers whose spec names none."""
     cluster_domain: str = "cluster.local"
     pods: PodDefaults = field(default_factory=PodDefaults)
     replicas: int
-    """Pods to run: more than the spec asks for while brokers are drained."""
+    """Number of pods: more than in the spec while brokers are drained."""
     partition: int | None = 0
-    """Ordinals from here on may be updated now; None = pods are deleted by others (OnDelete)."""
+    """Lowest ordinal that may be updated now; None = strategy OnDelete."""
     storage_size: str | None = None
-    """Size in the StatefulSet's claim template when it was made; None = that of the spec."""
+    """Size in the existing StatefulSet's claim template; None = that of the spec."""
     disruption: Disruption = field(default_factory=Disruption)
-    """Brokers that may be evicted now."""
+    """The disruption budgets."""
     racks: Mapping[str, str] | None = None
-    """Rack by node; None = not known, the ConfigMap is left as it is."""
+    """Rack by node; None = unknown: the ConfigMap is not changed."""
     nodes_in_use: frozenset[str] = field(default_factory=frozenset)
 
 
 def desired(spec: BrokerSetSpec, resource_inputs: ResourceInputs) -> Sequence[Document]:
-    """Return the objects of a set, in the order in which they are to be applied.
+    """Return the objects of a set in the order of their application.
 
     None for an existing cluster. The StatefulSet comes last: its pods need the others.
     """
@@ -62,7 +62,7 @@ def desired(spec: BrokerSetSpec, resource_inputs: ResourceInputs) -> Sequence[Do
 
 
 def obsolete(spec: BrokerSetSpec, resource_inputs: ResourceInputs) -> Sequence[tuple[str, str]]:
-    """Return kind and name of what a set of this spec must not have."""
+    """Return kind and name of each object that a set of this spec must not have."""
     name = spec.identity.name
     gone = []
     if spec.rack_topology_key is None:
@@ -99,7 +99,7 @@ def _owned(spec: BrokerSetSpec, document: Document) -> Document:
 
 
 def owner_reference(spec: BrokerSetSpec) -> Document:
-    """Return the reference that has an object deleted with its broker set."""
+    """Return the owner reference: the object is deleted with its broker set."""
     return {
         "apiVersion": "ballast.dev/v1alpha1",
         "kind": "BrokerSet",
@@ -111,7 +111,7 @@ def owner_reference(spec: BrokerSetSpec) -> Document:
 
 def _stateful_set(spec: BrokerSetSpec, resource_inputs: ResourceInputs) -> Document:
     name, storage = spec.identity.name, spec.storage
-    assert storage is not None, "a set that is managed has storage"
+    assert storage is not None, "a managed set has storage"
     claim: Document = {
         "accessModes": ["ReadWriteOnce"],
         "resources": {"requests": {"storage": resource_inputs.storage_size or storage.size}},

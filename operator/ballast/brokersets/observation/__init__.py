@@ -1,6 +1,5 @@
-"""What is observed of a broker set and its cluster, and what follows from it by counting.
+"""Observations of a broker set and its cluster, and what follows from them.
 
-Here are the observed values (`observed`) and pure questions about them: how many partitions a
-broker has, which brokers may stop, whether a pod is ready, how much room volumes have. Nothing here
-decides.
+Here are the observed values (`observation`) and pure functions on them: partition counts,
+which brokers may stop, whether a pod is ready, whether volumes have room. No step is decided here.
 """

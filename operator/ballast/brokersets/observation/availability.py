@@ -1,25 +1,25 @@
-"""Which broker may go now, and why another may not.
+"""Which brokers may stop now, and why others may not.
 
-Goal: no partition loses its acknowledged writes or its ability to take them because a broker is
-stopped on purpose.
+Goal: no partition loses acknowledged records, or becomes unable to accept records, because a broker
+is stopped on purpose.
 
-Rule: a broker may go if a controller can elect leaders in its place, if every other broker that
-holds replicas of *its* partitions is up, and if without it each of those keeps as many in-sync
-replicas as it needs. A partition needs ``min.insync.replicas``, but of one with no more replicas
-than that all others: it could never spare one, and waiting for more would be waiting for ever. A
-partition with a single replica needs nothing for the same reason. Replicas that a move is adding do
-not count here: it may take hours, and after it the partition has no more to spare than before. A
-single replica that is being moved stays until it has been.
+Rule: a broker may stop if a controller can elect other leaders, if every other broker that holds
+replicas of *its* partitions is up, and if each of those partitions keeps as many in-sync replicas
+as it needs. A partition needs ``min.insync.replicas``; with no more replicas than that, it needs
+all others, since it could never spare one. For the same reason a partition with a single replica
+needs none. Replicas that a reassignment is adding do not count: copying can take hours, and
+afterwards the partition has no more to spare than before. A single replica that is being moved
+stays until the move is complete.
 
-A partition that has fewer than it needs already waits for *all* brokers that hold a replica of it,
-in sync or not: a broker that is catching up must not be interrupted. Source: Strimzi's
+If a partition has fewer in-sync replicas than it needs, *all* brokers with a replica of it must
+stay, in sync or not: a broker that is catching up must not be interrupted. Source: Strimzi's
 KafkaAvailability, made stricter for partitions that cannot spare a replica.
 
-A broker that was taken out of the set while it held replicas (policy Force) never returns. Its
-replicas count as if they were not assigned, else its partitions would wait for it for ever.
+A broker that was removed while it held replicas (policy Force) never returns. Its replicas count as
+not assigned; otherwise its partitions would block all others without end.
 
-Without a controller, or while ZooKeeper does not answer, nobody goes: a broker cannot hand its
-leadership over, and no leader is elected for what it led.
+Without a controller, or while ZooKeeper does not answer, no broker may stop: it cannot hand over
+its leadership, and no leader is elected for its partitions.
 """
 
 from collections.abc import Collection, Iterable
@@ -31,7 +31,7 @@ from ballast.brokersets.observation.shapes import Shape, shapes_of
 
 
 class Obstacle(StrEnum):
-    """Why a broker may not go."""
+    """Why a broker may not stop."""
 
     CLUSTER_UNKNOWN = "ClusterUnknown"
     NO_CONTROLLER = "NoController"
@@ -42,14 +42,14 @@ class Obstacle(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """One reason that keeps one broker."""
+    """Why one broker may not stop."""
 
     obstacle: Obstacle
     message: str
 
 
 class Availability:
-    """Answers for all brokers of a cluster at one moment."""
+    """Which brokers of a cluster may stop at one moment."""
 
     def __init__(
         self,
@@ -59,9 +59,9 @@ class Availability:
         has_controller: bool = True,
         shapes: Collection[Shape] | None = None,
     ) -> None:
-        """Without a ``cluster``, no broker may go: nothing is known of what it holds.
+        """Without a ``cluster`` no broker may stop, since its replicas are unknown.
 
-        ``members`` are the ids that belong to the set; None = all that are assigned replicas.
+        ``members`` are the ids of the set; None = all with replicas.
         ``shapes`` are those of the cluster's partitions, where known.
         """
         self._general: Refusal | None = None
@@ -70,10 +70,10 @@ class Availability:
         elif not has_controller:
             self._general = Refusal(
                 obstacle=Obstacle.NO_CONTROLLER,
-                message="nobody could elect leaders for what the broker leads",
+                message="there is no controller that could elect other leaders",
             )
         self.live_brokers = frozenset() if cluster is None else cluster.live_brokers
-        """Brokers that are registered and stay."""
+        """Brokers that are registered and not terminating."""
         self._kept: dict[int, Refusal] = {}
         self._members = members
         if cluster is not None:
@@ -116,5 +116,5 @@ class Availability:
             self._kept.setdefault(broker_id, refusal)
 
     def refusal(self, broker_id: int) -> Refusal | None:
-        """Return why a broker may not go now, or None."""
+        """Return why a broker may not stop now, or None."""
         return self._general or self._kept.get(broker_id)

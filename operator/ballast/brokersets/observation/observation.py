@@ -1,6 +1,6 @@
-"""What is seen of a broker set at one moment: Kubernetes' objects and the brokers' cluster.
+"""A broker set as observed at one moment: its Kubernetes objects, and the cluster of its brokers.
 
-The values are this package's own; `ballast.kube` makes them from what it reads.
+The values belong to this package; `ballast.kube` creates them from what it reads.
 """
 
 from collections.abc import Mapping
@@ -13,19 +13,19 @@ from ballast.model.ids import TopicPartition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatefulSetView:
-    """The StatefulSet as it is."""
+    """The existing StatefulSet."""
 
     replicas: int
     """``spec.replicas``."""
     current_revision: str
-    """``status.currentRevision``: pods that are made below the partition are of it. It becomes the
-    update revision when all pods are of that and ready."""
+    """``status.currentRevision``: pods below the partition are created with it. It becomes the
+    update revision when all pods have that one and are ready."""
     update_revision: str
-    """``status.updateRevision``: a pod of another revision is old."""
+    """``status.updateRevision``: a pod with another revision is old."""
     partition: int | None
     """``spec.updateStrategy.rollingUpdate.partition``; None when the strategy is OnDelete."""
     storage_size: str | None
-    """Size in its volume claim template, which Kubernetes does not let change."""
+    """Size in its volume claim template, which cannot be changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,18 +51,18 @@ class PodView:
     is_ready: bool = False
     """Condition Ready: containers and gate."""
     containers_ready: bool = False
-    """Condition ContainersReady: the process says by /readyz that it serves clients.
+    """Condition ContainersReady: /readyz says that the broker serves clients.
 
-    It does from its first registration on, also while ZooKeeper is away."""
+    That is true after its first registration, even while ZooKeeper does not answer."""
     container_id: str = ""
-    """Of the container that runs, without the runtime's name; empty while none does."""
+    """Id of the running container without the runtime's name; empty while none runs."""
     waiting_reason: str | None = None
     """Why it does not run: the reason of the container's waiting or last termination that keeps it
     down (ImagePullBackOff, CrashLoopBackOff …), or Unschedulable of the condition PodScheduled."""
     waiting_message: str = ""
     is_terminating: bool = False
     gate: GateView | None = None
-    """None when the condition has never been set."""
+    """None if the condition has never been set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class PartitionState:
 
 
 class PartitionMetadata(Protocol):
-    """What is needed of a partition, whoever shows it: `PartitionState` has it."""
+    """The part of a partition's metadata that decisions need; `PartitionState` has it."""
 
     @property
     def leader(self) -> int:
@@ -94,7 +94,7 @@ class PartitionMetadata(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingChange:
-    """What a reassignment that is under way does to a partition."""
+    """The change of a partition by a pending reassignment."""
 
     adding: tuple[int, ...] = ()
     removing: tuple[int, ...] = ()
@@ -108,13 +108,13 @@ class Cluster:
     partitions: Mapping[TopicPartition, PartitionMetadata] = field(default_factory=dict)
     pending: Mapping[TopicPartition, PendingChange] = field(default_factory=dict)
     default_min_isr: int = 1
-    """min.insync.replicas of topics whose own is not known (yet)."""
+    """min.insync.replicas of topics whose own value is unknown."""
     min_isr_by_topic: Mapping[str, int] = field(default_factory=dict)
-    """min.insync.replicas in force on topics, wherever it is set."""
+    """Effective min.insync.replicas of topics, wherever it is set."""
     dynamic_defaults: Mapping[str, str] | None = None
-    """Configs set on all brokers at once (entity-default); None when they could not be read."""
+    """Dynamic configs of all brokers (entity-default); None if they could not be read."""
     bytes_by_broker: Mapping[int, int] = field(default_factory=dict)
-    """Bytes of the logs of those brokers that were asked and answered."""
+    """Bytes of all logs, of brokers that answered."""
 
     def min_isr(self, topic: str) -> int:
         """Return min.insync.replicas of a topic."""
@@ -151,12 +151,12 @@ class VolumeView:
     capacity: str = ""
     """``status.capacity.storage``: empty while the claim has no volume."""
     resize_condition: str = ""
-    """The condition that says how far its growth has come, such as FileSystemResizePending."""
+    """The condition of its expansion, such as FileSystemResizePending."""
     resize_message: str = ""
 
 
 class Purpose(StrEnum):
-    """What a set's own reassignment is for: the label `ballast.dev/purpose`."""
+    """The purpose of a set's own reassignment: the label `ballast.dev/purpose`."""
 
     DRAIN = "drain"
     REBALANCE = "rebalance"
@@ -164,7 +164,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReassignmentView:
-    """A PartitionReassignment that this set has made."""
+    """A PartitionReassignment that this set has created."""
 
     name: str
     purpose: Purpose
@@ -183,32 +183,32 @@ class ReassignmentView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """Everything that is seen at one moment."""
+    """Everything that is observed at one moment."""
 
     stateful_set: StatefulSetView | None = None
     pods: tuple[PodView, ...] = ()
     cluster: Cluster | None = None
-    """None when no broker answers."""
+    """None if no broker answers."""
     controller: ControllerView | None = None
     zookeeper: ZooKeeperState | None = None
-    """None when this operator has no session for the set."""
+    """None if this operator has no session for the set."""
     racks: Mapping[str, str] | None = None
-    """Rack of each node that could run a broker, empty for a node without the label; None when
-    nodes could not be read: the racks that were applied then stay."""
+    """Rack of each node that could run a broker, empty for a node without the label; None if nodes
+    could not be read: the applied racks then stay."""
     volumes: tuple[VolumeView, ...] = ()
     reassignments: tuple[ReassignmentView, ...] = ()
     unread: frozenset[str] = frozenset()
-    """Kinds of objects of the set that could not be read, for lack of rights: whether they are as
-    they should be is not known."""
+    """Kinds of objects that could not be read for missing permissions: whether they differ from
+    their desired state is unknown."""
     cluster_error: str = ""
-    """Why ``cluster`` is None, when brokers were asked."""
+    """Why ``cluster`` is None, if brokers were asked."""
     held_pods: frozenset[str] = frozenset()
-    """Pods that the disruption budget of held pods covers; empty when there is none."""
+    """Pods in the disruption budget of held pods; empty if there is none."""
     applied: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    """Of each object of the set that exists, by kind and name: its `ballast.dev/applied-digest`,
-    empty when it has none."""
+    """The `ballast.dev/applied-digest` of each existing object of the set, by kind and name; empty
+    if it has none."""
 
     @property
     def has_controller(self) -> bool:
-        """Whether somebody can elect leaders now, as far as this operator knows."""
+        """Whether a controller can elect leaders now, as far as this operator knows."""
         return self.controller is not None and self.zookeeper is ZooKeeperState.CONNECTED

@@ -1,7 +1,7 @@
-"""Counting partitions and replicas, once per decision.
+"""Counts partitions and replicas, once per decision.
 
-A replica that a reassignment is adding is in nobody's count of what is missing: it is on its way,
-and neither its broker nor its partition is ill because of it.
+A replica that a reassignment is adding does not count as missing: it is being copied, and its
+broker and its partition are healthy.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,9 +19,9 @@ class BrokerCount:
     leaders: int = 0
     replicas: int = 0
     behind: int = 0
-    """Not in sync although their partition has a live leader, those being added left out."""
+    """Not in sync although the partition has a live leader; without replicas being added."""
     under_replicated: int = 0
-    """Not in sync, those being added left out."""
+    """Not in sync; without replicas being added."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,15 +33,15 @@ class PartitionCounts:
     under_replicated: int = 0
     under_min_isr: int = 0
     at_min_isr: int = 0
-    """Those that could do with one replica less and still have one are not counted: of a
-    partition with no more replicas than its minimum, there is nothing to spare at the best."""
+    """Partitions with exactly the required in-sync replicas that could have more. A partition with
+    no more replicas than its minimum is not counted: it never has one to spare."""
     reassigning: int = 0
     brokers: dict[int, BrokerCount] = field(default_factory=dict)
     holders: frozenset[int] = frozenset()
-    """Brokers that hold a replica, or get one or lose one by a reassignment."""
+    """Brokers with a replica, or to or from which a reassignment moves one."""
 
     def of(self, broker_id: int) -> BrokerCount:
-        """Return the count of one broker, zeros if it holds nothing."""
+        """Return the count of one broker; zeros if it has no replicas."""
         return self.brokers.get(broker_id, BrokerCount())
 
 

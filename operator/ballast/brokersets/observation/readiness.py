@@ -1,20 +1,19 @@
 """The readiness gate `ballast.dev/in-sync` of a broker's pod.
 
-It becomes true when the process in the pod has registered and each replica that it hosts, and whose
-partition has a live leader, is back in the ISR. Kubernetes then counts the pod as ready, and goes
-on to the next one in a rolling update.
+It becomes true when the process in the pod has registered and all its replicas, of partitions with
+a live leader, are back in the ISR. Kubernetes then counts the pod as ready and continues a rolling
+update with the next one.
 
-It becomes false again only when the broker is gone: not registered, or a new process (the gate's
-message names the container that it was set for). A replica that leaves the ISR for a moment under
-load does not make the pod unready: taking a loaded broker from the Service, and counting it as
-disrupted, would heal nothing. What is in sync at any moment is told by the status and the
-disruption budget.
+It becomes false again only if the broker is not registered, or is a new process (the gate's message
+names the container that it was set for). A replica that leaves the ISR for a moment under load does
+not make the pod unready: removing a loaded broker from the Service, and counting it as disrupted,
+would repair nothing. The status and the disruption budget show the current ISR.
 
-Nor does a gate open while nobody is the cluster's controller: what brokers tell of the ISR is then
-as old as the last controller, and may be from before the broker was started.
+A gate does not open either while the cluster has no controller: the ISR in Metadata is then as old
+as the last controller, and may be older than the start of the broker.
 
-Not waited for: replicas that a reassignment is bringing here (that may take hours, and the broker
-owes them to nobody yet), and partitions without a leader (there is nobody to catch up with).
+Not required: replicas that a reassignment is adding (that can take hours), and replicas of
+partitions without a leader (they cannot catch up).
 """
 
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from ballast.brokersets.observation.partition_counts import PartitionCounts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateDecision:
-    """What the gate of a pod should be."""
+    """The value of a pod's gate."""
 
     is_true: bool
     reason: str
@@ -36,15 +35,17 @@ NOT_REGISTERED = GateDecision(
     is_true=False, reason="NotRegistered", message="the broker is not registered"
 )
 CLUSTER_UNKNOWN = GateDecision(
-    is_true=False, reason="ClusterUnknown", message="no broker answers: nothing is known of the ISR"
+    is_true=False, reason="ClusterUnknown", message="no broker answers: the ISR is unknown"
 )
 NO_CONTROLLER = GateDecision(
     is_true=False,
     reason="NoController",
-    message="nobody is the cluster's controller: what brokers tell of the ISR may be old",
+    message="the cluster has no controller: the ISR in Metadata may be outdated",
 )
 CONFIG_PENDING = GateDecision(
-    is_true=False, reason="ConfigPending", message="configs of the spec are not set on the brokers"
+    is_true=False,
+    reason="ConfigPending",
+    message="dynamic configs of the spec are not set on the brokers",
 )
 
 
@@ -57,10 +58,10 @@ def decide_gate(  # noqa: PLR0911  (a list of rules)
     is_configured: bool,
     has_controller: bool,
 ) -> GateDecision:
-    """Return what the gate of a pod should be.
+    """Return the value of a pod's gate.
 
-    ``is_configured``: whether the configs that go without a restart are in force. A broker is not
-    shown to clients before, lest one be acknowledged under a lower min.insync.replicas.
+    ``is_configured``: whether the dynamic configs are in force. Clients must not reach a broker
+    before that: it could acknowledge records under a lower min.insync.replicas.
     """
     if not pod.containers_ready:
         return NOT_REGISTERED

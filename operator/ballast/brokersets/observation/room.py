@@ -1,7 +1,7 @@
-"""Whether brokers have room on their volumes for what a plan brings them.
+"""Whether the volumes of brokers have room for the new replicas of a plan.
 
-A broker whose volume is full loses its log directory, with every replica in it. So no plan of the
-operator's own fills one beyond a share that leaves room for what producers write meanwhile (Cruise
+A broker whose volume is full loses its log directory, with every replica in it. So plans of the
+operator fill a volume only up to a share that leaves room for producers (Cruise
 Control's DiskCapacityGoal is a hard goal with the same threshold of 80 %).
 """
 
@@ -14,12 +14,12 @@ from ballast.model.quantity import format_bytes, parse_quantity
 
 MAX_PERCENT: Final = 80
 FULL_PERCENT: Final = 90
-"""A broker whose volume is fuller gets no more replicas while a plan runs."""
+"""A broker whose volume is fuller gets no more replicas from a running plan."""
 _NAMED: Final = 3
 
 
 def capacities(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> dict[int, int]:
-    """Return the bytes of each broker's volume, as far as its claim can be read."""
+    """Return the bytes of each broker's volume, if its claim is readable."""
     found = {}
     for volume in volumes:
         try:
@@ -41,10 +41,10 @@ def full_brokers(held: Mapping[int, int], capacity: Mapping[int, int]) -> frozen
 def room_problem(
     held: Mapping[int, int], coming: Mapping[int, int], capacity: Mapping[int, int]
 ) -> str:
-    """Return in words which brokers would be too full, nothing when none is.
+    """Return a text that names the brokers that would be too full, or an empty one.
 
-    ``held`` are the bytes of the logs of each broker that told them, ``coming`` those of the
-    replicas that it gets. A broker of which either is not known is not judged.
+    ``held`` are the bytes of all logs of each broker, ``coming`` those of its new replicas. Brokers
+    for which either is unknown are left out.
     """
     crowded = [
         f"broker {broker} would hold {format_bytes(held[broker] + coming[broker])} of "

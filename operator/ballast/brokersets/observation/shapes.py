@@ -1,7 +1,7 @@
-"""Partitions that are alike, taken together: what holds for one of them holds for all.
+"""Groups equal partitions: what holds for one of a group holds for all.
 
 A cluster of 200,000 partitions has some thousand combinations of leader, replicas and in-sync
-replicas, so that decisions which are made for each of these cost a fraction.
+replicas, so a decision per combination costs a fraction.
 """
 
 from collections.abc import Collection

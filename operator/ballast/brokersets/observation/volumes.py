@@ -1,4 +1,4 @@
-"""How far the brokers' volumes have grown to the size that the spec asks for."""
+"""Whether the brokers' volumes have grown to the size in the spec."""
 
 from typing import Any
 
@@ -8,18 +8,18 @@ from ballast.model.conditions import ConditionStatus, Finding
 from ballast.model.quantity import parse_quantity
 
 FAILED = ("ControllerResizeError", "NodeResizeError")
-"""Conditions of a claim that Kubernetes sets when growing it has failed; it goes on trying."""
+"""Conditions of a claim whose expansion has failed; Kubernetes keeps trying."""
 PENDING = "FileSystemResizePending"
-"""The condition of a claim whose volume has grown and whose file system has not."""
+"""Condition of a claim whose volume has grown, but not its file system yet."""
 
 
 def finding(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> Finding:
-    """Return what is to be said in the condition VolumesResized."""
+    """Return the finding of the condition VolumesResized."""
     if spec.storage is None:
         return Finding(
             status=ConditionStatus.UNKNOWN,
             reason="NotManaged",
-            message="an existing cluster's volumes are not looked at",
+            message="the volumes of an existing cluster are not observed",
         )
     small = _small(spec, volumes)
     if not small:
@@ -32,7 +32,7 @@ def finding(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> Finding:
 
 
 def storage_status(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> dict[str, Any]:
-    """Return ``status.storage``: the least capacity, and how many volumes are too small."""
+    """Return ``status.storage``: the smallest capacity, and the number of small volumes."""
     capacities = [volume.capacity for volume in volumes if _bytes(volume.capacity) is not None]
     if not capacities:
         return {}
@@ -41,7 +41,7 @@ def storage_status(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> dict
 
 
 def _small(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> list[VolumeView]:
-    """Return the volumes of brokers that stay and whose capacity is known to be too small."""
+    """Return the volumes, of brokers that are not decommissioning, known to be too small."""
     assert spec.storage is not None, "only a managed set has volumes"
     wanted = spec.storage.size_bytes
     staying = (volume for volume in volumes if volume.ordinal < spec.replicas)

@@ -1,6 +1,6 @@
-"""Reading a BrokerSet's document, whatever stands in it.
+"""Parses a BrokerSet's document, whatever its content.
 
-The API server's schema refuses most of what is refused here; the operator does not count on it.
+The API server's schema refuses most of what is refused here, but the operator does not rely on it.
 """
 
 import re
@@ -103,7 +103,9 @@ def _read_identity(document: Mapping[str, Any], errors: Errors) -> Identity:
 def _read_external(spec: Reader, identity: Identity) -> BrokerSetSpec:
     for name in _MANAGED:
         if spec.has(name):
-            spec.refuse(name, "must be absent with bootstrapServers: nothing of it is managed")
+            spec.refuse(
+                name, "must be absent with bootstrapServers: an existing cluster is not managed"
+            )
     return BrokerSetSpec(
         identity=identity,
         bootstrap_servers=_matching(spec, "bootstrapServers", _SERVERS, "host:port", 1024),
@@ -211,7 +213,7 @@ def _property_refusal(name: object, value: object) -> str | None:
     if is_forbidden(name):
         return "is Ballast's own and cannot be set"
     if is_unserved(name):
-        return "is of a part of Kafka that brokers do not have"
+        return "belongs to a part of Kafka that Ballast's brokers do not have"
     if not isinstance(value, str):
         return f"must be a string, not {type_name(value)}"
     if len(value) > 1024 or not _VALUE.fullmatch(value):

@@ -1,6 +1,6 @@
-"""Reading ``spec.template`` and ``spec.networkPolicy``: what else a set's objects shall have.
+"""Parses ``spec.template`` and ``spec.networkPolicy``: further fields of a set's objects.
 
-What is inside an affinity, a volume or a sidecar is Kubernetes' to check when pods are applied.
+Kubernetes checks the content of an affinity, a volume or a sidecar when pods are applied.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ _POD = (
 
 _OWN_ENVIRONMENT = ("POD_NAME", "POD_NAMESPACE", "NODE_NAME", "BALLAST_")
 _OWN_NAMES = frozenset({"broker", "data", "config", "tmp", "racks"})
-"""Of the broker's container and volumes."""
+"""Names of the broker's container and volumes."""
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _PROBES = ("startup", "liveness", "readiness")
 _PROBE_FIELDS = ("periodSeconds", "timeoutSeconds", "failureThreshold", "initialDelaySeconds")
@@ -52,11 +52,11 @@ _PEERS = ("podSelector", "namespaceSelector", "ipBlock")
 
 
 def parse_template(spec: Reader) -> PodTemplate:
-    """Return the pods' template; what is wrong is noted in the reader's errors."""
+    """Return the pods' template; errors are noted in the reader."""
     pod = spec.nested("template", _TEMPLATE).nested("pod", _POD)
     priority = pod.string("priorityClassName")
     if priority is not None and priority.startswith("system-"):
-        pod.refuse("priorityClassName", "must not be one of the system's")
+        pod.refuse("priorityClassName", "must not be a system class")
     _refuse_privileges(pod)
     policy = pod.string("imagePullPolicy")
     if policy is not None and policy not in _PULL_POLICIES:
@@ -99,7 +99,7 @@ def parse_annotations(spec: Reader) -> ObjectAnnotations:
 
 
 def parse_network(spec: Reader) -> NetworkAccess:
-    """Return who may reach the brokers."""
+    """Return the peers that may reach the brokers."""
     policy = spec.nested("networkPolicy", ("enabled", "clients", "metrics"))
 
     def peers(name: str) -> tuple[Any, ...]:
@@ -118,14 +118,14 @@ def parse_network(spec: Reader) -> NetworkAccess:
 
 
 def _refuse_privileges(pod: Reader) -> None:
-    """Refuse what reaches the node: whoever may write a BrokerSet need not be allowed as much."""
+    """Refuse access to the node: the right to write a BrokerSet does not include it."""
     for name in ("securityContext", "containerSecurityContext"):
         _refuse_root(pod, name, pod.raw(name))
     for index, sidecar in enumerate(_entries(pod, "sidecars")):
         _refuse_root(pod, f"sidecars[{index}].securityContext", sidecar.get("securityContext"))
     for index, volume in enumerate(_entries(pod, "volumes")):
         if "hostPath" in volume:
-            pod.refuse(f"volumes[{index}].hostPath", "must not be a folder of the node")
+            pod.refuse(f"volumes[{index}].hostPath", "must not be used: it is a folder of the node")
 
 
 def _refuse_root(pod: Reader, name: str, context: object) -> None:
@@ -133,7 +133,7 @@ def _refuse_root(pod: Reader, name: str, context: object) -> None:
         return
     for field in ("runAsUser", "runAsGroup", "fsGroup"):
         if context.get(field) == 0:
-            pod.refuse(f"{name}.{field}", "must not be root's")
+            pod.refuse(f"{name}.{field}", "must not be 0 (root)")
     for field in ("privileged", "allowPrivilegeEscalation"):
         if context.get(field):
             pod.refuse(f"{name}.{field}", "must not be true")
@@ -147,7 +147,7 @@ def _entries(pod: Reader, name: str) -> list[Mapping[Any, Any]]:
 
 
 def _named(pod: Reader, name: str, is_own: Callable[[str], bool]) -> tuple[Any, ...]:
-    """Return entries with names of which none is the broker's own."""
+    """Return entries with names; a name of the broker's own is an error."""
     entries = _mappings(pod, name) or ()
     for index, entry in enumerate(entries):
         own = entry.get("name") if isinstance(entry, Mapping) else None

@@ -1,4 +1,4 @@
-"""What a user asks for: one version of a BrokerSet's spec. `reading` makes it from a document."""
+"""The spec of a BrokerSet as typed values; `parse` creates it from a document."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ class DesiredState(StrEnum):
 
     RUNNING = "Running"
     PAUSED = "Paused"
-    """Nothing is applied, moved or deleted; status and readiness gates go on."""
+    """Nothing is applied, moved or deleted; status and readiness gates continue."""
 
 
 class ScaleDownPolicy(StrEnum):
@@ -55,7 +55,7 @@ class Retention(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Which object it is."""
+    """The identity of the object."""
 
     name: str
     namespace: str
@@ -66,7 +66,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZooKeeper:
-    """Where the cluster's metadata is."""
+    """The ensemble and the path of the cluster's metadata."""
 
     connect: str
     """``host:port,host:port``, without the chroot."""
@@ -85,7 +85,7 @@ class Storage:
     """The volume of each broker."""
 
     size: str
-    """A quantity, as it was written."""
+    """A quantity, as written."""
     size_bytes: int
     storage_class_name: str | None = None
     """None = the cluster's default class."""
@@ -95,14 +95,14 @@ class Storage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodTemplate:
-    """``spec.template.pod``: what else the pods shall have, as Kubernetes writes it."""
+    """``spec.template.pod``: further fields of the pods, as in Kubernetes."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     affinity: Mapping[str, Any] | None = None
     tolerations: tuple[Any, ...] = ()
     topology_spread_constraints: tuple[Any, ...] | None = None
-    """None = spread over racks as well as it goes."""
+    """None = spread over racks as far as possible."""
     priority_class_name: str | None = None
     resources: Mapping[str, Any] | None = None
     node_selector: Mapping[str, str] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class PodTemplate:
     sidecars: tuple[Any, ...] = ()
     """Containers beside the broker's."""
     probes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """By ``startup``, ``liveness``, ``readiness``: what differs of their times and thresholds."""
+    """By ``startup``, ``liveness``, ``readiness``: overrides of their times and thresholds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,14 +140,14 @@ class NetworkAccess:
 
     is_managed: bool = True
     clients: tuple[Any, ...] = ()
-    """None named = anybody."""
+    """Empty = everyone."""
     metrics: tuple[Any, ...] = ()
-    """None named = anybody."""
+    """Empty = everyone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodDefaults:
-    """What an installation gives the pods of sets that do not say otherwise."""
+    """The installation's defaults for the pods of sets."""
 
     image_pull_secrets: tuple[str, ...] = ()
     image_pull_policy: str = "IfNotPresent"
@@ -157,20 +157,20 @@ class PodDefaults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleDown:
-    """What happens to the replicas of brokers that are to go."""
+    """What happens to the replicas of decommissioned brokers."""
 
     policy: ScaleDownPolicy = ScaleDownPolicy.DRAIN
     execution: Mapping[str, Any] = field(default_factory=dict)
-    """``execution`` of the reassignment that moves them, as it was written."""
+    """``execution`` of the reassignment that moves them, as written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSetSpec:
-    """One version of what a user asks for."""
+    """One generation of the spec."""
 
     identity: Identity
     bootstrap_servers: str | None = None
-    """Of an existing cluster: then nothing but its status is looked after."""
+    """Of an existing cluster: then only its status is managed."""
     replicas: int = 0
     broker_id_offset: int = 0
     zookeeper: ZooKeeper | None = None
@@ -202,7 +202,7 @@ class BrokerSetSpec:
         return ordinal + self.broker_id_offset
 
     def is_cordoned(self, broker_id: int) -> bool:
-        """Whether a broker gets no new replicas: it is to go, or to be emptied."""
+        """Whether a broker gets no new replicas, since it is decommissioned."""
         if self.is_external:
             return False
         return (
@@ -211,12 +211,12 @@ class BrokerSetSpec:
 
     @property
     def dynamic_config(self) -> dict[str, str]:
-        """The part of the config that running brokers take."""
+        """The configs that running brokers accept."""
         return {name: value for name, value in self.config.items() if name in DYNAMIC}
 
     @property
     def static_config(self) -> dict[str, str]:
-        """The part of the config that a broker reads when it starts."""
+        """The configs that a broker reads at its start."""
         return {name: value for name, value in self.config.items() if name not in DYNAMIC}
 
     @property

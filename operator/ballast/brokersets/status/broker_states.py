@@ -1,4 +1,4 @@
-"""The state of each broker, for the status."""
+"""The state of each broker in the status."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ class BrokerState(StrEnum):
     """``status.brokers[].state``."""
 
     STARTING = "Starting"
-    """Its pod is on its way, or recovers its logs."""
+    """Its pod is being created, or recovers its logs."""
     CATCHING_UP = "CatchingUp"
     ONLINE = "Online"
     DRAINING = "Draining"
     SHUTTING_DOWN = "ShuttingDown"
     OFFLINE = "Offline"
     DECOMMISSIONED = "Decommissioned"
-    """It is to go, and holds nothing any more."""
+    """It is cordoned and holds no replicas."""
 
 
 _WELL: Final = frozenset({BrokerState.ONLINE, BrokerState.DECOMMISSIONED})
@@ -50,7 +50,7 @@ class BrokerStatus:
 
     @property
     def is_well(self) -> bool:
-        """Whether nobody need look at it."""
+        """Whether it needs no attention."""
         return self.state in _WELL and not self.under_replicated
 
     def to_document(self) -> dict[str, Any]:
@@ -78,9 +78,9 @@ def broker_statuses(
     before: Mapping[str, Any],
     now_ms: int,
 ) -> tuple[BrokerStatus, ...]:
-    """Return an entry for each broker that should be, is, or holds replicas; by id.
+    """Return an entry for each broker that is desired, exists or holds replicas, by id.
 
-    ``before`` is the status as it was: it says when a broker that is down was last seen.
+    ``before`` is the last status: it has the time when a broker that is down was last seen.
     """
     live = observation.cluster.live_brokers if observation.cluster is not None else frozenset()
     pods = {} if spec.is_external else {spec.broker_id(p.ordinal): p for p in observation.pods}
@@ -133,7 +133,7 @@ def _state(
 def _state_of_unregistered(pod: PodView | None, *, is_cluster_seen: bool) -> BrokerState:
     """Return the state of a broker without a session.
 
-    What is said of a pod on a lost node stays as it was: that it is up, or on its way out.
+    The conditions of a pod on a lost node are stale: they still say that it runs or terminates.
     """
     if pod is None or pod.phase not in ("Pending", "Running") or is_stuck(pod):
         return BrokerState.OFFLINE
@@ -156,7 +156,7 @@ def _rounded(count: int | None) -> int | None:
 
 
 def _seen_before(before: Mapping[str, Any]) -> dict[int, str | None]:
-    """Return the brokers of the last status, with when each that was down had been seen."""
+    """Return the brokers of the last status; those that were down with their last-seen time."""
     entries = before.get("brokers")
     seen: dict[int, str | None] = {}
     for entry in entries if isinstance(entries, list) else ():

@@ -1,7 +1,7 @@
-"""The conditions of a broker set: what is said in each, and why.
+"""The conditions of a broker set.
 
-``Ready`` is the summary. ``ScaleDownBlocked`` and ``UpdateBlocked`` are True when something is in
-the way; the others are True when all is well, ``Progressing`` while the set is on its way.
+``Ready`` is the summary. ``ScaleDownBlocked`` and ``UpdateBlocked`` are True if something blocks a
+change; ``Progressing`` is True during a change; the others are True if all is well.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ class ConditionType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What the conditions are made from."""
+    """The input of the conditions."""
 
     spec: BrokerSetSpec
     observation: Observation
@@ -44,18 +44,18 @@ class Facts:
     scaling: ScaleInPlan
     rolling_update: RollingUpdate
     ready_brokers: int
-    """Pods that are ready and are to stay."""
+    """Ready pods that are not decommissioning."""
     is_configured: bool
-    """Whether the configs that go without a restart are in force."""
+    """Whether the dynamic configs are in force."""
     ensemble: EnsembleState = field(default_factory=EnsembleState)
-    """What becomes of ``spec.zookeeper``."""
+    """The state of ``spec.zookeeper``."""
 
 
 Findings = Mapping[ConditionType, Finding]
 
 
 def findings(facts: Facts) -> Findings:
-    """Return what is to be said in each condition."""
+    """Return the finding of each condition."""
     found = {
         ConditionType.AVAILABLE: _available(facts),
         ConditionType.IN_SYNC: _in_sync(facts),
@@ -103,11 +103,13 @@ def _in_sync(facts: Facts) -> Finding:
     if counts.under_min_isr:
         return _false(
             "UnderMinISR",
-            f"{counts.under_min_isr} partitions are under min.insync.replicas, "
-            f"{counts.under_replicated} lack a replica",
+            f"{counts.under_min_isr} partitions are below min.insync.replicas, "
+            f"{counts.under_replicated} are under-replicated",
         )
     if counts.under_replicated:
-        return _false("UnderReplicated", f"{counts.under_replicated} partitions lack a replica")
+        return _false(
+            "UnderReplicated", f"{counts.under_replicated} partitions are under-replicated"
+        )
     return _true("AllReplicasInSync")
 
 
@@ -117,13 +119,13 @@ def _controller(facts: Facts) -> Finding:
         return _true("Elected", controller.identity)
     if facts.spec.is_external and facts.observation.cluster is None:
         return _cluster_unknown(facts)
-    return _false("NoController", "nobody is the cluster's controller")
+    return _false("NoController", "the cluster has no controller")
 
 
 def _zookeeper(facts: Facts) -> Finding:
     state = facts.observation.zookeeper
     if facts.spec.is_external:
-        return _unknown("NotManaged", "an existing cluster's ZooKeeper is not looked at")
+        return _unknown("NotManaged", "the ZooKeeper of an existing cluster is not observed")
     if state is None:
         return _unknown("NoSession", "this operator has no session yet")
     if state is ZooKeeperState.CONNECTED:
@@ -133,7 +135,7 @@ def _zookeeper(facts: Facts) -> Finding:
 
 def _progressing(facts: Facts) -> Finding:
     if facts.spec.is_external:
-        return _false("NotManaged", "of an existing cluster nothing but reassignments is managed")
+        return _false("NotManaged", "only reassignments of an existing cluster are managed")
     if facts.spec.desired_state is DesiredState.PAUSED:
         return _false("Paused", "nothing is changed until desiredState is Running")
     ensemble = facts.ensemble
@@ -152,14 +154,14 @@ def _under_way(facts: Facts) -> Iterator[Finding]:
     if stateful_set.replicas > spec.replicas:
         yield _true("ScalingIn", f"from {stateful_set.replicas} to {spec.replicas} brokers")
     if facts.rolling_update.old:
-        yield _true("RollingUpdate", f"{facts.rolling_update.old} pods are of an old revision")
+        yield _true("RollingUpdate", f"{facts.rolling_update.old} pods have an old revision")
     if facts.ready_brokers < spec.replicas:
         missing = spec.replicas - facts.ready_brokers
         yield _true("BrokersStarting", f"{missing} brokers are not ready")
     if facts.ensemble.block is not None:
         yield _true("ZooKeeperPending", facts.ensemble.block.message)
     if not facts.is_configured:
-        yield _true("ConfigPending", "configs of the spec are not set on the brokers yet")
+        yield _true("ConfigPending", "dynamic configs of the spec are not set on the brokers yet")
 
 
 def _scale_down(facts: Facts) -> Finding:
@@ -178,7 +180,7 @@ def _update(facts: Facts) -> Finding:
 
 def _config(facts: Facts) -> Finding:
     if facts.spec.is_external:
-        return _unknown("NotManaged", "an existing cluster's properties are not looked at")
+        return _unknown("NotManaged", "the properties of an existing cluster are not observed")
     ignored = without_effect(facts.spec.config)
     if ignored:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in ignored.items())
@@ -187,7 +189,7 @@ def _config(facts: Facts) -> Finding:
 
 
 def _ready(facts: Facts, found: Findings) -> Finding:
-    """Say the first of what keeps clients from working as the spec promises."""
+    """Return the first reason why clients cannot work as the spec promises."""
     ensemble = facts.ensemble
     if ensemble.block is not None and ensemble.is_stopped:
         return _false(ensemble.block.reason, ensemble.block.message)

@@ -1,4 +1,4 @@
-"""``status`` of a BrokerSet, as the custom resource has it: less than 8 KB as JSON."""
+"""``status`` of a BrokerSet as in the custom resource: less than 8 KB of JSON."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ def status_document(
     before: Mapping[str, Any],
     now_ms: int,
 ) -> Status:
-    """Return the status of a set that was looked at; ``before`` is what it was."""
+    """Return the status of an observed set; ``before`` is the last one."""
     spec, observation, counts = facts.spec, facts.observation, facts.counts
     status: Status = {
         "observedGeneration": spec.identity.generation,
@@ -64,7 +64,7 @@ def status_document(
 def rejected_status(
     found: Findings, *, before: Mapping[str, Any], generation: int, now_ms: int
 ) -> Status:
-    """Return the status of a set whose spec cannot be read: what was known stays."""
+    """Return the status of a set with an invalid spec: all but the conditions stays."""
     return {
         **before,
         "observedGeneration": generation,
@@ -99,8 +99,8 @@ def _controller(controller: ControllerView) -> Status:
 def _brokers(brokers: Sequence[BrokerStatus], room: int) -> list[Status]:
     """Return as much of the brokers as there is room for.
 
-    All fields of all brokers; else the most telling fields of all; else of as many as go, those
-    that are not well first.
+    All fields of all brokers; else the most important fields of all; else these of as many brokers
+    as fit, first those that need attention.
     """
     for fields in (_FULL, _SHORT):
         documents = [_broker(broker, fields) for broker in brokers]

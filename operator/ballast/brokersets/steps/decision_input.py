@@ -1,4 +1,4 @@
-"""What a decision is made from: wish, the world as seen, hints, and the last status."""
+"""The input of a decision: the spec, the installation, observations, the last status."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,29 +9,29 @@ from ballast.brokersets.spec.spec import BrokerSetSpec, PodDefaults
 from ballast.brokersets.steps.ensemble import EnsembleState
 
 PLAN_RETRY_MS: Final = 20_000
-"""After a reassignment that could not be planned: planning a large cluster is not cheap."""
+"""Pause after a plan that failed: planning a large cluster is expensive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallationDefaults:
-    """What the operator knows beside the set."""
+    """Defaults of the installation for all sets."""
 
     image: str
-    """Image of brokers whose set names none."""
+    """Image of brokers whose spec names none."""
     cluster_domain: str = "cluster.local"
     pods: PodDefaults = field(default_factory=PodDefaults)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransientState:
-    """What was seen in the last moments. Losing all of it costs time, never correctness."""
+    """Observations of the last moments. Losing them costs time, never correctness."""
 
     reapply: bool = False
-    """Apply every object again, for what others may have changed in them."""
+    """Whether to apply every object again, in case others have changed them."""
     plan_problem: str | None = None
-    """Why the last `CreateReassignment` could not be planned; None when it could."""
+    """Why the last `CreateReassignment` could not be planned; None if it could."""
     plan_failed_ms: int | None = None
-    """When that was, wall clock; None = it may be tried again at once."""
+    """When that was, wall clock; None = a retry is due."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class DecisionInput:
     """``status`` as it is in the object, empty at first."""
     transient: TransientState = field(default_factory=TransientState)
     ensemble: EnsembleState = field(default_factory=EnsembleState)
-    """What becomes of ``spec.zookeeper``; ``spec`` has the one that is followed."""
+    """The state of ``spec.zookeeper``; ``spec`` has the ensemble in use."""
     now_ms: int
     """Wall clock."""
 

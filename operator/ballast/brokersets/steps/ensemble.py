@@ -1,13 +1,13 @@
-"""Which ZooKeeper a set's brokers and controllers may go to, and which not. Pure.
+"""Which ZooKeeper ensemble the brokers and controllers of a set may use. Pure.
 
-A set is bound to the cluster whose id ``/cluster/id`` tells. ``status.zooKeeper`` remembers where
-it was last found. Another ``spec.zookeeper.connect`` is taken only when the same id is found there:
-until then the controllers stay, and brokers are not restarted for it. Were it taken at once, a name
-that does not exist would leave the cluster without a controller, and restart a broker into nothing.
+A set is bound to the cluster id in ``/cluster/id``. ``status.zooKeeper`` has the address where that
+id was last found. A new ``spec.zookeeper.connect`` is used only if the same id is found there.
+Until then the controllers stay connected and brokers are not restarted for it: otherwise a wrong
+address would leave the cluster without a controller and restart a broker that cannot register.
 
-A path that belongs to another set is never used: two sets on one path would be one cluster. Nor is
-one on which an earlier set has left topics, when the volumes are new: every partition would wait
-for replicas whose disks are gone.
+A path that belongs to another set is never used: two sets on one path would form one cluster. Nor
+is a path with the topics of an earlier set if the volumes are new: every partition would wait for
+replicas whose disks no longer exist.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from ballast.brokersets.steps.rolling_update import UpdateBlock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """``status.zooKeeper``: where the set's cluster was found."""
+    """``status.zooKeeper``: where the cluster id of the set was found."""
 
     connect: str
     """Without the chroot."""
@@ -33,31 +33,31 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnsembleAnswer:
-    """What was found at ``spec.zookeeper``."""
+    """The answer of the ensemble at ``spec.zookeeper``."""
 
     error: str | None = None
-    """Why nothing was; None when the ensemble has answered."""
+    """Why there is no answer; None if the ensemble has answered."""
     cluster_id: str | None = None
-    """None: there is no cluster yet."""
+    """None = there is no cluster yet."""
     other_owner: str | None = None
-    """``namespace/name`` of another set to which the path belongs."""
+    """``namespace/name`` of another set that owns the path."""
     has_topics: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnsembleState:
-    """What is to be done with ``spec.zookeeper``."""
+    """Whether and how ``spec.zookeeper`` is used."""
 
     accepted: Accepted | None = None
-    """What ``status.zooKeeper`` is to be; None = nothing is known yet."""
+    """The new ``status.zooKeeper``; None = unknown so far."""
     block: UpdateBlock | None = None
-    """Why ``spec.zookeeper`` is not followed."""
+    """Why ``spec.zookeeper`` is not used."""
     is_stopped: bool = False
-    """Nothing of the set is changed: the hold concerns all of it."""
+    """Whether the block stops all changes of the set."""
 
 
 def accepted_of(status: Mapping[str, Any]) -> Accepted | None:
-    """Return what a set's status remembers; None when that is nothing."""
+    """Return the accepted ensemble in a set's status, or None."""
     known = status.get("zooKeeper")
     if not isinstance(known, Mapping):
         return None
@@ -82,10 +82,10 @@ def resolve_ensemble(
     is_new: bool,
     brokers_cluster_id: str | None,
 ) -> EnsembleState:
-    """Return what becomes of ``spec.zookeeper``.
+    """Return whether ``spec.zookeeper`` may be used.
 
-    ``answer`` is None when nobody was asked; ``is_new``: the set has neither brokers nor volumes;
-    ``brokers_cluster_id`` is what its brokers tell, None when they do not answer.
+    ``answer`` is None if no ensemble was asked. ``is_new``: the set has no brokers and no volumes.
+    ``brokers_cluster_id`` is the id that its brokers report, None if they do not answer.
     """
     if answer is None or spec.zookeeper is None:
         return EnsembleState(accepted=accepted)
@@ -101,10 +101,10 @@ def resolve_ensemble(
 
 
 def _stop(spec: BrokerSetSpec, answer: EnsembleAnswer, *, is_new: bool) -> UpdateBlock | None:
-    """Return why nothing of a set may be done whose cluster is not known yet."""
-    assert spec.zookeeper is not None, "only a managed set is settled"
+    """Return why nothing may be done for a set whose cluster is unknown, or None."""
+    assert spec.zookeeper is not None, "only a managed set has an ensemble"
     if answer.error is not None:
-        # Pods that run already find out for themselves; a new set might be on another's path.
+        # Running pods keep trying to connect; but a new set might use the path of another set.
         return UpdateBlock(reason="ZooKeeperDisconnected", message=answer.error) if is_new else None
     if answer.other_owner is not None:
         return _taken(spec, answer)
@@ -120,9 +120,9 @@ def _stop(spec: BrokerSetSpec, answer: EnsembleAnswer, *, is_new: bool) -> Updat
 
 
 def _moved(spec: BrokerSetSpec, accepted: Accepted, answer: EnsembleAnswer) -> EnsembleState:
-    assert spec.zookeeper is not None, "only a managed set is settled"
+    assert spec.zookeeper is not None, "only a managed set has an ensemble"
     connect = spec.zookeeper.connect
-    stays = f"brokers and controllers stay with {accepted.connect}"
+    stays = f"brokers and controllers keep using {accepted.connect}"
     if answer.error is not None:
         block = UpdateBlock(reason="ZooKeeperUnreachable", message=f"{answer.error}; {stays}")
     elif answer.cluster_id != accepted.cluster_id:
@@ -139,7 +139,7 @@ def _moved(spec: BrokerSetSpec, accepted: Accepted, answer: EnsembleAnswer) -> E
 
 
 def _taken(spec: BrokerSetSpec, answer: EnsembleAnswer) -> UpdateBlock:
-    assert spec.zookeeper is not None, "only a managed set is settled"
+    assert spec.zookeeper is not None, "only a managed set has an ensemble"
     return UpdateBlock(
         reason="ZooKeeperPathTaken",
         message=(
@@ -150,7 +150,7 @@ def _taken(spec: BrokerSetSpec, answer: EnsembleAnswer) -> UpdateBlock:
 
 
 def effective_spec(spec: BrokerSetSpec, state: EnsembleState) -> BrokerSetSpec:
-    """Return the spec with the ensemble that is followed."""
+    """Return the spec with the ensemble in use."""
     if spec.zookeeper is None or state.accepted is None:
         return spec
     zookeeper = replace(spec.zookeeper, connect=state.accepted.connect)

@@ -1,4 +1,4 @@
-"""A share for new brokers: proposed when the set asks for it, run when somebody approves it."""
+"""Proposes a rebalance that gives new brokers replicas; it runs after a user has approved it."""
 
 from collections.abc import Mapping
 
@@ -22,10 +22,10 @@ def plan_rebalance(
     decommissioning: frozenset[int],
     gate_decisions: Mapping[int, GateDecision],
 ) -> tuple[Step, ...]:
-    """Return the steps for proposals; ``verdicts`` are the gates as decided now, by ordinal.
+    """Return the steps for proposals; ``gate_decisions`` are by ordinal.
 
-    Each broker is proposed for once: as long as the object of its proposal exists, however it
-    ended, no other is made. While brokers leave there is none.
+    There is one proposal per broker: while its object exists, in whatever state, no other is
+    created. There are no proposals while brokers are decommissioning.
     """
     spec, observation = inputs.spec, inputs.observation
     proposals = [r for r in observation.reassignments if r.purpose is Purpose.REBALANCE]
@@ -59,7 +59,7 @@ def plan_rebalance(
 def _new_brokers(
     spec: BrokerSetSpec, counts: PartitionCounts, gate_decisions: Mapping[int, GateDecision]
 ) -> frozenset[int]:
-    """Return the brokers that are in service and hold nothing."""
+    """Return the brokers that are ready and hold no replicas."""
     in_service = {spec.broker_id(ordinal) for ordinal, v in gate_decisions.items() if v.is_true}
     return frozenset(
         broker_id for broker_id in in_service - counts.holders if not spec.is_cordoned(broker_id)

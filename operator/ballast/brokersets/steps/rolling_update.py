@@ -1,21 +1,21 @@
 """How far a rolling update may go now.
 
-The StatefulSet's own controller replaces the pods of an old revision from the highest ordinal down,
-each when those above it are ready; thanks to the readiness gate, ready means back in sync. So most
-of the time it is left alone (partition 0), and ``kubectl rollout status`` tells the truth.
+The StatefulSet controller replaces pods of an old revision from the highest ordinal down, each when
+those above it are ready. With the readiness gate, ready means back in sync. So usually the
+partition is 0, the StatefulSet controller decides alone, and ``kubectl rollout status`` is right.
 
-Held back (partition one above the next pod) is it only when that pod's broker may not go and the
-StatefulSet would not wait by itself, for it looks at the pods above alone. The hold is in force
-before any gate opens, and while nothing is updated too: an update may be asked for at any moment.
-Except while the last pods of an update are made: below the partition they would be of the old
-template again, and the update would never end.
+The partition is raised to (next ordinal + 1) only if that pod's broker must not stop now and the
+StatefulSet controller would not wait, since it only looks at the pods above. This block is in force
+before any gate opens, and also while no update runs: an update may start at any moment. There is
+one exception. While the last pods of an update are created, a pod below the partition would be
+created from the old template, and the update would never end.
 
-Pods of an old revision that are stuck (unschedulable, no image, crashing) are replaced first,
-whatever the others do: nothing is lost with them. Below the partition a StatefulSet would make
-them anew from the old template, so its strategy is OnDelete for that while. A pod that recovers
-its logs is not stuck, and is waited for.
+Pods of an old revision that are stuck (unschedulable, no image, crashing) are deleted first, in any
+case: they hold nothing that could be lost. Below the partition a StatefulSet would create them from
+the old template again, so its strategy is OnDelete for that time. A pod that recovers its logs is
+not stuck.
 
-A stuck pod of the new revision stops the roll, since it never becomes ready: UpdateBlocked.
+A stuck pod of the new revision stops the update, since it never becomes ready: UpdateBlocked.
 """
 
 from collections.abc import Iterable, Mapping
@@ -42,12 +42,12 @@ STUCK_REASONS: Final = frozenset(
         "Unschedulable",
     }
 )
-"""Reasons for which a pod does not run and will not by itself."""
+"""Reasons why a pod does not run and will not recover by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateBlock:
-    """Why the update does not go on."""
+    """Why the update does not continue."""
 
     reason: str
     message: str
@@ -55,19 +55,19 @@ class UpdateBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollingUpdate:
-    """What an update may do now."""
+    """How far the update may go now."""
 
     partition: int | None = 0
     """For the StatefulSet; None = OnDelete."""
     deletions: tuple[DeletePod, ...] = ()
     block: UpdateBlock | None = None
-    """Only while there is something to update."""
+    """None if there is nothing to update."""
     old: int = 0
     """Pods of an old revision."""
 
 
 def is_stuck(pod: PodView) -> bool:
-    """Whether a pod does not run and will not by itself."""
+    """Whether a pod does not run and will not recover by itself."""
     return pod.waiting_reason in STUCK_REASONS and not pod.is_terminating
 
 
@@ -78,7 +78,7 @@ def plan_rolling_update(
     gate_decisions: Mapping[int, GateDecision],
     availability: Availability,
 ) -> RollingUpdate:
-    """Return what an update may do now; ``verdicts`` are the gates as decided now, by ordinal."""
+    """Return how far an update may go now; ``gate_decisions`` are by ordinal."""
     if stateful_set is None:
         return RollingUpdate(partition=_settled(spec))
     by_ordinal = {pod.ordinal: pod for pod in pods}
@@ -95,7 +95,7 @@ def plan_rolling_update(
         )
     stuck = [pod for pod in old if is_stuck(pod)]
     if stuck and not is_stuck(old[0]):
-        # Not before the strategy is in force: the pod would come back as it was.
+        # Only once the strategy is in force: otherwise the pod is created from the old template.
         may_delete = stateful_set.partition is None
         return RollingUpdate(
             partition=None,
@@ -115,7 +115,7 @@ def _in_order(
     availability: Availability,
 ) -> RollingUpdate:
     fatal = _fatal(by_ordinal, stateful_set, is_updating=bool(old))
-    # Without an update under way, the one that an update would begin with.
+    # Without a running update: the pod that an update would start with.
     top = stateful_set.replicas - 1
     candidate = old[0] if old else by_ordinal.get(top)
     above = candidate.ordinal + 1 if candidate is not None and old else top
@@ -131,7 +131,7 @@ def _in_order(
 
 
 def _is_made_by_revision(stateful_set: StatefulSetView, by_ordinal: Mapping[int, PodView]) -> bool:
-    """Whether a pod is about to be made, and the partition decides from which template."""
+    """Whether a pod is about to be created, from the template that the partition selects."""
     present = [pod for pod in by_ordinal.values() if not pod.is_terminating]
     is_ending = stateful_set.current_revision != stateful_set.update_revision
     return is_ending and len(present) < stateful_set.replicas
@@ -146,8 +146,8 @@ def _refusal(
     if is_stuck(candidate):
         return None
     if not any(pod.containers_ready for pod in by_ordinal.values()):
-        # No broker of the set is up, so none is disturbed; this is how a set that never came up
-        # for a wrong setting is put right.
+        # No broker of the set is up, so a restart disturbs none. This repairs a set that never
+        # started because of a wrong setting.
         return None
     if not candidate.containers_ready:
         return UpdateBlock(reason="BrokerStarting", message=f"{candidate.name} is starting")
@@ -163,7 +163,7 @@ def _is_awaited(
     by_ordinal: Mapping[int, PodView],
     gate_decisions: Mapping[int, GateDecision],
 ) -> bool:
-    """Whether the StatefulSet waits for a pod from ``above`` on, one that only we make ready."""
+    """Whether the StatefulSet controller waits for a pod from ``above`` on."""
     for ordinal in range(above, stateful_set.replicas):
         pod, gate_decision = by_ordinal.get(ordinal), gate_decisions.get(ordinal)
         if pod is None or pod.is_terminating:
@@ -177,9 +177,9 @@ def _is_awaited(
 def _fatal(
     by_ordinal: Mapping[int, PodView], stateful_set: StatefulSetView, *, is_updating: bool
 ) -> UpdateBlock | None:
-    """Return what ails a pod of the new revision.
+    """Return why a pod of the new revision is stuck, or None.
 
-    A pod without a place is no news of an update when there is none: its node may be drained.
+    Without an update an unschedulable pod is no reason: its node may be drained.
     """
     for _, pod in sorted(by_ordinal.items()):
         is_new = pod.revision == stateful_set.update_revision

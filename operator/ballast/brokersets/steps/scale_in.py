@@ -1,20 +1,20 @@
-"""Fewer brokers, and brokers that are to be emptied.
+"""Removes brokers, and drains brokers that are decommissioned.
 
-A broker is *leaving* when its pod exists and it is cordoned: its ordinal is beyond ``replicas``, or
-its id is in ``decommission.brokerIds``. Leaving brokers get no new replicas (the controller asks
-`BrokerSetSpec.is_cordoned`), and one visible reassignment moves what they hold to the others.
+A broker is *decommissioning* if its pod exists and it is cordoned: its ordinal is beyond
+``replicas``, or its id is in ``decommission.brokerIds``. Such brokers get no new replicas (the
+controller asks `BrokerSetSpec.is_cordoned`), and one visible reassignment moves their replicas.
 
-* The StatefulSet shrinks from the top, as far as the brokers there hold nothing, nothing is under
-  way to or from them, and the reassignment has ended: it has throttles to take back from them.
-  Until then everything else goes on.
-* It cannot skip an ordinal. So a broker in the middle stays as it is when it is empty: its state
-  is Decommissioned, its pod runs and serves nothing. It goes when it is the highest.
-* Raising ``replicas`` (or taking an id back) withdraws the reassignment: it is cancelled, and
-  deleted when it has ended. What has moved already stays moved.
-* Policy Refuse moves nothing: it waits until the brokers are empty. Force does not wait, and what
-  only the brokers beyond ``replicas`` hold is lost; decommissioned ids are emptied all the same.
+* The StatefulSet shrinks from the top, as far as the brokers there hold no replicas, no
+  reassignment moves replicas to or from them, and the drain has ended: it still has to restore
+  their throttles. Everything else of the set continues meanwhile.
+* A StatefulSet cannot skip an ordinal. A drained broker in the middle keeps its pod, which runs and
+  serves nothing; its state is Decommissioned. It is removed once it is the highest.
+* If ``replicas`` is raised again (or an id removed), the reassignment is withdrawn: cancelled, and
+  deleted once it has ended. Completed moves stay.
+* Policy Refuse moves nothing: it waits until the brokers are empty. Policy Force does not wait:
+  partitions that only brokers beyond ``replicas`` hold are lost. Decommissioned ids are drained.
 
-A reassignment that failed, or that a user cancelled, is tried again after a while: the wish stands.
+A reassignment that failed, or that a user cancelled, is tried again after a while.
 """
 
 from dataclasses import dataclass
@@ -34,14 +34,14 @@ from ballast.brokersets.steps.steps import (
 
 RETRY_AFTER_FAILURE_MS: Final = 300_000
 RETRY_AFTER_SUCCESS_MS: Final = 10_000
-"""A drain that succeeded and left replicas: views lag, or somebody put new ones there."""
+"""After a drain that succeeded but left replicas: Metadata is behind, or they are new."""
 MAX_FINISHED: Final = 3
-"""Finished drains that are kept to be looked at."""
+"""Finished drains that are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blockage:
-    """Why brokers that are to go are still there."""
+    """Why decommissioning brokers are still there."""
 
     reason: str
     message: str
@@ -49,12 +49,12 @@ class Blockage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleInPlan:
-    """What becomes of the set's size now."""
+    """The size of the set now, and the steps for decommissioning brokers."""
 
     replicas: int
     """For the StatefulSet."""
     decommissioning: frozenset[int] = frozenset()
-    """Brokers that are to go or to be emptied, and whose pods exist."""
+    """Cordoned brokers whose pods exist."""
     steps: tuple[Step, ...] = ()
     blockage: Blockage | None = None
 
@@ -65,7 +65,7 @@ class _ScaleInInput:
     observation: Observation
     decommissioning: frozenset[int]
     to_drain: frozenset[int]
-    """Leaving brokers that are not done with."""
+    """Decommissioning brokers that still hold replicas, or whose drain has not ended."""
     inputs: DecisionInput
 
     @property
@@ -74,7 +74,7 @@ class _ScaleInInput:
 
 
 def plan_scale_in(inputs: DecisionInput, counts: PartitionCounts) -> ScaleInPlan:
-    """Return the StatefulSet's size and what is to be done for the brokers that leave."""
+    """Return the StatefulSet's size and the steps for decommissioning brokers."""
     spec, observation = inputs.spec, inputs.observation
     current = 0 if observation.stateful_set is None else observation.stateful_set.replicas
     decommissioning = frozenset(
@@ -98,7 +98,7 @@ def plan_scale_in(inputs: DecisionInput, counts: PartitionCounts) -> ScaleInPlan
         and not all(_is_forced(spec, i) for i in decommissioning)
     ):
         blockage = Blockage(
-            reason="ClusterUnknown", message="no broker answers: nobody knows what they hold"
+            reason="ClusterUnknown", message="no broker answers: their replicas are unknown"
         )
     elif scale_in.to_drain:
         more, blockage = _drain(scale_in, counts)
@@ -174,7 +174,7 @@ def _drain(scale_in: _ScaleInInput, counts: PartitionCounts) -> tuple[tuple[Step
 
 
 def _backs_off(scale_in: _ScaleInInput, finished: list[ReassignmentView]) -> tuple[str, str] | None:
-    """Return why the next drain waits: reason and message."""
+    """Return why the next drain waits, as reason and message, or None."""
     last = next((drain for drain in finished if drain.broker_ids & scale_in.to_drain), None)
     if last is None:
         return None
@@ -183,7 +183,7 @@ def _backs_off(scale_in: _ScaleInInput, finished: list[ReassignmentView]) -> tup
     if scale_in.inputs.now_ms - (last.completion_ms or 0) >= wait_ms:
         return None
     if succeeded:
-        return "Draining", f"{last.name} is done; what is left follows"
+        return "Draining", f"{last.name} has completed; the remaining replicas follow"
     return "DrainFailed", f"{last.name} ended as {last.state}: {last.message}"
 
 
@@ -208,7 +208,7 @@ def _blockage_of_new(scale_in: _ScaleInInput, who: str) -> Blockage:
     problem = scale_in.inputs.transient.plan_problem
     if problem is not None:
         return Blockage(reason="PlanInfeasible", message=f"{who}; {problem}")
-    return Blockage(reason="Draining", message=f"{who}; a reassignment is about to begin")
+    return Blockage(reason="Draining", message=f"{who}; a reassignment is about to start")
 
 
 def _listed(broker_ids: frozenset[int]) -> str:

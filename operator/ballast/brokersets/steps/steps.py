@@ -1,4 +1,4 @@
-"""What a decision can ask for. Every step may be done twice, and may fail: it is decided again."""
+"""The steps of a decision. Each can be repeated; one that fails is decided again."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """Delete an object of the set that its spec does not ask for any more."""
+    """Delete an object of the set that its spec no longer asks for."""
 
     kind: str
     name: str
@@ -35,7 +35,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResizeVolume:
-    """Let a PersistentVolumeClaim request more; the storage class may refuse."""
+    """Raise the request of a PersistentVolumeClaim; the storage class may refuse."""
 
     name: str
     size: str
@@ -64,7 +64,7 @@ class PatchGate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletePod:
-    """Delete a pod that is stuck, so that the StatefulSet makes it anew from its new template."""
+    """Delete a stuck pod, so that the StatefulSet creates it from the new template."""
 
     name: str
     uid: str
@@ -73,17 +73,17 @@ class DeletePod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterBrokerConfigs:
-    """Change configs of all brokers at once (entity-default); None takes one back."""
+    """Change the dynamic configs of all brokers (entity-default); None deletes one."""
 
     changes: Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateReassignment:
-    """Plan and create a reassignment of the set's own.
+    """Plan and create a reassignment that belongs to the set.
 
-    Drain: every replica on ``broker_ids`` goes to live brokers that are not in ``excluded``.
-    Rebalance: ``broker_ids`` get their share; it waits for approval.
+    Drain: every replica on ``broker_ids`` moves to live brokers that are not in ``excluded``.
+    Rebalance: ``broker_ids`` get their share of replicas, after an approval.
     """
 
     name: str
@@ -95,7 +95,7 @@ class CreateReassignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithdrawReassignment:
-    """Annotate a reassignment as withdrawn and set its ``desiredState`` to Cancelled, in one."""
+    """Annotate a reassignment as withdrawn and cancel it by ``desiredState``, in one patch."""
 
     name: str
 
@@ -122,12 +122,12 @@ Step = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What to do now, in this order, and what to report."""
+    """The steps to take now, in this order, and the status."""
 
     steps: Sequence[Step]
     status: Mapping[str, Any]
     """``status`` as JSON."""
     requeue_after_s: float
-    """Look again at the latest after so long."""
+    """Seconds until the next reconciliation at the latest."""
     idle_requeue_after_s: float = 0.0
-    """The same, when none of the steps could be taken."""
+    """The same, if none of the steps could be taken."""

@@ -184,7 +184,7 @@ def test_numbers_are_in_the_messages() -> None:
     found = findings(facts({"cluster": cluster(((0, 1, 2), (0,)), FULL)}, {}, ready_brokers=1))
     assert found[ConditionType.READY].message == "1 of 3 brokers are ready"
     assert found[ConditionType.IN_SYNC].message == (
-        "1 partitions are under min.insync.replicas, 1 lack a replica"
+        "1 partitions are below min.insync.replicas, 1 are under-replicated"
     )
 
 
