@@ -295,12 +295,10 @@ def dead_brokers_are_taken_for_removed(patch: pytest.MonkeyPatch) -> None:
 def throttle_is_left_behind(patch: pytest.MonkeyPatch) -> None:
     # The reconciler knows how to set a throttle, and not that it has to be taken away.
 
-    def only_to_set(
-        memory: PersistedState, throttling: Throttling, *rest: Any, **options: Any
-    ) -> Any:
+    def only_to_set(state: PersistedState, throttling: Throttling, *rest: Any, **more: Any) -> Any:
         if throttling.bytes_per_second is None:
             return ThrottleChange()
-        return throttling_module.throttle_change(memory, throttling, *rest, **options)
+        return throttling_module.throttle_change(state, throttling, *rest, **more)
 
     patch.setattr(decide, "throttle_change", only_to_set)
 
