@@ -8,8 +8,7 @@ ReplicationError
 ├── FetchOffsetOutOfRange     a fetch position that the leader's log or epochs do not cover
 ├── FetchSessionNotFound      a fetch of a session that is not kept (any more)
 ├── InvalidFetchSessionEpoch  a fetch that is not the next one of its session
-├── NoIsrChangeInFlight      an outcome was reported of a change that was never proposed
-└── InvalidThrottledReplicas  a value that is not Kafka's throttled replica list
+└── NoIsrChangeInFlight       an outcome was reported of a change that was never proposed
 """
 
 
@@ -47,7 +46,3 @@ class InvalidFetchSessionEpoch(ReplicationError):
 
 class NoIsrChangeInFlight(ReplicationError):
     """An outcome was reported, but no ISR change is pending: the caller lost count."""
-
-
-class InvalidThrottledReplicas(ReplicationError):
-    """A throttled replica list is neither ``*`` nor a list of ``partition:broker``."""

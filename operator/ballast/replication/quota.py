@@ -3,15 +3,12 @@
 A limit below the rate of new data never lets a reassignment end; brokers do not judge it.
 """
 
-import re
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ballast.model.settings.fields import default_of
-from ballast.replication.errors import InvalidThrottledReplicas
-
-_ITEM = re.compile(r"(?:([0-9]+):([0-9]+))?")
+from ballast.model.settings.values import throttled_replicas
 
 
 class Window(NamedTuple):
@@ -88,20 +85,14 @@ NOT_THROTTLED = ThrottledReplicas()
 
 
 def parse_throttled_replicas(text: str) -> ThrottledReplicas:
-    """Parse ``*`` or comma-separated ``partition:broker`` (empty items allowed, as in Kafka).
-
-    Raises `InvalidThrottledReplicas`.
-    """
-    if text.strip() == "*":
+    """Parse ``*`` or comma-separated ``partition:broker``; raises ``ValueError``."""
+    pairs = throttled_replicas(text)
+    if pairs == ("*",):
         return ThrottledReplicas(all_replicas=True)
-    replicas = set()
-    for item in text.split(","):
-        match = _ITEM.fullmatch(item.strip())
-        if match is None:
-            raise InvalidThrottledReplicas(f"{item.strip()!r} is not partition:broker")
-        if match[1] is not None:
-            replicas.add((int(match[1]), int(match[2])))
-    return ThrottledReplicas(replicas=frozenset(replicas))
+    numbers = (pair.split(":") for pair in pairs)
+    return ThrottledReplicas(
+        replicas=frozenset((int(partition), int(broker_id)) for partition, broker_id in numbers)
+    )
 
 
 def leader_holds_back(*, throttled: bool, exceeded: bool, follower_in_sync: bool) -> bool:

@@ -1,4 +1,6 @@
-"""The part of Java's properties format that broker configurations use."""
+"""Properties as text: the part of Java's format that brokers use, and command line overrides."""
+
+from collections.abc import Mapping, Sequence
 
 from ballast.model.settings.keys import ConfigError
 
@@ -26,6 +28,17 @@ def parse_properties(text: str) -> dict[str, str]:
         properties[name] = value
     if pending:
         name, value = _split(pending)
+        properties[name] = value
+    return properties
+
+
+def parse_overrides(overrides: Sequence[str]) -> Mapping[str, str]:
+    """Return the properties of the arguments; raises `ValueError`."""
+    properties = {}
+    for override in overrides:
+        name, equals, value = override.partition("=")
+        if not equals or not name:
+            raise ValueError(f"not NAME=VALUE: {override!r}")
         properties[name] = value
     return properties
 

@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 
 import uvloop
 
-from ballast.broker.config.properties_file import parse_properties
+from ballast.broker.config.properties_file import parse_overrides, parse_properties
 from ballast.broker.errors import StartupRefused
-from ballast.cli.servers.overrides import parse_overrides
 from ballast.model.settings.keys import ConfigError
 from ballast.net.logs import log_to
 

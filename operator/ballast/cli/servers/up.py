@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ballast.broker.config.config import BrokerConfig
+from ballast.broker.config.properties_file import parse_overrides
 from ballast.cli.embedded.cluster import local_cluster
 from ballast.cli.embedded.errors import EmbeddedError
 from ballast.cli.embedded.layout import ClusterLayout
 from ballast.cli.servers.candidate_config import CandidateConfig
 from ballast.cli.servers.long_running import EXIT_BAD_CONFIGURATION, EXIT_FAILED
-from ballast.cli.servers.overrides import parse_overrides
 from ballast.model.settings.keys import ConfigError
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
+from ballast.model.settings.values import names
 from ballast.reassign.plan.plan import PlannedMove
 
 LEADER_REPLICAS = "leader.replication.throttled.replicas"
@@ -111,7 +112,7 @@ def moving_brokers(moves: Mapping[TopicPartition, Movement]) -> tuple[int, ...]:
 
 def split_list(value: str | None) -> frozenset[str]:
     """Return the entries of a throttled-replicas value."""
-    return frozenset(entry.strip() for entry in (value or "").split(",") if entry.strip())
+    return frozenset(names(value or ""))
 
 
 def join_list(entries: Iterable[str]) -> str:

@@ -1,6 +1,6 @@
-"""Each setting of a topic that changes appends has its effect, and each is read by somebody.
+"""Each setting of a topic that changes appends has its effect, and code reads every row.
 
-What the others do is tested where it is done: the modules are named in `EFFECTS`.
+The effects of the others are tested beside the modules that cause them.
 """
 
 import ast
@@ -160,7 +160,7 @@ def test_what_stands_in_zookeeper_and_is_not_in_force_is_not_shown() -> None:
     simulate(main)
 
 
-# -- every row is read by somebody ------------------------------------------------------------
+# -- code reads every row ---------------------------------------------------------------------
 
 
 READ_BEFORE_PARSING = {
@@ -168,7 +168,7 @@ READ_BEFORE_PARSING = {
     for name, row in BROKER_SETTINGS.items()
     if with_synonyms({name: row.default or "/"}) != {name: row.default or "/"}
 }
-"""Older names, which stand in for others."""
+"""Older names, which are converted to the present ones."""
 
 
 def synonyms_of(row: ConfigKey) -> tuple[Synonym, ...]:

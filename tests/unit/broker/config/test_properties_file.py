@@ -1,6 +1,6 @@
 import pytest
 
-from ballast.broker.config.properties_file import parse_properties
+from ballast.broker.config.properties_file import parse_overrides, parse_properties
 from ballast.model.settings.keys import ConfigError
 
 
@@ -34,3 +34,19 @@ def test_a_joined_last_line_counts() -> None:
 def test_a_nameless_property_is_refused() -> None:
     with pytest.raises(ConfigError, match="no name"):
         parse_properties("=x")
+
+
+def test_arguments_are_properties() -> None:
+    words = ["num.partitions=3", "listeners=PLAINTEXT://h:1?a=b", "empty=", "num.partitions=4"]
+    assert parse_overrides(words) == {
+        "num.partitions": "4",
+        "listeners": "PLAINTEXT://h:1?a=b",
+        "empty": "",
+    }
+
+
+@pytest.mark.parametrize("word", ["num.partitions", "=3", ""])
+def test_an_argument_that_is_no_property_is_named(word: str) -> None:
+    with pytest.raises(ValueError, match="not NAME=VALUE") as refused:
+        parse_overrides(["a=b", word])
+    assert repr(word) in str(refused.value)

@@ -133,7 +133,7 @@ def test_cordons(spec: dict[str, Any], cordoned: set[int]) -> None:
         ({"replicas": 5}, {"replicas": 4}, 5),
         ({"replicas": 3}, {}, None),
     ],
-    ids=["scaled in", "its pod is there", "a pod is away", "nobody has looked"],
+    ids=["scaled in", "its pod is there", "a pod is away", "not observed yet"],
 )
 def test_brokers_that_do_not_return(
     spec: dict[str, Any], status: dict[str, Any], start: int | None

@@ -25,7 +25,7 @@ def no_zookeeper() -> ZooKeeperClient:
 
 
 class IdleCandidate(Candidate):
-    """Runs for nothing; fails when it is told to."""
+    """Does nothing while it runs, and fails when a test asks for it."""
 
     def __init__(self, spec: CandidateSpec, is_cordoned: Callable[[int], bool]) -> None:
         super().__init__(

@@ -5,6 +5,7 @@ import typing
 from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,7 +82,7 @@ OTHER_WORDS = {
 }
 """Fields whose names are not words of their property, in its order."""
 
-TYPES = {
+TYPES: dict[ConfigType, set[Any]] = {
     ConfigType.BOOLEAN: {bool},
     ConfigType.INT: {int},
     ConfigType.SHORT: {int},

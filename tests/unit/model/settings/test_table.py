@@ -26,7 +26,7 @@ OF_THROTTLES = {
 
 OTHER_DEFAULTS = {
     "broker.id": None,  # It must be given.
-    "log.dir": None,  # Nobody wants logs in /tmp by mistake.
+    "log.dir": None,  # Kafka's default, /tmp, would lose logs at a reboot.
     "listeners": "PLAINTEXT://:9092",  # What Kafka makes of host.name and port.
 }
 
