@@ -34,11 +34,11 @@ simulate: $(VENV)/.dev
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.simulation.mutants
 
-# Processes killed while clients write and partitions move, case by case; with MINUTES=30 a storm of
-# kills, stops and one-way partitions for that long instead, which ends with one line.
+# Processes killed while clients write and partitions move, case by case; with MINUTES=30 faults at random:
+# kills, stops and one-way partitions for that long instead; it ends with one line.
 ifdef MINUTES
 chaos: $(VENV)/.dev
-	$(BIN)/python -m tests.faults.storm --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+	$(BIN)/python -m tests.faults.chaos --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 else
 chaos: $(VENV)/.dev
 	$(BIN)/python -m pytest -m chaos -s tests/faults $(PYTEST_ARGS)

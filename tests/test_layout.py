@@ -23,7 +23,6 @@ WITHOUT_UNIT_TESTS = {
     "controller/state/control_requests.py",
     "controller/state/events.py",
     "controller/state/ports.py",
-    "coordinator/options.py",
     "coordinator/ports.py",
     "coordinator/requests.py",
     "kube/runtime/context.py",

@@ -1,7 +1,7 @@
 """A real ZooKeeper with what controllers keep there: the ground of the controller's benchmarks.
 
 The controller core over the real ZooKeeper is measured: reads, decisions, fenced conditional
-writes. Commands to brokers are queued, as they are in a controller, and dropped.
+writes. Requests to brokers are queued, as they are in a controller, and dropped.
 """
 
 import asyncio
@@ -15,9 +15,9 @@ from uuid import UUID
 from ballast.cli.embedded import zookeeper
 from ballast.cli.servers.long_running import collect_seldom
 from ballast.controller.controller import Controller
-from ballast.controller.state.control_requests import Command
+from ballast.controller.state.control_requests import ControlRequest
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
@@ -31,7 +31,7 @@ from ballast.zk.client import (
     request_size,
 )
 from ballast.zk.controller_store.store import ControllerStore
-from ballast.zk.election import Elected, Election
+from ballast.zk.election import Election, ElectionWon
 from ballast.zk.kazoo_adapter.client import KazooZooKeeperClient
 from ballast.znodes import controller_epoch, partition_states
 from tests.bench.rounds import Pair
@@ -40,14 +40,14 @@ from tests.interop.ports import port_range
 ROUNDS = 5
 
 
-class DroppedCommands:
+class DroppedControlRequests:
     """Channels to brokers that nobody reads."""
 
-    def add_broker(self, broker: Broker) -> None: ...
+    def add_broker(self, broker: RegisteredBroker) -> None: ...
 
     def remove_broker(self, broker_id: int) -> None: ...
 
-    def send(self, broker_id: int, command: Command) -> None: ...
+    def send(self, broker_id: int, request: ControlRequest) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Metadata:
     """A session with ZooKeeper that has won the election for controller."""
 
     client: ZooKeeperClient
-    elected: Elected
+    elected: ElectionWon
 
     def store(self) -> ControllerStore:
         """Return a store that reports no events."""
@@ -65,7 +65,7 @@ class Metadata:
         """Return a controller that knows nothing yet."""
         return Controller(
             self.store(),
-            DroppedCommands(),
+            DroppedControlRequests(),
             controller_id=1,
             controller_epoch=self.elected.controller_epoch,
         )
@@ -73,7 +73,7 @@ class Metadata:
     async def register(self, broker_id: int) -> None:
         """Register a broker, by this session."""
         endpoint = Endpoint(host="127.0.0.1", port=broker_id)
-        broker = Broker(broker_id=broker_id, endpoints=(endpoint,))
+        broker = RegisteredBroker(broker_id=broker_id, endpoints=(endpoint,))
         await BrokerStore(self.client).register(broker, 0)
 
     async def create_led_topics(self, topics: Mapping[str, TopicAssignment]) -> None:
@@ -154,7 +154,7 @@ async def elected_controller(folder: Path, broker_ids: Sequence[int]) -> AsyncIt
             await client.start()
             await BrokerStore(client).ensure_paths()
             elected = await Election(client, 1, ("127.0.0.1", 1), lambda: 0).run_for_controller()
-            assert isinstance(elected, Elected)
+            assert isinstance(elected, ElectionWon)
             metadata = Metadata(client, elected)
             for broker_id in broker_ids:
                 await metadata.register(broker_id)

@@ -15,18 +15,18 @@ from ballast.controller.state.events import (
     TopicDeletion,
     ZkPartitionReassignment,
 )
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.zk.broker_store.store import BrokerStore, IsrCommitted, IsrConflict
 from ballast.zk.client import Create, WatchEvent
 from ballast.zk.controller_store.store import ControllerStore
-from ballast.zk.election import Elected, Election, Lost
+from ballast.zk.election import Election, ElectionLost, ElectionWon
 from ballast.zk.errors import AlreadyRegistered, BadVersion, NoNode
 from tests.contracts.backends import Backend
 from tests.unit.zk.stores import elect, state, topic, tp
 
 pytestmark = pytest.mark.contract
 
-BROKER = Broker(broker_id=1, endpoints=(Endpoint(host="broker-1", port=9092),), rack="r1")
+BROKER = RegisteredBroker(broker_id=1, endpoints=(Endpoint(host="broker-1", port=9092),), rack="r1")
 
 
 async def read_for_ever(store: ControllerStore) -> None:
@@ -40,9 +40,9 @@ class TestElection:
             one = Election(first, 100, ("one", 9093), lambda: 5)
             two = Election(second, 101, ("two", 9094), lambda: 6)
             elected = await one.run_for_controller()
-            assert elected == Elected(controller_epoch=1, epoch_zk_version=1)
+            assert elected == ElectionWon(controller_epoch=1, epoch_zk_version=1)
             lost = await two.run_for_controller()
-            assert isinstance(lost, Lost)
+            assert isinstance(lost, ElectionLost)
             assert lost.controller is not None
             assert (lost.controller.host, lost.controller.controller_id) == ("one", 100)
 
@@ -56,7 +56,9 @@ class TestElection:
             async with asyncio.timeout(5):
                 await vacant.wait()
             assert await two.watch(changed) is None
-            assert await two.run_for_controller() == Elected(controller_epoch=2, epoch_zk_version=2)
+            assert await two.run_for_controller() == ElectionWon(
+                controller_epoch=2, epoch_zk_version=2
+            )
             await one.resign(elected)
             assert await two.watch(changed) is not None
 
@@ -64,7 +66,10 @@ class TestElection:
         async with backend.session() as first, backend.session() as second:
             elections = [Election(c, i, ("h", 1), lambda: 0) for i, c in enumerate((first, second))]
             outcomes = await asyncio.gather(*(e.run_for_controller() for e in elections))
-            assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Elected", "Lost"]
+            assert sorted(type(outcome).__name__ for outcome in outcomes) == [
+                "ElectionWon",
+                "ElectionLost",
+            ]
 
 
 class TestControllerStore:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.options import CandidateOptions
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.net.client.channel import BrokerChannel, ChannelOptions
 from ballast.protocol.api_keys import ApiKey
 from ballast.protocol.messages.control import leader_and_isr as leader_and_isr_wire
@@ -55,7 +55,7 @@ class CandidateCluster:
         )
         self.hosts[name] = Host(name)
         self.loop.start(self.hosts[name], made.serve(PORT))
-        broker = Broker(broker_id=broker_id, endpoints=(Endpoint(host=name, port=PORT),))
+        broker = RegisteredBroker(broker_id=broker_id, endpoints=(Endpoint(host=name, port=PORT),))
         self.zookeeper.put(broker_ids.path(broker_id), broker_ids.encode(broker, 0))
 
     def stop_broker(self, broker_id: int) -> None:

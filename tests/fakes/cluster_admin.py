@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.reassign.ports import (
     BrokerUnavailable,
@@ -28,7 +28,7 @@ from ballast.reassign.throttle.throttle_values import (
     split_list,
 )
 from tests.fakes.cluster_configs import FakeConfigs
-from tests.fakes.fuse import Fuse
+from tests.fakes.crash_point import CrashPoint
 from tests.fakes.load_samples import FakeLoadHistory
 from tests.fakes.replica_log_dirs import FakeLogDirs
 
@@ -197,11 +197,11 @@ class FakeCluster:
 class FakeAdmin(FakeConfigs, FakeLogDirs, FakeLoadHistory):
     """Kafka's admin API on a `FakeCluster`, with faults."""
 
-    def __init__(self, cluster: FakeCluster, fuse: Fuse | None = None) -> None:
+    def __init__(self, cluster: FakeCluster, crash_point: CrashPoint | None = None) -> None:
         FakeLogDirs.__init__(self)
         FakeLoadHistory.__init__(self)
         self.cluster = cluster
-        self.fuse = fuse or Fuse()
+        self.crash_point = crash_point or CrashPoint()
         self.is_available = True
         self.unreachable: set[int] = set()
         """Brokers that Metadata names but that do not answer."""
@@ -234,7 +234,7 @@ class FakeAdmin(FakeConfigs, FakeLogDirs, FakeLoadHistory):
             cluster_id="model",
             controller_id=min(b for b, up in self.cluster.brokers.items() if up),
             brokers=tuple(
-                Broker(
+                RegisteredBroker(
                     broker_id=b,
                     endpoints=(Endpoint(host="localhost", port=9000 + b),),
                     rack=self.cluster.racks.get(b),
@@ -269,7 +269,7 @@ class FakeAdmin(FakeConfigs, FakeLogDirs, FakeLoadHistory):
         self, targets: Mapping[TopicPartition, tuple[int, ...] | None]
     ) -> Mapping[TopicPartition, RequestError]:
         self.check()
-        self.fuse.before_effect("cancel" if None in targets.values() else "submit")
+        self.crash_point.before_effect("cancel" if None in targets.values() else "submit")
         refused: dict[TopicPartition, RequestError] = {}
         for tp, target in targets.items():
             self.cancels += target is None
@@ -277,7 +277,7 @@ class FakeAdmin(FakeConfigs, FakeLogDirs, FakeLoadHistory):
             error = error or self.refusals.get(tp) or self._alter(tp, target)
             if error is not None:
                 refused[tp] = error
-        self.fuse.after_effect()
+        self.crash_point.after_effect()
         return refused
 
     def _alter(self, tp: TopicPartition, target: tuple[int, ...] | None) -> RequestError | None:
@@ -320,7 +320,7 @@ class FakeAdmin(FakeConfigs, FakeLogDirs, FakeLoadHistory):
         self, partitions: Collection[TopicPartition]
     ) -> Mapping[TopicPartition, RequestError]:
         self.check()
-        self.fuse.before_effect("elect")
+        self.crash_point.before_effect("elect")
         refused: dict[TopicPartition, RequestError] = {}
         self.elections += 1
         for tp in partitions:
@@ -335,5 +335,5 @@ class FakeAdmin(FakeConfigs, FakeLogDirs, FakeLoadHistory):
                 refused[tp] = RequestError(
                     error="PREFERRED_LEADER_NOT_AVAILABLE", message="The leader is not available."
                 )
-        self.fuse.after_effect()
+        self.crash_point.after_effect()
         return refused

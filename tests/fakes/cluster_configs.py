@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from ballast.reassign.ports import RequestError
-from tests.fakes.fuse import Fuse
+from tests.fakes.crash_point import CrashPoint
 
 if TYPE_CHECKING:
     from tests.fakes.cluster_admin import FakeCluster
@@ -14,7 +14,7 @@ class FakeConfigs:
     """Configurations of topics, of single brokers, and of all brokers at once."""
 
     cluster: "FakeCluster"
-    fuse: Fuse
+    crash_point: CrashPoint
 
     def check(self) -> None:
         """Raise `ClusterUnavailable` if nobody answers."""
@@ -62,16 +62,16 @@ class FakeConfigs:
         self, changes: Mapping[str, str | None]
     ) -> RequestError | None:
         self.check()
-        self.fuse.before_effect("default configs")
+        self.crash_point.before_effect("default configs")
         _alter_values(self.cluster.default_configs, changes)
-        self.fuse.after_effect()
+        self.crash_point.after_effect()
         return None
 
     async def alter_topic_configs(
         self, changes: Mapping[str, Mapping[str, str | None]]
     ) -> Mapping[str, RequestError]:
         self.check()
-        self.fuse.before_effect("topic configs")
+        self.crash_point.before_effect("topic configs")
         errors: dict[str, RequestError] = {}
         for topic, values in changes.items():
             if topic not in self.cluster.topic_configs:
@@ -80,16 +80,16 @@ class FakeConfigs:
                 )
                 continue
             _alter_values(self.cluster.topic_configs[topic], values)
-        self.fuse.after_effect()
+        self.crash_point.after_effect()
         return errors
 
     async def alter_broker_configs(
         self, broker_id: int, changes: Mapping[str, str | None]
     ) -> RequestError | None:
         self.check_broker(broker_id)
-        self.fuse.before_effect(f"broker {broker_id} configs")
+        self.crash_point.before_effect(f"broker {broker_id} configs")
         _alter_values(self.cluster.broker_configs[broker_id], changes)
-        self.fuse.after_effect()
+        self.crash_point.after_effect()
         return None
 
 

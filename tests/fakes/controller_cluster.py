@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from ballast.controller.controller import Controller
 from ballast.controller.state.control_requests import (
-    Command,
-    LeaderAndIsrCommand,
+    ControlRequest,
+    LeaderAndIsrControlRequest,
     LeaderAndIsrEntry,
-    StopReplicaCommand,
-    UpdateMetadataCommand,
+    StopReplicaControlRequest,
+    UpdateMetadataControlRequest,
 )
 from ballast.controller.state.events import (
     BrokerChange,
@@ -27,7 +27,7 @@ from ballast.controller.state.events import (
 )
 from ballast.controller.state.options import ControllerOptions
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import EPOCH_DURING_DELETE, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
@@ -106,12 +106,12 @@ class CheckedChannels(FakeBrokerChannels):
         super().__init__(effects)
         self._metadata = metadata
 
-    def send(self, broker_id: int, command: Command) -> None:
-        if isinstance(command, StopReplicaCommand):
-            for entry in command.entries:
+    def send(self, broker_id: int, request: ControlRequest) -> None:
+        if isinstance(request, StopReplicaControlRequest):
+            for entry in request.entries:
                 if entry.delete and entry.leader_epoch != EPOCH_DURING_DELETE:
                     self._metadata.check_deletion(entry.topic_partition, broker_id)
-        super().send(broker_id, command)
+        super().send(broker_id, request)
 
 
 class ControllerCluster:
@@ -143,7 +143,7 @@ class ControllerCluster:
         for broker_id in broker_ids:
             self._czxid += 1
             endpoint = Endpoint(host="localhost", port=9090 + broker_id)
-            self.metadata.brokers[broker_id] = Broker(
+            self.metadata.brokers[broker_id] = RegisteredBroker(
                 broker_id=broker_id, endpoints=(endpoint,), rack=rack, broker_epoch=self._czxid
             )
             self._told[broker_id] = {}
@@ -209,7 +209,7 @@ class ControllerCluster:
     # The model of brokers
 
     async def settle(self) -> None:
-        """Deliver commands, answers and ISR changes until nothing happens any more."""
+        """Deliver requests, answers and ISR changes until nothing happens any more."""
         for _ in range(MAX_TURNS):
             events = self._deliver()
             events += self._grow_isrs()
@@ -223,26 +223,26 @@ class ControllerCluster:
 
     def _deliver(self) -> list[Event]:
         return [
-            self._receive(broker_id, command)
-            for broker_id, commands in self.channels.take_all().items()
-            for command in commands
+            self._receive(broker_id, request)
+            for broker_id, requests in self.channels.take_all().items()
+            for request in requests
         ]
 
-    def _receive(self, broker_id: int, command: Command) -> Event:
+    def _receive(self, broker_id: int, request: ControlRequest) -> Event:
         told = self._told[broker_id]
-        match command:
-            case LeaderAndIsrCommand():
+        match request:
+            case LeaderAndIsrControlRequest():
                 return LeaderAndIsrAnswered(
                     broker_id=broker_id,
                     error="NONE",
                     partition_errors={
                         entry.topic_partition: self._lead(broker_id, entry)
-                        for entry in command.entries
+                        for entry in request.entries
                     },
                 )
-            case StopReplicaCommand():
+            case StopReplicaControlRequest():
                 errors: dict[TopicPartition, str] = {}
-                for entry in command.entries:
+                for entry in request.entries:
                     known = told.get(entry.topic_partition)
                     is_stale = (
                         known is not None
@@ -258,14 +258,14 @@ class ControllerCluster:
                     broker_id=broker_id,
                     error="NONE",
                     partition_errors=errors,
-                    deleted=frozenset(e.topic_partition for e in command.entries if e.delete),
+                    deleted=frozenset(e.topic_partition for e in request.entries if e.delete),
                 )
-            case UpdateMetadataCommand():
-                self._ask_for_roles(broker_id, command)
+            case UpdateMetadataControlRequest():
+                self._ask_for_roles(broker_id, request)
                 return UpdateMetadataAnswered(
                     broker_id=broker_id,
                     error="NONE",
-                    partitions=[entry.topic_partition for entry in command.entries],
+                    partitions=[entry.topic_partition for entry in request.entries],
                 )
 
     def _lead(self, broker_id: int, entry: LeaderAndIsrEntry) -> str:
@@ -283,11 +283,11 @@ class ControllerCluster:
         self.disks.add((broker_id, entry.topic_partition))
         return "NONE"
 
-    def _ask_for_roles(self, broker_id: int, command: UpdateMetadataCommand) -> None:
+    def _ask_for_roles(self, broker_id: int, request: UpdateMetadataControlRequest) -> None:
         """Do as a broker does that learns that it is out of the ISR of what it has lost."""
         changed = [
             entry.topic_partition
-            for entry in command.entries
+            for entry in request.entries
             if (broker_id, entry.topic_partition) in self._refused
             and broker_id not in entry.leader_and_isr.isr
         ]

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from ballast.controller.errors import ControllerMoved, StateChangeFailed
-from ballast.controller.state.ports import ConfigChanges, LeadershipWrites
+from ballast.controller.state.ports import ConfigChanges, StateZnodeWrites
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
@@ -46,7 +46,7 @@ class FakeMetadata:
     """What ZooKeeper holds, with a readable log of every change to topics and states."""
 
     controller_epoch: int = 1
-    brokers: dict[int, Broker] = field(default_factory=dict)
+    brokers: dict[int, RegisteredBroker] = field(default_factory=dict)
     topics: dict[str, TopicAssignment] = field(default_factory=dict)
     states: dict[TopicPartition, LeaderAndIsr] = field(default_factory=dict)
     configs: dict[str, Mapping[str, str]] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class FakeMetadataStore:
         self.calls: list[str] = []
         """Names of the methods called, to see how many round trips something takes."""
 
-    async def read_brokers(self) -> Sequence[Broker]:
+    async def read_brokers(self) -> Sequence[RegisteredBroker]:
         return list(self.metadata.brokers.values())
 
     async def read_topic_names(self) -> frozenset[str]:
@@ -115,7 +115,7 @@ class FakeMetadataStore:
 
     async def create_leadership(
         self, leadership: Mapping[TopicPartition, LeaderAndIsr]
-    ) -> LeadershipWrites:
+    ) -> StateZnodeWrites:
         self._begin("create_leadership")
         stale = frozenset(leadership.keys() & self.metadata.states.keys())
         written = {
@@ -124,11 +124,11 @@ class FakeMetadataStore:
             if tp not in stale
         }
         self._effects.happen()
-        return LeadershipWrites(written=written, stale=stale)
+        return StateZnodeWrites(written=written, stale=stale)
 
     async def update_leadership(
         self, leadership: Mapping[TopicPartition, LeaderAndIsr]
-    ) -> LeadershipWrites:
+    ) -> StateZnodeWrites:
         self._begin("update_leadership")
         if conflict := self.conflicts.pop(0) if self.conflicts else None:
             topic_partition, isr = conflict
@@ -143,7 +143,7 @@ class FakeMetadataStore:
             if tp not in stale
         }
         self._effects.happen()
-        return LeadershipWrites(written=written, stale=stale)
+        return StateZnodeWrites(written=written, stale=stale)
 
     async def write_topics(self, topics: Collection[TopicAssignment]) -> None:
         self._begin("write_topics")

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 
 from ballast.model.ids import TopicPartition
 from ballast.reassign.ports import ReplicaLogDirs, RequestError
-from tests.fakes.fuse import Fuse
+from tests.fakes.crash_point import CrashPoint
 
 
 class FakeLogDirs(ABC):
@@ -20,7 +20,7 @@ class FakeLogDirs(ABC):
         self.future_bytes = 0
         self.preferred_log_dirs: dict[tuple[TopicPartition, int], str] = {}
         self.log_dir_refusals: dict[tuple[TopicPartition, int], RequestError] = {}
-        self.fuse = Fuse()
+        self.crash_point = CrashPoint()
 
     def finish_log_dir_moves(self) -> None:
         """Have every copy under way take the place of its replica."""
@@ -61,7 +61,7 @@ class FakeLogDirs(ABC):
         self, broker_id: int, targets: Mapping[TopicPartition, str]
     ) -> Mapping[TopicPartition, RequestError]:
         self.check_broker(broker_id)
-        self.fuse.before_effect("log dirs")
+        self.crash_point.before_effect("log dirs")
         refused = {}
         for tp, path in targets.items():
             if (tp, broker_id) in self.log_dir_refusals:
@@ -75,5 +75,5 @@ class FakeLogDirs(ABC):
                 self.future_log_dirs.pop((tp, broker_id), None)
             else:
                 self.future_log_dirs[tp, broker_id] = path
-        self.fuse.after_effect()
+        self.crash_point.after_effect()
         return refused

@@ -2,20 +2,20 @@
 
 from collections.abc import Mapping
 
-from tests.fakes.fuse import Fuse
+from tests.fakes.crash_point import CrashPoint
 
 
 class FakeStore:
     """A state store that outlives the process."""
 
-    def __init__(self, fuse: Fuse | None = None) -> None:
+    def __init__(self, crash_point: CrashPoint | None = None) -> None:
         self.document: Mapping[str, object] | None = None
-        self.fuse = fuse or Fuse()
+        self.crash_point = crash_point or CrashPoint()
 
     async def load(self) -> Mapping[str, object] | None:
         return self.document
 
     async def save(self, document: Mapping[str, object]) -> None:
-        self.fuse.before_effect("save")
+        self.crash_point.before_effect("save")
         self.document = document
-        self.fuse.after_effect()
+        self.crash_point.after_effect()

@@ -57,7 +57,7 @@ def enter() -> None:
     if tried.returncode != 0:
         raise NetworksMissing(f"no network namespaces: {tried.stderr.strip()}")
     # A program run with -m finds itself by its module's name, not by its file's.
-    arguments = [sys.executable, "-m", "tests.faults.storm", *sys.argv[1:]]
+    arguments = [sys.executable, "-m", "tests.faults.chaos", *sys.argv[1:]]
     os.environ[_INSIDE] = "entered"
     os.execv(unshare[0], [*unshare, "sh", "-c", _SET_UP, "sh", *arguments])  # noqa: S606
 

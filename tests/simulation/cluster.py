@@ -23,6 +23,7 @@ from ballast.zk.errors import ZooKeeperError
 from ballast.znodes import configs
 from tests.fakes.zookeeper import FakeZooKeeper
 from tests.fakes.zookeeper_sessions import WriteRecord
+from tests.simulation.bit_rot import BitRot, check_renewal
 from tests.simulation.compaction_rules import CompactionRules
 from tests.simulation.disk_logs import DiskLogs
 from tests.simulation.disks import LOG_DIRS, Disks
@@ -31,7 +32,6 @@ from tests.simulation.loop import SimulatedLoop
 from tests.simulation.lost_disks import LostDisks
 from tests.simulation.metadata_rules import MetadataRules
 from tests.simulation.replication_rules import ReplicationRules
-from tests.simulation.rot import Rot, check_renewal
 from tests.simulation.violations import InvariantViolation
 from tests.simulation.wall_clocks import EPOCH_MS, WallClocks
 
@@ -85,7 +85,7 @@ class SimulatedCluster:
         self.disks.on_violation = self._fail
         for broker_id, disk in self.disks.of.items():
             disk.wall_clock_ms = self.clocks.of(broker_name(broker_id))
-        self.rot = Rot(self.disks.of, self.log_dirs)
+        self.bit_rot = BitRot(self.disks.of, self.log_dirs)
         self.metadata = rules = MetadataRules(lambda host: host.startswith("candidate-"), broker_of)
         self.lost_disks = LostDisks(self.disks.of, rules.states, rules.is_being_deleted)
         self.logs = DiskLogs(

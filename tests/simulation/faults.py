@@ -344,7 +344,7 @@ async def rot_byte(nemesis: Nemesis) -> None:
     cluster, records = nemesis.cluster, nemesis.cluster.replication.committed
     committed = {name: len(known) for name, known in records.items()}
     await nemesis.sleep(1, 2)  # What was written a moment ago is not checked again.
-    where = cluster.rot.one_byte(cluster.metadata.states, committed, nemesis.random)
+    where = cluster.bit_rot.one_byte(cluster.metadata.states, committed, nemesis.random)
     nemesis.note(f"rotten: {where}")
 
 

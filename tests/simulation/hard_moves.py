@@ -38,7 +38,7 @@ from tests.simulation.convergence import not_converged, settle
 from tests.simulation.hosts import broker_name
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.metadata_rules import throttles_left
-from tests.simulation.reassignment_desk import Desk, Order, Rights
+from tests.simulation.reassignment_requests import Order, ReassignmentOperator, Rights
 from tests.simulation.violations import require
 
 MIN_ISR = "min.insync.replicas"
@@ -114,7 +114,7 @@ class _Run:
         for topic in TOPICS:
             self.cluster.metadata.min_insync_replicas[topic] = MINIMUM
         self.rights = Rights()
-        self.desk = Desk(
+        self.operator = ReassignmentOperator(
             self.cluster.broker_addresses, self.rights, self.cluster.clocks.of("desk"), loop.note
         )
         self.load = Load(
@@ -128,7 +128,7 @@ class _Run:
         await self._converge()
         writing = cluster.run_client("producer", self._producer().run)
         await asyncio.sleep(WRITE_S)
-        cluster.add_process("desk", self.desk.run)
+        cluster.add_process("desk", self.operator.run)
         if self.outcome.killed:
             asyncio.get_running_loop().create_task(self._kill_desk())
         await WAYS[self.outcome.way](self)
@@ -137,7 +137,7 @@ class _Run:
         for broker in cluster.broker_ids:
             if not cluster.is_up(broker_name(broker)):
                 cluster.start(broker_name(broker))
-        for order in self.desk.orders:
+        for order in self.operator.orders:
             # What could not end because a broker was away ends when it is back.
             await self.ends(order, within_s=PASSES_WITHIN_S)
         left = throttles_left(cluster.configs())
@@ -172,7 +172,7 @@ class _Run:
             ),
             purpose=purpose,
         )
-        self.desk.orders.append(order)
+        self.operator.orders.append(order)
         return order
 
     # -- what is looked at -----------------------------------------------------------------------
@@ -199,7 +199,7 @@ class _Run:
         """Wait until something holds; a rule is broken where it takes too long."""
         deadline = self.loop.now + within_s
         while not holds():
-            said = "; ".join(f"{order.name} {order.words}" for order in self.desk.orders)
+            said = "; ".join(f"{order.name} {order.words}" for order in self.operator.orders)
             require(
                 rule, self.loop.now < deadline, f"{self.text()}: {text} in {within_s} s: {said}"
             )

@@ -1,4 +1,4 @@
-"""The story of one seed: a cluster under load and reassignment, faults, healing, a last look."""
+"""What one seed does: a cluster under load and reassignment, faults, healing, a last look."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ from tests.simulation.loop import SimulatedLoop
 from tests.simulation.metadata_rules import throttles_left
 from tests.simulation.mover import Mover
 from tests.simulation.patient_clients import REQUEST_TIMEOUT_S, PatientProducer
-from tests.simulation.story import COMPACTED_TOPIC, Story
+from tests.simulation.seed_plan import COMPACTED_TOPIC, SeedPlan
 from tests.simulation.trace import LINES_KEPT, Trace
 from tests.simulation.trace_handler import TraceHandler
 from tests.simulation.violations import require
@@ -55,7 +55,7 @@ class Outcome:
     seed: int
     kinds: Sequence[str] = ()
     """The kinds of faults that were asked for; none for those that the seed draws."""
-    story: Story | None = None
+    seed_plan: SeedPlan | None = None
     failure: BaseException | None = None
     trace: Trace = field(default_factory=Trace)
     steps: int = 0
@@ -78,7 +78,7 @@ class Outcome:
         faults = f" --faults {','.join(self.kinds)}" if self.kinds else ""
         return (
             f"replay with: .venv/bin/python -m tests.simulation {self.seed}{faults}\n"
-            f"{self.story}\n{self.trace.tail(lines)}\n"
+            f"{self.seed_plan}\n{self.trace.tail(lines)}\n"
             f"seed {self.seed} at {self.virtual_s:.3f} s, step {self.steps}: {self.failure!r}"
         )
 
@@ -122,20 +122,20 @@ class _Run:
         self.loop = loop
         self.outcome = outcome
         self.random = random.Random(loop.random.getrandbits(64))
-        self.story = outcome.story = Story.draw(self.random, outcome.kinds)
+        self.seed_plan = outcome.seed_plan = SeedPlan.draw(self.random, outcome.kinds)
         options = ClusterOptions(
-            brokers=self.story.brokers,
-            zookeeper_delay_s=self.story.zookeeper_delay_s,
-            log_dirs=self.story.log_dirs,
-            broker_properties=self.story.broker_properties(),
+            brokers=self.seed_plan.brokers,
+            zookeeper_delay_s=self.seed_plan.zookeeper_delay_s,
+            log_dirs=self.seed_plan.log_dirs,
+            broker_properties=self.seed_plan.broker_properties(),
         )
         self.cluster = SimulatedCluster(loop, options)
-        self.partitions = [TopicPartition(TOPIC, n) for n in range(self.story.partitions)]
-        self.compacted = [TopicPartition(COMPACTED, 0)] if self.story.compaction else []
+        self.partitions = [TopicPartition(TOPIC, n) for n in range(self.seed_plan.partitions)]
+        self.compacted = [TopicPartition(COMPACTED, 0)] if self.seed_plan.compaction else []
         self.all_partitions = [*self.partitions, *self.compacted]
         for topic in (TOPIC, COMPACTED):
             self.cluster.metadata.min_insync_replicas[topic] = options.min_insync_replicas
-        self.load = Load(partitions=self.partitions, pause_s=self.story.pause_s)
+        self.load = Load(partitions=self.partitions, pause_s=self.seed_plan.pause_s)
         self.keyed_load = Load(partitions=self.compacted, pause_s=KEYED_PAUSE_S)
         self.reader: TableReader | None = None
         self.directory_moves: DirectoryMoves | None = None
@@ -144,7 +144,7 @@ class _Run:
         self.requested: dict[TopicPartition, set[frozenset[int]]] = {}
 
     async def main(self) -> None:
-        """Live through the story."""
+        """Run the plan of the seed."""
         self.cluster.start_all()
         setting_up = self.cluster.run_client("admin", self._create_topics)
         await setting_up
@@ -152,13 +152,13 @@ class _Run:
             await settle(self._not_converged, within_s=START_WITHIN_S), "after the start"
         )
         clients = self._start_clients()
-        if self.story.faults is not None:
-            nemesis = Nemesis(self.cluster, self.story.faults, self.random)
-            await nemesis.run(self.story.faults_s, min_steps=self.min_steps)
+        if self.seed_plan.faults is not None:
+            nemesis = Nemesis(self.cluster, self.seed_plan.faults, self.random)
+            await nemesis.run(self.seed_plan.faults_s, min_steps=self.min_steps)
             self.outcome.faults = nemesis.injected
             self.outcome.boundaries = nemesis.boundaries
         else:
-            await asyncio.sleep(self.story.faults_s)
+            await asyncio.sleep(self.seed_plan.faults_s)
         await asyncio.sleep(1.0)
         self.load.is_over = self.keyed_load.is_over = True
         for moving in (self.churn, self.directory_moves):
@@ -211,12 +211,12 @@ class _Run:
         if len(self.cluster.log_dirs) > 1:
             self.directory_moves = self._start_directory_moves()
             tasks.append(self.cluster.run_client("directories", self.directory_moves.run))
-        if self.story.moves == "mover":
+        if self.seed_plan.moves == "mover":
             self.mover = self._start_mover()
-        if self.story.churn and self.story.moves != "mover":
+        if self.seed_plan.churn and self.seed_plan.moves != "mover":
             self.churn = self._start_churn()
             tasks.append(self.cluster.run_client("churn", self.churn.run))
-        if self.story.moves == "admin":
+        if self.seed_plan.moves == "admin":
             tasks.append(self.cluster.run_client("admin", self._move_replicas))
         return tasks
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulation.mutants import of_disks
+from tests.simulation.mutants import disk_bugs
 from tests.simulation.mutants.catalogue import MODULES, MUTANTS
 from tests.simulation.mutants.mutant import Mutant, NotFound, Seeds, Walks
 
 FOUND_BY_FEW_SEEDS = (
     "controller_writes_without_the_epoch_check",
     "leader_epoch_is_not_raised",
-    *(mutant.name for mutant in of_disks.MUTANTS),
+    *(mutant.name for mutant in disk_bugs.MUTANTS),
 )
 QUICK = [
     mutant
@@ -43,7 +43,7 @@ def test_every_bug_is_in_the_catalogue() -> None:
         if isinstance(node, ast.FunctionDef) and node.name != "rules"
     }
     assert {module.__name__.rpartition(".")[2] for module in MODULES} == {
-        path.stem for path in Path(of_disks.__file__ or "").parent.glob("of_*.py")
+        path.stem for path in Path(disk_bugs.__file__ or "").parent.glob("*_bugs.py")
     }
     assert planted == MUTANTS.keys()
     assert len(MUTANTS) >= 20

@@ -36,7 +36,9 @@ def require_reach(outcomes: list[Outcome]) -> None:
     assert sum(outcome.completed_moves for outcome in outcomes) > len(outcomes) / 2
     assert sum(outcome.faults for outcome in outcomes) > 3 * len(outcomes)
     assert sum(outcome.elections for outcome in outcomes) > len(outcomes)
-    compacted = [outcome for outcome in outcomes if outcome.story and outcome.story.compaction]
+    compacted = [
+        outcome for outcome in outcomes if outcome.seed_plan and outcome.seed_plan.compaction
+    ]
     assert all(outcome.tables_read for outcome in compacted)
     assert sum(outcome.compacted_replicas for outcome in compacted) >= len(compacted)
     assert sum(outcome.directory_moves for outcome in outcomes) > len(outcomes) / 2

@@ -15,8 +15,7 @@ from ballast.broker.errors import StartupRefused
 from ballast.broker.maintenance.directory_locks import lock_directories
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.broker.wiring import BrokerComponents, Environment, build
-from ballast.model.brokers import Broker as RegisteredBroker
-from ballast.model.brokers import Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.net.http import HttpServer
 from ballast.net.server.server import Server
 from ballast.storage.errors import NoUsableLogDir, WrongLogDir

@@ -2,7 +2,7 @@
 
 from ballast.broker.apis.records.produce import ADMIN_CLIENT_ID
 from ballast.broker.config.config import BrokerConfig
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.net.client.channel import BrokerChannel, ChannelOptions
 
 
@@ -12,21 +12,21 @@ class PeerChannels:
     def __init__(self, config: BrokerConfig) -> None:
         self._config = config
 
-    def fetch(self, leader: Broker) -> BrokerChannel:
+    def fetch(self, leader: RegisteredBroker) -> BrokerChannel:
         """Return a channel for following ``leader``."""
         name = f"broker-{self._config.broker_id}-fetcher-{leader.broker_id}"
         return self._channel(leader, name, self._config.replica_socket_timeout_ms)
 
-    def load(self, leader: Broker) -> BrokerChannel:
+    def load(self, leader: RegisteredBroker) -> BrokerChannel:
         """Return a channel that may write to internal topics."""
         return self._channel(leader, ADMIN_CLIENT_ID, self._config.request_timeout_ms)
 
-    def metadata(self, peer: Broker) -> BrokerChannel:
+    def metadata(self, peer: RegisteredBroker) -> BrokerChannel:
         """Return a channel for requesting the metadata of ``peer``."""
         name = f"broker-{self._config.broker_id}"
         return self._channel(peer, name, self._config.request_timeout_ms)
 
-    def _channel(self, peer: Broker, client_id: str, timeout_ms: int) -> BrokerChannel:
+    def _channel(self, peer: RegisteredBroker, client_id: str, timeout_ms: int) -> BrokerChannel:
         return BrokerChannel(
             peer.endpoint.host,
             peer.endpoint.port,

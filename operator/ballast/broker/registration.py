@@ -19,7 +19,7 @@ from ballast.broker.cluster.identity import Identity
 from ballast.broker.cluster.zookeeper_session import ZooKeeperSession
 from ballast.broker.config_watcher import ConfigWatcher
 from ballast.broker.metrics.metrics import BrokerMetrics
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.zk.broker_store.store import BrokerStore
 from ballast.zk.client import ClientFactory, SessionEvent, ZooKeeperClient
 from ballast.zk.errors import ConnectionLoss, ZooKeeperError
@@ -106,7 +106,7 @@ class Registration:
                 return
 
     async def register(
-        self, broker: Broker, watcher: ConfigWatcher, topics: Collection[str]
+        self, broker: RegisteredBroker, watcher: ConfigWatcher, topics: Collection[str]
     ) -> None:
         """Read the configs and register in the present session; raises `ZooKeeperError`."""
         store, client = self._store, self._client
@@ -120,7 +120,7 @@ class Registration:
             self._identity.registered(epoch)
             log.info("registered as broker %d in epoch %d", broker.broker_id, epoch)
 
-    async def keep(self, broker: Broker, watcher: ConfigWatcher) -> None:
+    async def keep(self, broker: RegisteredBroker, watcher: ConfigWatcher) -> None:
         """Open and register a new session whenever one has expired, until cancelled."""
         while True:
             await self._expired.wait()

@@ -12,7 +12,7 @@ from ballast.protocol.schema import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Acting:
+class ActiveController:
     """The controller of one leadership, and what goes with it."""
 
     controller: Controller
@@ -21,7 +21,7 @@ class Acting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class DeferredResponse:
     """An answer that waits until something is so, or its time is over."""
 
     timeout_s: float
@@ -34,7 +34,7 @@ class Waiting:
 class CandidateApi(NamedTuple):
     """How one API is answered."""
 
-    answer: Callable[[Any, int, Acting], Awaitable[Message | Waiting]]
+    answer: Callable[[Any, int, ActiveController], Awaitable[Message | DeferredResponse]]
     """From request, version and controller. `RequestRefused` becomes `refuse`."""
     refuse: Callable[[Any, int, ErrorCode, str | None], Message]
     """The response that refuses the whole request."""

@@ -20,13 +20,11 @@ from typing import Final
 
 from prometheus_client import Histogram
 
-from ballast.candidate.cancellation import end_if_cancelled
-from ballast.candidate.dispatch import CANDIDATE_APIS, SERVED
+from ballast.candidate.controller_term import ControllerTerm
 from ballast.candidate.errors import Deposed, PathTaken, SessionEnded
 from ballast.candidate.event_queue import EventQueue
-from ballast.candidate.leadership import Leadership
 from ballast.candidate.options import CandidateOptions
-from ballast.candidate.requests import Request, encoded
+from ballast.candidate.requests import CANDIDATE_APIS, SERVED, Request, encoded
 from ballast.candidate.returning_brokers import ReturningBrokers
 from ballast.controller.errors import ControllerMoved, StoreUnavailable
 from ballast.net.api_versions import answer_api_versions
@@ -38,7 +36,7 @@ from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.errors import UnknownApiKey
 from ballast.zk import ensembles
 from ballast.zk.client import ClientFactory, SessionEvent, ZooKeeperClient
-from ballast.zk.election import Elected, Election, Lost
+from ballast.zk.election import Election, ElectionLost, ElectionWon
 from ballast.zk.errors import ZooKeeperError
 from ballast.znodes.errors import ZnodeError
 
@@ -78,7 +76,7 @@ class Candidate:
         self.failures = 0
         """Leaderships that ended by something unexpected, and paths that are somebody else's."""
         self._failures_in_a_row = 0
-        self.lost_to: Lost | None = None
+        self.lost_to: ElectionLost | None = None
         """The controller that won over this candidate last; None while it leads, or knows none."""
         self.elected_ms: int | None = None
         """When it was elected last, by its own wall clock."""
@@ -88,16 +86,16 @@ class Candidate:
         self._listen = listen
         self._random = random
         self._wall_clock_ms = wall_clock_ms
-        self._leadership: Leadership | None = None
+        self._term: ControllerTerm | None = None
         self._client: ZooKeeperClient | None = None
         self._clock: Callable[[], float] | None = None
         self._returning = ReturningBrokers()
         self._server: Server | None = None
 
     @property
-    def leadership(self) -> Leadership | None:
+    def controller_term(self) -> ControllerTerm | None:
         """The leadership under way, or None."""
-        return self._leadership
+        return self._term
 
     @property
     def is_silent(self) -> bool:
@@ -111,7 +109,7 @@ class Candidate:
 
         Safe in any thread.
         """
-        return self._leadership is not None and not self.is_silent
+        return self._term is not None and not self.is_silent
 
     @property
     def port(self) -> int:
@@ -146,12 +144,12 @@ class Candidate:
         if api is None:
             raise UnknownApiKey(key)
         message = decode(APIS[key].request, header.api_version, received.body)
-        leadership = self._leadership
-        if leadership is None or self.is_silent:
+        term = self._term
+        if term is None or self.is_silent:
             error = ErrorCode.NOT_CONTROLLER
             return encoded(header, api.refuse(message, header.api_version, error, None))
         answered = asyncio.get_running_loop().create_future()
-        leadership.submit(Request(api, header, message, answered))
+        term.submit(Request(api, header, message, answered))
         return answered
 
     # -- sessions, elections, leaderships ------------------------------------------------------
@@ -218,10 +216,10 @@ class Candidate:
                 raise SessionEnded("the session with ZooKeeper has expired")
             await election.watch(lambda _: stirred.set())
             outcome = await election.run_for_controller()
-            self.lost_to = outcome if isinstance(outcome, Lost) else None
-            if isinstance(outcome, Lost):
+            self.lost_to = outcome if isinstance(outcome, ElectionLost) else None
+            if isinstance(outcome, ElectionLost):
                 self._returning.settled()
-            if isinstance(outcome, Elected):
+            if isinstance(outcome, ElectionWon):
                 await self._lead(client, election, outcome)
                 await asyncio.sleep(self._pause_s)
             else:
@@ -237,9 +235,11 @@ class Candidate:
         if owner not in (None, wanted):
             raise PathTaken(f"the path in ZooKeeper belongs to {owner}")
 
-    async def _lead(self, client: ZooKeeperClient, election: Election, elected: Elected) -> None:
+    async def _lead(
+        self, client: ZooKeeperClient, election: Election, elected: ElectionWon
+    ) -> None:
         """Lead until that ends, then resign; raises what makes the session useless."""
-        leadership = self._leadership = Leadership(
+        term = self._term = ControllerTerm(
             client,
             elected,
             EventQueue(self.options.max_queued, self.waits.observe),
@@ -253,12 +253,12 @@ class Candidate:
         failure: BaseException | None = None
         begun_at = asyncio.get_running_loop().time()
         try:
-            await leadership.run(election)
+            await term.run(election)
         except ExceptionGroup as group:
             failure = _first_cause(group)
         finally:
-            self._leadership = None
-            self.handled += leadership.handled
+            self._term = None
+            self.handled += term.handled
         end_if_cancelled()
         if asyncio.get_running_loop().time() >= begun_at + self.options.stable_s:
             self._failures_in_a_row = 0
@@ -274,6 +274,19 @@ class Candidate:
                 await election.resign(elected)
         except TimeoutError:
             raise SessionEnded("to resign took too long; the session is given up") from None
+
+
+def end_if_cancelled() -> None:
+    """Raise `asyncio.CancelledError` if the running task was cancelled.
+
+    Call it after the errors of a task group have been caught. When a task is cancelled while one of
+    its task groups is failing, Python before 3.13 raises the errors of the group only, and the task
+    would go on. It is for groups whose body ends by an exception: where the body returns before a
+    member fails, Python counts a cancellation that was not requested.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def _first_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -16,7 +16,7 @@ class CandidateCollector:
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics as they are now."""
         candidate = self._candidate
-        leadership = candidate.leadership
+        term = candidate.controller_term
         yield GaugeMetricFamily(
             "ballast_controller_active",
             "1 while this candidate is the controller.",
@@ -25,23 +25,23 @@ class CandidateCollector:
         yield GaugeMetricFamily(
             "ballast_controller_epoch",
             "Controller epoch of the leadership under way; 0 without one.",
-            leadership.elected.controller_epoch if leadership else 0,
+            term.elected.controller_epoch if term else 0,
         )
         yield GaugeMetricFamily(
             "ballast_controller_event_queue_size",
             "Events and requests that wait for the controller.",
-            leadership.queued if leadership else 0,
+            term.queued if term else 0,
         )
         yield from candidate.waits.collect()
         yield GaugeMetricFamily(
             "ballast_controller_offline_partitions",
             "Partitions without a leader.",
-            leadership.offline_partitions if leadership else 0,
+            term.offline_partitions if term else 0,
         )
         yield GaugeMetricFamily(
             "ballast_controller_reassigning_partitions",
             "Partitions with a reassignment pending.",
-            leadership.reassigning_partitions if leadership else 0,
+            term.reassigning_partitions if term else 0,
         )
         yield CounterMetricFamily(
             "ballast_controller_elections_won", "Elections won.", candidate.elections_won
@@ -54,7 +54,7 @@ class CandidateCollector:
         handled = CounterMetricFamily(
             "ballast_controller_events", "Events and requests handled, by type.", labels=["type"]
         )
-        counts = candidate.handled + leadership.handled if leadership else candidate.handled
+        counts = candidate.handled + term.handled if term else candidate.handled
         for name in sorted(counts):
             handled.add_metric([name], counts[name])
         yield handled

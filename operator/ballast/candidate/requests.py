@@ -1,18 +1,55 @@
-"""Controller-bound requests on their way: queued, in hand, waiting for brokers, answered once."""
+"""Controller-bound requests: which APIs there are, and the way of each request to its response.
+
+A request waits in the queue of the controller's term, is executed, and then either answered at once
+or deferred until brokers have followed or its timeout has passed. It is answered exactly once.
+"""
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
-from ballast.candidate.active_controller import Acting, CandidateApi, Waiting
+from ballast.candidate.active_controller import ActiveController, CandidateApi, DeferredResponse
+from ballast.candidate.apis import (
+    alter_partition_reassignments,
+    controlled_shutdown,
+    create_partitions,
+    create_topics,
+    delete_topics,
+    elect_leaders,
+    list_partition_reassignments,
+)
 from ballast.controller.errors import RequestRefused, StateChangeFailed
+from ballast.protocol.api_keys import ApiKey
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.frames import RequestHeader, encode_response_parts
 from ballast.protocol.schema import Message, Records
 
 log = logging.getLogger(__name__)
+
+CANDIDATE_APIS: Mapping[ApiKey, CandidateApi] = MappingProxyType(
+    {
+        ApiKey.CONTROLLED_SHUTDOWN: CandidateApi(
+            controlled_shutdown.answer, controlled_shutdown.refuse
+        ),
+        ApiKey.CREATE_TOPICS: CandidateApi(create_topics.answer, create_topics.refuse),
+        ApiKey.DELETE_TOPICS: CandidateApi(delete_topics.answer, delete_topics.refuse),
+        ApiKey.CREATE_PARTITIONS: CandidateApi(create_partitions.answer, create_partitions.refuse),
+        ApiKey.ELECT_LEADERS: CandidateApi(elect_leaders.answer, elect_leaders.refuse),
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS: CandidateApi(
+            alter_partition_reassignments.answer, alter_partition_reassignments.refuse
+        ),
+        ApiKey.LIST_PARTITION_REASSIGNMENTS: CandidateApi(
+            list_partition_reassignments.answer, list_partition_reassignments.refuse
+        ),
+    }
+)
+"""The APIs that the controller answers. ApiVersions is answered by the endpoint itself."""
+
+SERVED = (ApiKey.API_VERSIONS, *CANDIDATE_APIS)
 
 MAX_WAIT_S: Final = 120.0
 """Bound of what a client may ask to wait: brokers that pass requests on wait no longer either."""
@@ -26,7 +63,7 @@ class Request:
     header: RequestHeader
     message: Message
     answered: asyncio.Future[list[Records] | None]
-    waiting: Waiting | None = None
+    waiting: DeferredResponse | None = None
     timer: asyncio.TimerHandle | None = field(default=None)
 
     @property
@@ -55,8 +92,8 @@ def encoded(header: RequestHeader, response: Message) -> list[Records]:
 class Requests:
     """Carries out one leadership's requests; those that wait are looked at after each event."""
 
-    def __init__(self, acting: Acting, max_waiting: int) -> None:
-        self._acting = acting
+    def __init__(self, active: ActiveController, max_waiting: int) -> None:
+        self._active = active
         self._max_waiting = max_waiting
         self._waiting: dict[Request, None] = {}
 
@@ -72,7 +109,7 @@ class Requests:
             return
         try:
             outcome = await request.api.answer(
-                request.message, request.header.api_version, self._acting
+                request.message, request.header.api_version, self._active
             )
         except RequestRefused as refusal:
             request.refuse(ErrorCode[refusal.error], refusal.message)
@@ -80,7 +117,7 @@ class Requests:
             log.warning("request of API %d failed: %s", request.header.api_key, failure)
             request.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
-            if isinstance(outcome, Waiting):
+            if isinstance(outcome, DeferredResponse):
                 self._wait(request, outcome)
             else:
                 request.answer(outcome)
@@ -99,7 +136,7 @@ class Requests:
         for request in waiting:
             request.refuse(error)
 
-    def _wait(self, request: Request, waiting: Waiting) -> None:
+    def _wait(self, request: Request, waiting: DeferredResponse) -> None:
         if waiting.is_over() or waiting.timeout_s <= 0 or len(self._waiting) >= self._max_waiting:
             request.answer(waiting.answer())
             return
@@ -118,6 +155,6 @@ class Requests:
                 request.timer.cancel()
                 request.timer = None
 
-    def _answer(self, request: Request, waiting: Waiting) -> None:
+    def _answer(self, request: Request, waiting: DeferredResponse) -> None:
         self._waiting.pop(request, None)
         request.answer(waiting.answer())

@@ -16,7 +16,7 @@ import logging
 from collections.abc import Collection
 from typing import Final
 
-from ballast.zk import lost_replies as outcomes
+from ballast.zk import lost_replies
 from ballast.zk.client import WatchEvent, ZooKeeperClient
 from ballast.zk.errors import NoNode, ZooKeeperError
 from ballast.znodes import broker_ids
@@ -70,7 +70,7 @@ class ReturningBrokers:
         try:
             while True:
                 changed.clear()
-                self._registered = frozenset(await outcomes.repeat(client, read))
+                self._registered = frozenset(await lost_replies.repeat(client, read))
                 self._read.set()
                 await changed.wait()
         except ZooKeeperError as error:

@@ -4,7 +4,7 @@ ControllerError
 ├── ControllerMoved          a write was fenced: another controller has been elected
 ├── StoreUnavailable         the metadata store's session is gone; nothing more can be written
 ├── StateChangeFailed        one partition or replica could not change state; others go on
-├── IllegalTransition        a table of valid previous states forbids this step (a bug)
+├── IllegalTransition        the table of valid previous states forbids this step (a bug)
 └── RequestRefused           a client's request cannot be served; carries Kafka's error name
 """
 
@@ -26,7 +26,7 @@ class StateChangeFailed(ControllerError):
 
 
 class IllegalTransition(ControllerError):
-    """A transition that the state table forbids was asked for; nothing was changed."""
+    """The state table forbids the requested transition; nothing was changed."""
 
 
 class RequestRefused(ControllerError):

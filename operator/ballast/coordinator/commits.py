@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from ballast.coordinator.group import Group
 from ballast.coordinator.membership import check_member
-from ballast.coordinator.options import GroupOptions
-from ballast.coordinator.ports import Journal, Record
+from ballast.coordinator.ports import GroupOptions, Journal, Record
 from ballast.coordinator.rebalance import Rebalances
 from ballast.coordinator.records import group_tombstone, offset_record, offset_tombstone
 from ballast.coordinator.requests import CommitReply, CommitRequest, CommittedOffset

@@ -10,8 +10,7 @@ from ballast.coordinator.commits import Commits
 from ballast.coordinator.group import Group
 from ballast.coordinator.joining import Joins
 from ballast.coordinator.membership import Memberships
-from ballast.coordinator.options import GroupOptions
-from ballast.coordinator.ports import Delays, Journal
+from ballast.coordinator.ports import Delays, GroupOptions, Journal
 from ballast.coordinator.rebalance import Rebalances
 from ballast.coordinator.requests import (
     UNKNOWN_MEMBER_ID,

@@ -17,8 +17,7 @@ from collections.abc import Callable
 
 from ballast.coordinator.group import Group
 from ballast.coordinator.member import Member
-from ballast.coordinator.options import GroupOptions
-from ballast.coordinator.ports import Delays
+from ballast.coordinator.ports import Delays, GroupOptions
 from ballast.coordinator.rebalance import Rebalances
 from ballast.coordinator.requests import (
     UNKNOWN_MEMBER_ID,

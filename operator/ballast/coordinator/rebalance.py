@@ -9,8 +9,7 @@ from functools import partial
 
 from ballast.coordinator.group import Group
 from ballast.coordinator.member import Member
-from ballast.coordinator.options import GroupOptions
-from ballast.coordinator.ports import Delays, Journal
+from ballast.coordinator.ports import Delays, GroupOptions, Journal
 from ballast.coordinator.records import group_record
 from ballast.coordinator.requests import JoinReply, JoinResult, SyncResult
 from ballast.coordinator.states import GroupState

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final, NoReturn
 
-from ballast.candidate.cancellation import end_if_cancelled
-from ballast.candidate.candidate import Candidate
+from ballast.candidate.candidate import Candidate, end_if_cancelled
 from ballast.candidate.options import CandidateOptions, channel_options
 from ballast.kube.api.client import KubernetesClient
 from ballast.kube.api.credentials import Login

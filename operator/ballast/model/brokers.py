@@ -14,7 +14,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Broker:
+class RegisteredBroker:
     """One registered broker."""
 
     broker_id: int

@@ -18,11 +18,11 @@ would use a rack (or a broker) twice and there is one not used yet. Five brokers
 from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 
 
 def place_replicas(
-    brokers: Collection[Broker],
+    brokers: Collection[RegisteredBroker],
     num_partitions: int,
     replication_factor: int,
     *,

@@ -8,13 +8,13 @@ from itertools import groupby
 from typing import Any, TypeVar, assert_never
 
 from ballast.controller.state.control_requests import (
-    Command,
-    LeaderAndIsrCommand,
+    ControlRequest,
+    LeaderAndIsrControlRequest,
     LeaderAndIsrEntry,
     MetadataEntry,
-    StopReplicaCommand,
+    StopReplicaControlRequest,
     StopReplicaEntry,
-    UpdateMetadataCommand,
+    UpdateMetadataControlRequest,
 )
 from ballast.controller.state.events import (
     Event,
@@ -22,7 +22,7 @@ from ballast.controller.state.events import (
     StopReplicaAnswered,
     UpdateMetadataAnswered,
 )
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.control import leader_and_isr as leader_and_isr_wire
@@ -42,46 +42,46 @@ _NAMES = {int(code): code.name for code in ErrorCode}
 Entry = TypeVar("Entry", LeaderAndIsrEntry, MetadataEntry, StopReplicaEntry)
 
 
-def to_wire(command: Command) -> tuple[Message, int]:
+def to_wire(request: ControlRequest) -> tuple[Message, int]:
     """Return the message for a control request, and its version."""
-    match command:
-        case LeaderAndIsrCommand():
-            return _leader_and_isr(command), LEADER_AND_ISR_VERSION
-        case UpdateMetadataCommand():
-            return _update_metadata(command), UPDATE_METADATA_VERSION
-        case StopReplicaCommand():
-            return _stop_replica(command), STOP_REPLICA_VERSION
+    match request:
+        case LeaderAndIsrControlRequest():
+            return _leader_and_isr(request), LEADER_AND_ISR_VERSION
+        case UpdateMetadataControlRequest():
+            return _update_metadata(request), UPDATE_METADATA_VERSION
+        case StopReplicaControlRequest():
+            return _stop_replica(request), STOP_REPLICA_VERSION
         case _:
-            assert_never(command)
+            assert_never(request)
 
 
-def to_event(broker_id: int, command: Command, response: Any) -> Event:
+def to_event(broker_id: int, request: ControlRequest, response: Any) -> Event:
     """Return the event for a broker's response to a control request."""
     error = error_name(response.error_code)
-    match command:
-        case LeaderAndIsrCommand():
+    match request:
+        case LeaderAndIsrControlRequest():
             return LeaderAndIsrAnswered(
                 broker_id=broker_id,
                 error=error,
-                partition_errors=_leader_and_isr_errors(command, error, response),
+                partition_errors=_leader_and_isr_errors(request, error, response),
             )
-        case UpdateMetadataCommand():
+        case UpdateMetadataControlRequest():
             return UpdateMetadataAnswered(
                 broker_id=broker_id,
                 error=error,
-                partitions=tuple(entry.topic_partition for entry in command.entries),
+                partitions=tuple(entry.topic_partition for entry in request.entries),
             )
-        case StopReplicaCommand():
+        case StopReplicaControlRequest():
             return StopReplicaAnswered(
                 broker_id=broker_id,
                 error=error,
-                partition_errors=_stop_replica_errors(command, error, response),
+                partition_errors=_stop_replica_errors(request, error, response),
                 deleted=frozenset(
-                    entry.topic_partition for entry in command.entries if entry.delete
+                    entry.topic_partition for entry in request.entries if entry.delete
                 ),
             )
         case _:
-            assert_never(command)
+            assert_never(request)
 
 
 def error_name(code: int) -> str:
@@ -92,18 +92,18 @@ def error_name(code: int) -> str:
 # -- commands ----------------------------------------------------------------------------------
 
 
-def _leader_and_isr(command: LeaderAndIsrCommand) -> Message:
+def _leader_and_isr(request: LeaderAndIsrControlRequest) -> Message:
     return leader_and_isr_wire.LeaderAndIsrRequest(
-        controller_id=command.controller_id,
-        controller_epoch=command.controller_epoch,
-        broker_epoch=command.broker_epoch,
+        controller_id=request.controller_id,
+        controller_epoch=request.controller_epoch,
+        broker_epoch=request.broker_epoch,
         topic_states=tuple(
             leader_and_isr_wire.LeaderAndIsrTopicState(
                 topic_name=topic,
-                topic_id=command.topic_ids.get(topic, ZERO_UUID),
+                topic_id=request.topic_ids.get(topic, ZERO_UUID),
                 partition_states=tuple(_leader_and_isr_state(entry) for entry in entries),
             )
-            for topic, entries in _by_topic(command.entries)
+            for topic, entries in _by_topic(request.entries)
         ),
         live_leaders=tuple(
             leader_and_isr_wire.LeaderAndIsrLiveLeader(
@@ -111,7 +111,7 @@ def _leader_and_isr(command: LeaderAndIsrCommand) -> Message:
                 host_name=broker.endpoint.host,
                 port=broker.endpoint.port,
             )
-            for broker in command.live_leaders
+            for broker in request.live_leaders
         ),
     )
 
@@ -134,20 +134,20 @@ def _leader_and_isr_state(
     )
 
 
-def _update_metadata(command: UpdateMetadataCommand) -> Message:
+def _update_metadata(request: UpdateMetadataControlRequest) -> Message:
     return update_metadata_wire.UpdateMetadataRequest(
-        controller_id=command.controller_id,
-        controller_epoch=command.controller_epoch,
-        broker_epoch=command.broker_epoch,
+        controller_id=request.controller_id,
+        controller_epoch=request.controller_epoch,
+        broker_epoch=request.broker_epoch,
         topic_states=tuple(
             update_metadata_wire.UpdateMetadataTopicState(
                 topic_name=topic,
-                topic_id=command.topic_ids.get(topic, ZERO_UUID),
+                topic_id=request.topic_ids.get(topic, ZERO_UUID),
                 partition_states=tuple(_metadata_state(entry) for entry in entries),
             )
-            for topic, entries in _by_topic(command.entries)
+            for topic, entries in _by_topic(request.entries)
         ),
-        live_brokers=tuple(_live_broker(broker) for broker in command.live_brokers),
+        live_brokers=tuple(_live_broker(broker) for broker in request.live_brokers),
     )
 
 
@@ -165,7 +165,7 @@ def _metadata_state(entry: MetadataEntry) -> update_metadata_wire.UpdateMetadata
     )
 
 
-def _live_broker(broker: Broker) -> update_metadata_wire.UpdateMetadataBroker:
+def _live_broker(broker: RegisteredBroker) -> update_metadata_wire.UpdateMetadataBroker:
     return update_metadata_wire.UpdateMetadataBroker(
         id=broker.broker_id,
         endpoints=tuple(
@@ -181,11 +181,11 @@ def _live_broker(broker: Broker) -> update_metadata_wire.UpdateMetadataBroker:
     )
 
 
-def _stop_replica(command: StopReplicaCommand) -> Message:
+def _stop_replica(request: StopReplicaControlRequest) -> Message:
     return stop_replica_wire.StopReplicaRequest(
-        controller_id=command.controller_id,
-        controller_epoch=command.controller_epoch,
-        broker_epoch=command.broker_epoch,
+        controller_id=request.controller_id,
+        controller_epoch=request.controller_epoch,
+        broker_epoch=request.broker_epoch,
         topic_states=tuple(
             stop_replica_wire.StopReplicaTopicState(
                 topic_name=topic,
@@ -198,7 +198,7 @@ def _stop_replica(command: StopReplicaCommand) -> Message:
                     for entry in entries
                 ),
             )
-            for topic, entries in _by_topic(command.entries)
+            for topic, entries in _by_topic(request.entries)
         ),
     )
 
@@ -218,26 +218,28 @@ def _by_topic(entries: Iterable[Entry]) -> list[tuple[str, Sequence[Entry]]]:
 
 
 def _leader_and_isr_errors(
-    command: LeaderAndIsrCommand, error: str, response: leader_and_isr_wire.LeaderAndIsrResponse
+    request: LeaderAndIsrControlRequest,
+    error: str,
+    response: leader_and_isr_wire.LeaderAndIsrResponse,
 ) -> dict[TopicPartition, str]:
-    names = {topic_id: topic for topic, topic_id in command.topic_ids.items()}
+    names = {topic_id: topic for topic, topic_id in request.topic_ids.items()}
     answered = {
         TopicPartition(names[topic.topic_id], partition.partition_index): partition.error_code
         for topic in response.topics
         if topic.topic_id in names
         for partition in topic.partition_errors
     }
-    return _errors(command.entries, error, answered)
+    return _errors(request.entries, error, answered)
 
 
 def _stop_replica_errors(
-    command: StopReplicaCommand, error: str, response: stop_replica_wire.StopReplicaResponse
+    request: StopReplicaControlRequest, error: str, response: stop_replica_wire.StopReplicaResponse
 ) -> dict[TopicPartition, str]:
     answered = {
         TopicPartition(partition.topic_name, partition.partition_index): partition.error_code
         for partition in response.partition_errors
     }
-    return _errors(command.entries, error, answered)
+    return _errors(request.entries, error, answered)
 
 
 def _errors(

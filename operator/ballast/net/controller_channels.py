@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ballast.controller.state.control_requests import Command
+from ballast.controller.state.control_requests import ControlRequest
 from ballast.controller.state.events import Event
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.settings.fields import default_of
 from ballast.net.client.channel import BrokerChannel, ChannelOptions
 from ballast.net.control_messages import to_event, to_wire
@@ -39,9 +39,9 @@ class ControllerChannelOptions:
 class _BrokerQueue:
     """The queue of one broker, and the task that delivers from it."""
 
-    broker: Broker
+    broker: RegisteredBroker
     channel: BrokerChannel
-    queue: asyncio.Queue[Command]
+    queue: asyncio.Queue[ControlRequest]
     task: asyncio.Task[None] | None = field(default=None)
     sent: int = 0
     answered: int = 0
@@ -81,7 +81,7 @@ class ControllerChannels:
         """Control requests that wait, for all brokers."""
         return sum(waiting.queue.qsize() for waiting in self._brokers.values())
 
-    def add_broker(self, broker: Broker) -> None:
+    def add_broker(self, broker: RegisteredBroker) -> None:
         """Open a queue for a broker that has started; an existing queue is dropped."""
         self.remove_broker(broker.broker_id)
         if self._closed:
@@ -118,16 +118,16 @@ class ControllerChannels:
         if waiting.task is not None:
             waiting.task.cancel()
 
-    def send(self, broker_id: int, command: Command) -> None:
+    def send(self, broker_id: int, request: ControlRequest) -> None:
         """Queue a request; without a queue for the broker it is dropped. Raises `QueueOverflow`."""
         waiting = self._brokers.get(broker_id)
         if waiting is None:
             return
         try:
-            waiting.queue.put_nowait(command)
+            waiting.queue.put_nowait(request)
         except asyncio.QueueFull:
             raise QueueOverflow(
-                f"{waiting.queue.qsize()} commands wait for broker {broker_id}"
+                f"{waiting.queue.qsize()} requests wait for broker {broker_id}"
             ) from None
         waiting.sent += 1
 
@@ -151,15 +151,15 @@ class ControllerChannels:
     async def _deliver(self, waiting: _BrokerQueue) -> None:
         """Deliver requests one at a time until the broker is removed."""
         while True:
-            command = await waiting.queue.get()
-            response = await self._response(waiting, command)
+            request = await waiting.queue.get()
+            response = await self._response(waiting, request)
             waiting.answered += 1
             if self._brokers.get(waiting.broker.broker_id) is waiting:
-                self._on_event(to_event(waiting.broker.broker_id, command, response))
+                self._on_event(to_event(waiting.broker.broker_id, request, response))
 
-    async def _response(self, waiting: _BrokerQueue, command: Command) -> Any:
+    async def _response(self, waiting: _BrokerQueue, request: ControlRequest) -> Any:
         """Send a request until it is answered."""
-        message, version = to_wire(command)
+        message, version = to_wire(request)
         attempt = 0
         while True:
             try:
@@ -170,7 +170,7 @@ class ControllerChannels:
                     log.warning(
                         "broker %d: %s not delivered (attempt %d): %s",
                         waiting.broker.broker_id,
-                        type(command).__name__,
+                        type(request).__name__,
                         attempt,
                         error,
                     )

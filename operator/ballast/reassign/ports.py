@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.model.load_samples import LoadSample
 
@@ -43,7 +43,7 @@ class ClusterView:
 
     cluster_id: str
     controller_id: int
-    brokers: Sequence[Broker]
+    brokers: Sequence[RegisteredBroker]
     """Only live ones; ``broker_epoch`` is unknown (-1)."""
     partitions: Mapping[TopicPartition, PartitionView]
 

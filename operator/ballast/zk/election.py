@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ballast.zk import lost_replies as outcomes
+from ballast.zk import lost_replies
 from ballast.zk.client import Check, Create, Delete, SetData, Stat, Watch, ZooKeeperClient
 from ballast.zk.errors import (
     BadVersion,
@@ -27,7 +27,7 @@ MAX_ROUNDS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Elected:
+class ElectionWon:
     """This candidate is the controller."""
 
     controller_epoch: int
@@ -36,7 +36,7 @@ class Elected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
+class ElectionLost:
     """Another session holds /controller."""
 
     controller: ControllerInfo | None
@@ -68,7 +68,7 @@ class Election:
         """
         return await read_controller(self._client, watch)
 
-    async def run_for_controller(self) -> Elected | Lost:
+    async def run_for_controller(self) -> ElectionWon | ElectionLost:
         """Try to become the controller; return at once when another session is.
 
         Raises `SessionExpired`; `ConnectionLoss` when connections keep breaking; `ZnodeError` when
@@ -80,7 +80,7 @@ class Election:
                 return outcome
         raise ConnectionLoss(f"no outcome after {MAX_ROUNDS} rounds of an election")
 
-    async def resign(self, elected: Elected) -> None:
+    async def resign(self, elected: ElectionWon) -> None:
         """Delete /controller if this session still is the controller of that epoch.
 
         Raises `SessionExpired`, `ConnectionLoss`; to find oneself deposed is no error.
@@ -89,24 +89,24 @@ class Election:
             Check(controller_epoch.PATH, elected.epoch_zk_version),
             Delete(controller.PATH),
         )
-        for _ in range(outcomes.MAX_ATTEMPTS):
-            held = await outcomes.repeat(self._client, self._read_held)
+        for _ in range(lost_replies.MAX_ATTEMPTS):
+            held = await lost_replies.repeat(self._client, self._read_held)
             if held is None or held[1].ephemeral_owner != self._client.session_id:
                 return
             try:
                 await self._client.multi(operations)
             except ConnectionLoss:
-                await outcomes.settle(self._client)
+                await lost_replies.settle(self._client)
             except MultiFailed:
                 return
             else:
                 return
         raise ConnectionLoss("/controller could not be deleted")
 
-    async def _one_round(self) -> Elected | Lost | None:
+    async def _one_round(self) -> ElectionWon | ElectionLost | None:
         """Return the outcome, or None when the next round must tell."""
-        epoch, epoch_version = await outcomes.repeat(self._client, self._read_epoch)
-        held = await outcomes.repeat(self._client, self._read_held)
+        epoch, epoch_version = await lost_replies.repeat(self._client, self._read_epoch)
+        held = await lost_replies.repeat(self._client, self._read_held)
         if held is not None:
             return await self._judge(held)
         endpoint_host, endpoint_port = self._endpoint
@@ -126,7 +126,7 @@ class Election:
                 )
             )
         except ConnectionLoss:
-            await outcomes.settle(self._client)
+            await lost_replies.settle(self._client)
             return None
         except MultiFailed as failure:
             if not isinstance(failure.error, NodeExists | BadVersion):
@@ -134,22 +134,22 @@ class Election:
             return None
         stat = results[1]
         assert isinstance(stat, Stat)
-        return Elected(controller_epoch=epoch + 1, epoch_zk_version=stat.version)
+        return ElectionWon(controller_epoch=epoch + 1, epoch_zk_version=stat.version)
 
-    async def _judge(self, held: tuple[bytes, Stat]) -> Elected | Lost | None:
+    async def _judge(self, held: tuple[bytes, Stat]) -> ElectionWon | ElectionLost | None:
         """Tell from /controller who won; one's own znode means that the reply was lost.
 
         The epoch belongs to the holder as long as the holder's znode stands, so it is read between
         two looks at /controller.
         """
         data, stat = held
-        epoch, version = await outcomes.repeat(self._client, self._read_epoch)
+        epoch, version = await lost_replies.repeat(self._client, self._read_epoch)
         if stat.ephemeral_owner != self._client.session_id:
-            return Lost(controller=_readable(data), controller_epoch=epoch)
-        again = await outcomes.repeat(self._client, self._read_held)
+            return ElectionLost(controller=_readable(data), controller_epoch=epoch)
+        again = await lost_replies.repeat(self._client, self._read_held)
         if again is None or again[1].czxid != stat.czxid:
             return None
-        return Elected(controller_epoch=epoch, epoch_zk_version=version)
+        return ElectionWon(controller_epoch=epoch, epoch_zk_version=version)
 
     async def _read_held(self) -> tuple[bytes, Stat] | None:
         try:
@@ -186,7 +186,7 @@ async def read_controller(client: ZooKeeperClient, watch: Watch) -> ControllerIn
             # It went between the two reads; the watch has been called.
             return None
 
-    data = await outcomes.repeat(client, read)
+    data = await lost_replies.repeat(client, read)
     return None if data is None else _readable(data)
 
 

@@ -3,7 +3,7 @@
 import contextlib
 from dataclasses import dataclass
 
-from ballast.zk import lost_replies as outcomes
+from ballast.zk import lost_replies
 from ballast.zk.client import ZooKeeperClient
 from ballast.zk.errors import NodeExists, NoNode
 from ballast.znodes import cluster_id, owner
@@ -25,10 +25,12 @@ class Ensemble:
 
 async def look(client: ZooKeeperClient) -> Ensemble:
     """Return what there is. Raises `ZooKeeperError`, and `ZnodeError` when it cannot be read."""
-    found = await outcomes.repeat(client, lambda: client.multi_read([cluster_id.PATH, owner.PATH]))
+    found = await lost_replies.repeat(
+        client, lambda: client.multi_read([cluster_id.PATH, owner.PATH])
+    )
     identity, claimed = found
     try:
-        topics = await outcomes.repeat(client, lambda: client.children(_TOPICS))
+        topics = await lost_replies.repeat(client, lambda: client.children(_TOPICS))
     except NoNode:
         topics = []
     return Ensemble(
@@ -45,14 +47,14 @@ async def claim(client: ZooKeeperClient, claimant: Owner) -> Owner:
     """
     await _ensure(client, owner.PARENT, b"")
     await _ensure(client, owner.PATH, owner.encode(claimant))
-    data, _ = await outcomes.repeat(client, lambda: client.get(owner.PATH))
+    data, _ = await lost_replies.repeat(client, lambda: client.get(owner.PATH))
     return owner.decode(data)
 
 
 async def owner_of(client: ZooKeeperClient) -> Owner | None:
     """Return whose the path is, None when nobody has claimed it; raises as `claim`."""
     try:
-        data, _ = await outcomes.repeat(client, lambda: client.get(owner.PATH))
+        data, _ = await lost_replies.repeat(client, lambda: client.get(owner.PATH))
     except NoNode:
         return None
     return owner.decode(data)
@@ -60,9 +62,9 @@ async def owner_of(client: ZooKeeperClient) -> Owner | None:
 
 async def inherit(client: ZooKeeperClient, claimant: Owner) -> None:
     """Make the path the claimant's, who is of the same name as its owner and was made again."""
-    await outcomes.repeat(client, lambda: client.set(owner.PATH, owner.encode(claimant)))
+    await lost_replies.repeat(client, lambda: client.set(owner.PATH, owner.encode(claimant)))
 
 
 async def _ensure(client: ZooKeeperClient, path: str, data: bytes) -> None:
     with contextlib.suppress(NodeExists):
-        await outcomes.repeat(client, lambda: client.create(path, data))
+        await lost_replies.repeat(client, lambda: client.create(path, data))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.znodes import documents
 from ballast.znodes.errors import ZnodeError
 
@@ -41,7 +41,7 @@ def broker_id_of(name: str) -> int | None:
         return None
 
 
-def encode(broker: Broker, timestamp_ms: int) -> bytes:
+def encode(broker: RegisteredBroker, timestamp_ms: int) -> bytes:
     """Return the registration of a broker, version 5."""
     plaintext = next((e for e in broker.endpoints if e.security_protocol == "PLAINTEXT"), None)
     document: dict[str, Any] = {
@@ -61,14 +61,14 @@ def encode(broker: Broker, timestamp_ms: int) -> bytes:
     return documents.write(document)
 
 
-def decode(broker_id: int, data: bytes, broker_epoch: int) -> Broker:
+def decode(broker_id: int, data: bytes, broker_epoch: int) -> RegisteredBroker:
     """Return the broker that registered itself; raises `ZnodeError`."""
     at = path(broker_id)
     document = documents.read(at, data, _Document)
     endpoints = tuple(_endpoints(at, document))
     if not endpoints:
         raise ZnodeError(at, "endpoints", "no endpoint")
-    return Broker(
+    return RegisteredBroker(
         broker_id=broker_id, endpoints=endpoints, rack=document.rack, broker_epoch=broker_epoch
     )
 

@@ -1,24 +1,24 @@
 """All mutants by name."""
 
 from tests.simulation.mutants import (
-    of_brokers,
-    of_clients,
-    of_disks,
-    of_flushes,
-    of_reassignments,
-    of_the_controller,
-    of_zookeeper,
+    broker_bugs,
+    client_bugs,
+    controller_bugs,
+    disk_bugs,
+    flush_bugs,
+    reassignment_bugs,
+    zookeeper_bugs,
 )
 from tests.simulation.mutants.mutant import Mutant
 
 MODULES = (
-    of_the_controller,
-    of_reassignments,
-    of_brokers,
-    of_clients,
-    of_disks,
-    of_flushes,
-    of_zookeeper,
+    controller_bugs,
+    reassignment_bugs,
+    broker_bugs,
+    client_bugs,
+    disk_bugs,
+    flush_bugs,
+    zookeeper_bugs,
 )
 
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for part in MODULES for mutant in part.MUTANTS}

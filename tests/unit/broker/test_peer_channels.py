@@ -2,10 +2,10 @@
 
 from ballast.broker.apis.records.produce import ADMIN_CLIENT_ID
 from ballast.broker.peer_channels import PeerChannels
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from tests.unit.broker.broker_cluster import Cluster, simulate
 
-PEER = Broker(broker_id=2, endpoints=(Endpoint(host="broker-2", port=9092),))
+PEER = RegisteredBroker(broker_id=2, endpoints=(Endpoint(host="broker-2", port=9092),))
 
 
 def test_each_purpose_has_its_client_id() -> None:

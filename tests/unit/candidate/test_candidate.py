@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ballast.candidate.candidate import start_at_first_free
+from ballast.candidate.candidate import end_if_cancelled, start_at_first_free
 from ballast.net.errors import Disconnected
 from ballast.protocol.api_keys import ApiKey
 from ballast.protocol.error_codes import ErrorCode
@@ -227,8 +227,8 @@ def test_a_bug_ends_the_leadership_not_the_candidate(caplog: pytest.LogCaptureFi
         await asyncio.sleep(1)
         other = cluster.start_candidate(101)
         await asyncio.sleep(1)
-        assert candidate.leadership is not None
-        candidate.leadership._on_event(object())  # type: ignore[arg-type]
+        assert candidate.controller_term is not None
+        candidate.controller_term._on_event(object())  # type: ignore[arg-type]
         await cluster.until(lambda: other.is_active)
         assert not candidate.is_active
         assert cluster.elected() == 101
@@ -244,8 +244,8 @@ def test_a_bug_that_repeats_itself_is_tried_again_later_and_later() -> None:
         pauses = []
         for _ in range(6):
             await cluster.until(lambda: candidate.is_active)
-            assert candidate.leadership is not None
-            candidate.leadership._on_event(object())  # type: ignore[arg-type]
+            assert candidate.controller_term is not None
+            candidate.controller_term._on_event(object())  # type: ignore[arg-type]
             await cluster.until(lambda: not candidate.is_active)
             ended_at = cluster.loop.time()
             await cluster.until(lambda: candidate.is_active)
@@ -253,8 +253,8 @@ def test_a_bug_that_repeats_itself_is_tried_again_later_and_later() -> None:
         assert pauses == [1, 2, 4, 8, 8, 8]
         assert candidate.failures == 6
         await asyncio.sleep(5)
-        assert candidate.leadership is not None
-        candidate.leadership._on_event(object())  # type: ignore[arg-type]
+        assert candidate.controller_term is not None
+        candidate.controller_term._on_event(object())  # type: ignore[arg-type]
         await cluster.until(lambda: not candidate.is_active)
         await cluster.until(lambda: candidate.is_active, within_s=1.5)
 
@@ -285,8 +285,8 @@ def test_a_candidate_that_is_stopped_while_it_fails_leaves_too(turns: int) -> No
         candidate = cluster.start_candidate(100)
         await cluster.until(lambda: candidate.is_active)
         await asyncio.sleep(1)
-        assert candidate.leadership is not None
-        candidate.leadership._on_event(object())  # type: ignore[arg-type]
+        assert candidate.controller_term is not None
+        candidate.controller_term._on_event(object())  # type: ignore[arg-type]
         for _ in range(turns):
             await asyncio.sleep(0)
         cluster.tasks[100].cancel()
@@ -341,8 +341,8 @@ def test_brokers_are_told_of_brokers() -> None:
         await cluster.until(lambda: bool(cluster.brokers[2].requests))
         first = cluster.brokers[2].requests[0][1]
         assert first.API_KEY == ApiKey.UPDATE_METADATA, "C11: metadata before leadership"
-        assert candidate.leadership is not None
-        assert candidate.leadership.offline_partitions == 0
+        assert candidate.controller_term is not None
+        assert candidate.controller_term.offline_partitions == 0
 
     with_cluster(scenario)
 
@@ -368,3 +368,42 @@ async def test_the_endpoint_listens_on_the_first_port_that_is_free() -> None:
         await start_at_first_free(Ports({9500}).start, "::", (9500,))
     with pytest.raises(PermissionError):
         await start_at_first_free(Ports({80}, errno.EACCES).start, "::", (80, 9500))
+
+
+async def failing_group() -> None:
+    """Fail in a task group of which a member is slow to leave."""
+
+    async def slow() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(slow())
+        await asyncio.sleep(0)
+        raise OSError("no ZooKeeper")
+
+
+async def goes_on(attempts: int) -> str:
+    for _ in range(attempts):
+        try:
+            await failing_group()
+        except ExceptionGroup:
+            end_if_cancelled()
+    return "went on"
+
+
+async def test_a_task_that_was_not_cancelled_goes_on() -> None:
+    assert await goes_on(2) == "went on"
+
+
+@pytest.mark.parametrize("turns", range(1, 6))
+async def test_a_cancelled_task_ends_whatever_failed_at_the_same_moment(turns: int) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(goes_on(3))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+    assert task.cancelled()

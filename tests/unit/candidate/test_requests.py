@@ -1,14 +1,15 @@
 """Requests on their way: answered once, whatever happens first."""
 
 import asyncio
+import inspect
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
 
-from ballast.candidate.active_controller import Acting, CandidateApi, Waiting
+from ballast.candidate.active_controller import ActiveController, CandidateApi, DeferredResponse
 from ballast.candidate.apis import list_partition_reassignments
-from ballast.candidate.requests import MAX_WAIT_S, Request, Requests
+from ballast.candidate.requests import CANDIDATE_APIS, MAX_WAIT_S, SERVED, Request, Requests
 from ballast.controller.errors import ControllerMoved, RequestRefused, StateChangeFailed
 from ballast.protocol.api_keys import ApiKey
 from ballast.protocol.error_codes import ErrorCode
@@ -21,7 +22,7 @@ from ballast.protocol.schema import Message
 
 DONE = ListPartitionReassignmentsResponse(error_message="done")
 LATE = ListPartitionReassignmentsResponse(error_code=ErrorCode.REQUEST_TIMED_OUT)
-ACTING = cast("Acting", None)
+ACTIVE = cast("ActiveController", None)
 
 
 @dataclass
@@ -32,12 +33,14 @@ class Script:
     asked: int = 0
     futures: list[Any] = field(default_factory=list)
 
-    async def answer(self, request: Any, version: int, acting: Acting) -> Message | Waiting:
-        del request, version, acting
+    async def answer(
+        self, request: Any, version: int, active: ActiveController
+    ) -> Message | DeferredResponse:
+        del request, version, active
         self.asked += 1
         if isinstance(self.outcome, Exception):
             raise self.outcome
-        outcome: Message | Waiting = self.outcome
+        outcome: Message | DeferredResponse = self.outcome
         return outcome
 
     def request(self) -> Request:
@@ -72,7 +75,7 @@ def answer_of(request: Request) -> ListPartitionReassignmentsResponse:
 )
 async def test_answers(outcome: Any, error: ErrorCode, message: str) -> None:
     request = Script(outcome).request()
-    await Requests(ACTING, 10).carry_out(request)
+    await Requests(ACTIVE, 10).carry_out(request)
 
     assert (answer_of(request).error_code, answer_of(request).error_message) == (error, message)
 
@@ -80,7 +83,7 @@ async def test_answers(outcome: Any, error: ErrorCode, message: str) -> None:
 async def test_what_ends_the_leadership_passes_through() -> None:
     request = Script(ControllerMoved()).request()
     with pytest.raises(ControllerMoved):
-        await Requests(ACTING, 10).carry_out(request)
+        await Requests(ACTIVE, 10).carry_out(request)
     assert not request.is_over
 
 
@@ -88,14 +91,14 @@ async def test_a_request_nobody_waits_for_is_not_carried_out() -> None:
     script = Script(DONE)
     request = script.request()
     request.answered.cancel()
-    await Requests(ACTING, 10).carry_out(request)
+    await Requests(ACTIVE, 10).carry_out(request)
     assert script.asked == 0
 
 
 async def test_waiting_ends_when_it_is_over() -> None:
     over = False
-    script = Script(Waiting(timeout_s=60, is_over=lambda: over, answer=lambda: DONE))
-    requests, request = Requests(ACTING, 10), script.request()
+    script = Script(DeferredResponse(timeout_s=60, is_over=lambda: over, answer=lambda: DONE))
+    requests, request = Requests(ACTIVE, 10), script.request()
     await requests.carry_out(request)
     requests.look()
     assert len(requests) == 1
@@ -109,8 +112,8 @@ async def test_waiting_ends_when_it_is_over() -> None:
 
 
 async def test_waiting_ends_with_its_time() -> None:
-    script = Script(Waiting(timeout_s=0.001, is_over=lambda: False, answer=lambda: LATE))
-    requests, request = Requests(ACTING, 10), script.request()
+    script = Script(DeferredResponse(timeout_s=0.001, is_over=lambda: False, answer=lambda: LATE))
+    requests, request = Requests(ACTIVE, 10), script.request()
     await requests.carry_out(request)
     await request.answered
     assert answer_of(request).error_code == ErrorCode.REQUEST_TIMED_OUT
@@ -118,8 +121,8 @@ async def test_waiting_ends_with_its_time() -> None:
 
 
 async def test_waiting_is_bounded_and_ends_with_the_leadership() -> None:
-    script = Script(Waiting(timeout_s=60, is_over=lambda: False, answer=lambda: LATE))
-    requests = Requests(ACTING, 2)
+    script = Script(DeferredResponse(timeout_s=60, is_over=lambda: False, answer=lambda: LATE))
+    requests = Requests(ACTIVE, 2)
     first, second, third = script.request(), script.request(), script.request()
     for request in (first, second, third):
         await requests.carry_out(request)
@@ -130,8 +133,8 @@ async def test_waiting_is_bounded_and_ends_with_the_leadership() -> None:
 
 
 async def test_a_client_that_left_is_forgotten() -> None:
-    script = Script(Waiting(timeout_s=60, is_over=lambda: False, answer=lambda: LATE))
-    requests, request = Requests(ACTING, 2), script.request()
+    script = Script(DeferredResponse(timeout_s=60, is_over=lambda: False, answer=lambda: LATE))
+    requests, request = Requests(ACTIVE, 2), script.request()
     await requests.carry_out(request)
     request.answered.cancel()
     requests.look()
@@ -140,8 +143,8 @@ async def test_a_client_that_left_is_forgotten() -> None:
 
 
 async def test_a_client_that_left_makes_room_at_once_and_leaves_no_timer() -> None:
-    script = Script(Waiting(timeout_s=10**6, is_over=lambda: False, answer=lambda: LATE))
-    requests, gone, next_one = Requests(ACTING, 1), script.request(), script.request()
+    script = Script(DeferredResponse(timeout_s=10**6, is_over=lambda: False, answer=lambda: LATE))
+    requests, gone, next_one = Requests(ACTIVE, 1), script.request(), script.request()
     await requests.carry_out(gone)
     timer = gone.timer
     assert timer is not None
@@ -154,3 +157,14 @@ async def test_a_client_that_left_makes_room_at_once_and_leaves_no_timer() -> No
     assert len(requests) == 1
     assert not next_one.is_over
     requests.refuse_all(ErrorCode.NOT_CONTROLLER)
+
+
+def test_controller_bound_requests_and_api_versions() -> None:
+    assert sorted(SERVED) == [7, 18, 19, 20, 37, 43, 45, 46]
+
+
+def test_each_api_is_a_module_of_its_own() -> None:
+    for key, api in CANDIDATE_APIS.items():
+        name = f"ballast.candidate.apis.{key.name.lower()}"
+        assert (api.answer.__module__, api.refuse.__module__) == (name, name)
+        assert inspect.iscoroutinefunction(api.answer)

@@ -23,7 +23,7 @@ from ballast.controller.state.events import (
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import TopicAssignment
-from tests.fakes.broker_channels import describe_command
+from tests.fakes.broker_channels import describe_control_request
 from tests.fakes.controller_cluster import ControllerCluster
 from tests.fakes.metadata_store import describe_state
 
@@ -55,7 +55,7 @@ class Recording:
         """Compare what happened since the last comparison with the next step."""
         step = self._steps.pop(0)
         sent = {
-            str(broker_id): [describe_command(command) for command in commands]
+            str(broker_id): [describe_control_request(request) for request in commands]
             for broker_id, commands in self._cluster.channels.take_all().items()
             if commands and broker_id != except_broker
         }
@@ -117,7 +117,7 @@ async def test_override_and_cancel() -> None:
         "state t-0 leader=2 epoch=7 isr=[2, 3]",
         "topic t 0=[3, 2]",
     ]
-    told = [describe_command(command) for command in cluster.channels.take_all()[1]]
+    told = [describe_control_request(request) for request in cluster.channels.take_all()[1]]
     assert [line for line in told if line.startswith("StopReplica")] == [
         "StopReplica t-0 epoch=6",
         "StopReplica t-0 epoch=6 delete",
@@ -195,7 +195,7 @@ async def test_controlled_shutdown_of_leader_and_follower() -> None:
     recording.assert_step()
     epoch = cluster.metadata.brokers[2].broker_epoch
     assert await cluster.controller.controlled_shutdown(2, epoch) == frozenset()
-    stops = [describe_command(command) for command in cluster.channels.take(2)]
+    stops = [describe_control_request(request) for request in cluster.channels.take(2)]
     assert "StopReplica t-0 epoch=15" in stops
     cluster.stop_broker(2)
     await cluster.brokers_changed()

@@ -1,4 +1,4 @@
-"""How far news of each event goes (article 004 §3.1): who gets which command, in which order.
+"""How far news of each event goes (article 004 §3.1): who gets which request, in which order.
 
 One partition t-0 on brokers 1 (leader) and 2; broker 3 holds u-0 together with 4; broker 5 holds
 nothing. The rules behind the table:
@@ -15,10 +15,10 @@ import pytest
 
 from ballast.controller.machines.elections import ElectionType
 from ballast.controller.state.control_requests import (
-    Command,
-    LeaderAndIsrCommand,
-    StopReplicaCommand,
-    UpdateMetadataCommand,
+    ControlRequest,
+    LeaderAndIsrControlRequest,
+    StopReplicaControlRequest,
+    UpdateMetadataControlRequest,
 )
 from ballast.controller.state.events import (
     AutoPreferredReplicaLeaderElection,
@@ -41,15 +41,15 @@ Event = Callable[[ControllerCluster], Awaitable[object]]
 Table = dict[int, list[str]]
 
 
-def described(command: Command) -> str:
-    """Return the kind of a command; every one here is of t-0 alone, of nothing, or of all."""
-    match command:
-        case LeaderAndIsrCommand():
-            return NEW if any(entry.is_new for entry in command.entries) else LEAD
-        case StopReplicaCommand():
-            return DELETE if any(entry.delete for entry in command.entries) else STOP
-        case UpdateMetadataCommand():
-            return {0: LIVE, 1: TOLD}.get(len(command.entries), ALL)
+def described(request: ControlRequest) -> str:
+    """Return the kind of a request; every one here is of t-0 alone, of nothing, or of all."""
+    match request:
+        case LeaderAndIsrControlRequest():
+            return NEW if any(entry.is_new for entry in request.entries) else LEAD
+        case StopReplicaControlRequest():
+            return DELETE if any(entry.delete for entry in request.entries) else STOP
+        case UpdateMetadataControlRequest():
+            return {0: LIVE, 1: TOLD}.get(len(request.entries), ALL)
 
 
 async def broker_starts(cluster: ControllerCluster) -> None:
@@ -248,7 +248,7 @@ async def test_scope(event: Event, scope: Table) -> None:
     await cluster.settle()
     await event(cluster)
     sent = {
-        broker_id: [described(command) for command in commands]
+        broker_id: [described(request) for request in commands]
         for broker_id, commands in cluster.channels.take_all().items()
     }
     assert sent == {broker_id: sent_ for broker_id, sent_ in scope.items() if broker_id in sent}

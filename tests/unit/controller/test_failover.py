@@ -4,7 +4,10 @@ import pytest
 from msgspec.structs import replace
 
 from ballast.controller.errors import ControllerMoved
-from ballast.controller.state.control_requests import LeaderAndIsrCommand, UpdateMetadataCommand
+from ballast.controller.state.control_requests import (
+    LeaderAndIsrControlRequest,
+    UpdateMetadataControlRequest,
+)
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from tests.fakes.controller_cluster import ControllerCluster
@@ -26,10 +29,10 @@ async def test_brokers_hear_who_lives_before_who_leads() -> None:
     cluster = await start((1, 2))
     for broker_id in (1, 2):
         first, second = cluster.channels.queues[broker_id][:2]
-        assert isinstance(first, UpdateMetadataCommand)
+        assert isinstance(first, UpdateMetadataControlRequest)
         assert first.entries == ()
         assert [broker.broker_id for broker in first.live_brokers] == [1, 2, 3]
-        assert isinstance(second, LeaderAndIsrCommand)
+        assert isinstance(second, LeaderAndIsrControlRequest)
 
 
 async def test_a_quiet_cluster_is_taken_over_without_a_write() -> None:

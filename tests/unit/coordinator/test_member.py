@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from ballast.coordinator.member import Member
-from tests.unit.coordinator.world import BOTH
+from tests.unit.coordinator.harness import BOTH
 
 
 def member(**fields: Any) -> Member:

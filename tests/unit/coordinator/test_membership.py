@@ -7,7 +7,7 @@ import pytest
 from ballast.coordinator.requests import MemberIdentity, SyncResult
 from ballast.coordinator.states import GroupState
 from ballast.protocol.error_codes import ErrorCode
-from tests.unit.coordinator.world import DELAY_MS, REBALANCE_MS, World
+from tests.unit.coordinator.harness import DELAY_MS, REBALANCE_MS, Harness
 
 NONE = ErrorCode.NONE
 
@@ -25,8 +25,8 @@ REFUSED = [
 
 
 @pytest.fixture
-def world() -> World:
-    made = World()
+def harness() -> Harness:
+    made = Harness()
     answers = made.join(group_instance_id="s")
     made.advance(DELAY_MS)
     made.sync(answers[0], {"s-id1": b"mine"})
@@ -36,16 +36,16 @@ def world() -> World:
 
 @pytest.mark.parametrize(("identity", "error"), REFUSED)
 def test_heartbeats_of_others_are_refused(
-    world: World, identity: MemberIdentity, error: ErrorCode
+    harness: Harness, identity: MemberIdentity, error: ErrorCode
 ) -> None:
-    assert world.coordinator.heartbeat("group", identity) is error
+    assert harness.coordinator.heartbeat("group", identity) is error
 
 
 @pytest.mark.parametrize(("identity", "error"), REFUSED)
 def test_syncs_of_others_are_refused(
-    world: World, identity: MemberIdentity, error: ErrorCode
+    harness: Harness, identity: MemberIdentity, error: ErrorCode
 ) -> None:
-    assert world.sync_as(identity) == [SyncResult(error=error)]
+    assert harness.sync_as(identity) == [SyncResult(error=error)]
 
 
 @pytest.mark.parametrize(
@@ -58,64 +58,64 @@ def test_syncs_of_others_are_refused(
     ],
 )
 def test_the_protocol_is_checked_where_it_is_named(
-    world: World, fields: dict[str, Any], error: ErrorCode
+    harness: Harness, fields: dict[str, Any], error: ErrorCode
 ) -> None:
     identity = MemberIdentity(member_id="s-id1", generation_id=1)
-    (answer,) = world.sync_as(identity, **fields)
+    (answer,) = harness.sync_as(identity, **fields)
     assert answer.error is error
     assert answer.assignment == (b"mine" if error is NONE else b"")
 
 
-def test_a_sync_during_a_rebalance_sends_back(world: World) -> None:
-    world.join()
-    (answer,) = world.sync_as(MemberIdentity(member_id="s-id1", generation_id=1))
+def test_a_sync_during_a_rebalance_sends_back(harness: Harness) -> None:
+    harness.join()
+    (answer,) = harness.sync_as(MemberIdentity(member_id="s-id1", generation_id=1))
     assert answer == SyncResult(error=ErrorCode.REBALANCE_IN_PROGRESS)
 
 
-def test_a_sync_is_a_sign_of_life(world: World) -> None:
+def test_a_sync_is_a_sign_of_life(harness: Harness) -> None:
     for _ in range(3):
-        world.advance(9_000)
-        world.sync_as(MemberIdentity(member_id="s-id1", generation_id=1))
-    assert world.state() is GroupState.STABLE
+        harness.advance(9_000)
+        harness.sync_as(MemberIdentity(member_id="s-id1", generation_id=1))
+    assert harness.state() is GroupState.STABLE
 
 
 @pytest.mark.parametrize(
     ("error", "steps"),
     [
         (NONE, lambda _world: None),
-        (ErrorCode.REBALANCE_IN_PROGRESS, lambda world: world.join()),
+        (ErrorCode.REBALANCE_IN_PROGRESS, lambda harness: harness.join()),
     ],
 )
-def test_heartbeats_tell_of_rebalances(world: World, error: ErrorCode, steps: Any) -> None:
-    steps(world)
-    assert world.heartbeat("s-id1", 1) is error
+def test_heartbeats_tell_of_rebalances(harness: Harness, error: ErrorCode, steps: Any) -> None:
+    steps(harness)
+    assert harness.heartbeat("s-id1", 1) is error
 
 
 def test_heartbeats_while_the_assignment_is_awaited() -> None:
-    world = World()
-    answers = world.join()
-    world.advance(DELAY_MS)
-    assert world.heartbeat(answers[0].member_id, 1) is NONE
+    harness = Harness()
+    answers = harness.join()
+    harness.advance(DELAY_MS)
+    assert harness.heartbeat(answers[0].member_id, 1) is NONE
 
 
 # -- leaving -----------------------------------------------------------------------------------
 
 
 def test_the_others_share_the_work_of_who_leaves() -> None:
-    world = World()
-    leader, follower = world.stable(2)
-    assert world.leave(follower.member_id) is NONE
-    assert world.state() is GroupState.PREPARING_REBALANCE
-    (again,) = world.join(leader.member_id)
+    harness = Harness()
+    leader, follower = harness.stable(2)
+    assert harness.leave(follower.member_id) is NONE
+    assert harness.state() is GroupState.PREPARING_REBALANCE
+    (again,) = harness.join(leader.member_id)
     assert [member.member_id for member in again.members] == [leader.member_id]
 
 
 def test_a_rebalance_need_not_wait_for_who_leaves() -> None:
-    world = World()
-    leader, follower = world.stable(2)
-    again = world.join(leader.member_id)
+    harness = Harness()
+    leader, follower = harness.stable(2)
+    again = harness.join(leader.member_id)
     assert again == []
-    world.leave(follower.member_id)
+    harness.leave(follower.member_id)
     assert [one.error for one in again] == [NONE]
 
 
@@ -132,28 +132,28 @@ def test_a_rebalance_need_not_wait_for_who_leaves() -> None:
     ],
 )
 def test_who_may_leave(
-    world: World, member_id: str, instance_id: str | None, error: ErrorCode
+    harness: Harness, member_id: str, instance_id: str | None, error: ErrorCode
 ) -> None:
-    assert world.leave(member_id, instance_id) is error
-    assert (world.group.members == {}) is (error is NONE)
+    assert harness.leave(member_id, instance_id) is error
+    assert (harness.group.members == {}) is (error is NONE)
 
 
-def test_each_that_leaves_is_answered(world: World) -> None:
+def test_each_that_leaves_is_answered(harness: Harness) -> None:
     leaving = [
         MemberIdentity(member_id="x"),
         MemberIdentity(member_id="", group_instance_id="s"),
         MemberIdentity(member_id="", group_instance_id="s"),
     ]
-    assert world.coordinator.leave("group", leaving) == (
+    assert harness.coordinator.leave("group", leaving) == (
         NONE,
         [ErrorCode.UNKNOWN_MEMBER_ID, NONE, ErrorCode.UNKNOWN_MEMBER_ID],
     )
 
 
-def test_the_session_of_who_has_left_is_over(world: World) -> None:
-    world.leave("s-id1", "s")
-    again = world.join(group_instance_id="s")
-    world.advance(REBALANCE_MS)
-    world.sync(again[0])
-    world.advance(6_000)
-    assert world.state() is GroupState.STABLE
+def test_the_session_of_who_has_left_is_over(harness: Harness) -> None:
+    harness.leave("s-id1", "s")
+    again = harness.join(group_instance_id="s")
+    harness.advance(REBALANCE_MS)
+    harness.sync(again[0])
+    harness.advance(6_000)
+    assert harness.state() is GroupState.STABLE

@@ -3,7 +3,7 @@ import pytest
 from ballast.coordinator.offsets import Expiry, GroupOffsets
 from ballast.model.ids import TopicPartition
 from tests.fakes.group_ports import EPOCH_MS
-from tests.unit.coordinator.world import P0, P1, offset
+from tests.unit.coordinator.harness import P0, P1, offset
 
 OLD, NEW = offset(1), offset(2)
 

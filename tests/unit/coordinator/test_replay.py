@@ -6,8 +6,8 @@ from ballast.coordinator.records import (
 )
 from ballast.coordinator.replay import MAX_REASONS, Replay
 from ballast.coordinator.states import GroupState
+from tests.unit.coordinator.harness import P0, P1, offset
 from tests.unit.coordinator.test_group import group_of, member
-from tests.unit.coordinator.world import P0, P1, offset
 
 
 def test_the_latest_of_each_key_counts() -> None:

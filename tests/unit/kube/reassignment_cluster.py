@@ -25,7 +25,7 @@ from ballast.model.conditions import timestamp
 from ballast.reassign.generate.spark_application import SparkSettings
 from ballast.reassign.state.conditions import LifecycleState
 from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster
-from tests.fakes.fuse import Fuse, Killed
+from tests.fakes.crash_point import CrashPoint, Killed
 from tests.fakes.kubernetes import FakeKubernetes
 from tests.unit.reassign.scenario import ORIGINS, TARGETS
 
@@ -37,9 +37,9 @@ _MAX_SLEEP_SECONDS = 20.0
 class FusedKubernetes(FakeKubernetes):
     """An API at whose writes the caller may die, before or after; counted with the cluster's."""
 
-    def __init__(self, fuse: Fuse) -> None:
+    def __init__(self, crash_point: CrashPoint) -> None:
         super().__init__()
-        self.fuse = fuse
+        self.crash_point = crash_point
 
     async def create(
         self, resource: Resource, namespace: str | None, document: Mapping[str, Any]
@@ -81,22 +81,22 @@ class FusedKubernetes(FakeKubernetes):
             await super().delete(resource, namespace, name, uid=uid)
 
     def ask_to_delete(self, resource: Resource, namespace: str, name: str, now_ms: int) -> None:
-        """Delete at a time, without a fuse."""
+        """Delete at a time, without a crash point."""
         self.now = timestamp(now_ms)
         self._delete(resource, self._existing(resource, namespace, name))
 
     @contextmanager
     def _fused(self, verb: str, resource: Resource) -> Iterator[None]:
-        self.fuse.before_effect(f"{verb} {resource.plural}")
+        self.crash_point.before_effect(f"{verb} {resource.plural}")
         yield
-        self.fuse.after_effect()
+        self.crash_point.after_effect()
 
 
 class FusedAdmin(FakeAdmin):
     """The admin of a reconciler: counts how often it was closed."""
 
-    def __init__(self, cluster: FakeCluster, fuse: Fuse) -> None:
-        super().__init__(cluster, fuse)
+    def __init__(self, cluster: FakeCluster, crash_point: CrashPoint) -> None:
+        super().__init__(cluster, crash_point)
         self.closed = 0
 
     async def close(self) -> None:
@@ -137,13 +137,15 @@ def assignments() -> list[dict[str, Any]]:
 class Environment:
     """What outlives operators: the API server's objects, the cluster, time."""
 
-    def __init__(self, model: FakeCluster | None = None, fuse: Fuse | None = None) -> None:
-        self.fuse = fuse or Fuse()
+    def __init__(
+        self, model: FakeCluster | None = None, crash_point: CrashPoint | None = None
+    ) -> None:
+        self.crash_point = crash_point or CrashPoint()
         self.cluster = model or cluster()
         self.clock = FakeClock()
         self.clock.cluster = self.cluster
-        self.api = FusedKubernetes(self.fuse)
-        self.admin = FusedAdmin(self.cluster, self.fuse)
+        self.api = FusedKubernetes(self.crash_point)
+        self.admin = FusedAdmin(self.cluster, self.crash_point)
         self.queue = JumpingQueue(self.clock)
         self.bootstraps: list[str] = []
         self.events: Callable[[Environment], None] = lambda _: None
@@ -160,7 +162,7 @@ class Environment:
     def intervenes(self) -> None:
         """Note that the user does something now."""
         if self.turned_at is None:
-            self.turned_at = len(self.fuse.effects)
+            self.turned_at = len(self.crash_point.effects)
 
     def context(self) -> OperatorContext:
         return OperatorContext(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.placement import deal_by_rack, place_replicas
 
 Placed = list[list[int]]
@@ -18,17 +18,24 @@ UNEVEN = {0: "rack1", 1: "rack1", 5: "rack1", 2: "rack2", 3: "rack3", 4: "rack3"
 MORE_REPLICAS = {0: "rack1", 1: "rack2", 2: "rack2", 3: "rack3", 4: "rack3", 5: "rack2"}
 
 
-def brokers(racks: Mapping[int, str | None]) -> list[Broker]:
+def brokers(racks: Mapping[int, str | None]) -> list[RegisteredBroker]:
     endpoint = Endpoint(host="localhost", port=9092)
-    return [Broker(broker_id=b, endpoints=(endpoint,), rack=rack) for b, rack in racks.items()]
+    return [
+        RegisteredBroker(broker_id=b, endpoints=(endpoint,), rack=rack) for b, rack in racks.items()
+    ]
 
 
-def unaware(*broker_ids: int) -> list[Broker]:
+def unaware(*broker_ids: int) -> list[RegisteredBroker]:
     return brokers(dict.fromkeys(broker_ids))
 
 
 def place(
-    among: list[Broker], partitions: int, factor: int, start: int, shift: int, first: int = 0
+    among: list[RegisteredBroker],
+    partitions: int,
+    factor: int,
+    start: int,
+    shift: int,
+    first: int = 0,
 ) -> Placed:
     placed = place_replicas(
         among, partitions, factor, start_index=start, shift=shift, first_partition=first
@@ -100,7 +107,9 @@ def rows(text: str) -> Placed:
         ),
     ],
 )  # fmt: skip
-def test_goldens(among: list[Broker], factor: int, start: int, shift: int, expected: str) -> None:
+def test_goldens(
+    among: list[RegisteredBroker], factor: int, start: int, shift: int, expected: str
+) -> None:
     expected_rows = rows(expected)
     assert place(among, len(expected_rows), factor, start, shift) == expected_rows
 

@@ -5,20 +5,20 @@ from uuid import UUID
 import pytest
 
 from ballast.controller.state.control_requests import (
-    Command,
-    LeaderAndIsrCommand,
+    ControlRequest,
+    LeaderAndIsrControlRequest,
     LeaderAndIsrEntry,
     MetadataEntry,
-    StopReplicaCommand,
+    StopReplicaControlRequest,
     StopReplicaEntry,
-    UpdateMetadataCommand,
+    UpdateMetadataControlRequest,
 )
 from ballast.controller.state.events import (
     LeaderAndIsrAnswered,
     StopReplicaAnswered,
     UpdateMetadataAnswered,
 )
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import EPOCH_DURING_DELETE, LEADER_DURING_DELETE, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.net.control_messages import error_name, to_event, to_wire
@@ -29,7 +29,7 @@ from ballast.protocol.messages.control import update_metadata as update_metadata
 
 A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
 IDS = {"a": UUID(int=1, version=4), "b": UUID(int=2, version=4)}
-BROKER = Broker(
+BROKER = RegisteredBroker(
     broker_id=1,
     endpoints=(
         Endpoint(host="one", port=9092),
@@ -39,7 +39,7 @@ BROKER = Broker(
 )
 LED = LeaderAndIsr(leader=1, leader_epoch=5, isr=(1, 2), controller_epoch=3, zk_version=7)
 
-LEADER_AND_ISR = LeaderAndIsrCommand(
+LEADER_AND_ISR = LeaderAndIsrControlRequest(
     controller_id=9,
     controller_epoch=4,
     broker_epoch=77,
@@ -56,7 +56,7 @@ LEADER_AND_ISR = LeaderAndIsrCommand(
     live_leaders=(BROKER,),
     topic_ids=IDS,
 )
-UPDATE_METADATA = UpdateMetadataCommand(
+UPDATE_METADATA = UpdateMetadataControlRequest(
     controller_id=9,
     controller_epoch=4,
     broker_epoch=77,
@@ -73,7 +73,7 @@ UPDATE_METADATA = UpdateMetadataCommand(
     live_brokers=(BROKER,),
     topic_ids={},
 )
-STOP_REPLICA = StopReplicaCommand(
+STOP_REPLICA = StopReplicaControlRequest(
     controller_id=9,
     controller_epoch=4,
     broker_epoch=77,
@@ -164,13 +164,13 @@ def test_answers() -> None:
     )
 
 
-@pytest.mark.parametrize("command", [LEADER_AND_ISR, STOP_REPLICA])
-def test_a_refused_request_is_refused_for_each_partition(command: Command) -> None:
+@pytest.mark.parametrize("control_request", [LEADER_AND_ISR, STOP_REPLICA])
+def test_a_refused_request_is_refused_for_each_partition(control_request: ControlRequest) -> None:
     response = leader_and_isr_wire.LeaderAndIsrResponse(error_code=11)
-    if command is STOP_REPLICA:
-        event = to_event(1, command, stop_replica_wire.StopReplicaResponse(error_code=11))
+    if control_request is STOP_REPLICA:
+        event = to_event(1, control_request, stop_replica_wire.StopReplicaResponse(error_code=11))
     else:
-        event = to_event(1, command, response)
+        event = to_event(1, control_request, response)
 
     assert isinstance(event, LeaderAndIsrAnswered | StopReplicaAnswered)
     assert event.error == "STALE_CONTROLLER_EPOCH"

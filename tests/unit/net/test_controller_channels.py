@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ballast.controller.state.control_requests import UpdateMetadataCommand
+from ballast.controller.state.control_requests import UpdateMetadataControlRequest
 from ballast.controller.state.events import Event, UpdateMetadataAnswered
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.net.controller_channels import ControllerChannelOptions, ControllerChannels
 from ballast.net.errors import QueueOverflow
 from ballast.protocol.api_keys import ApiKey
@@ -21,12 +21,14 @@ from tests.simulation.hosts import Host
 from tests.simulation.loop import SimulatedLoop, run
 
 
-def broker(broker_id: int) -> Broker:
-    return Broker(broker_id=broker_id, endpoints=(Endpoint(host=f"b{broker_id}", port=9092),))
+def broker(broker_id: int) -> RegisteredBroker:
+    return RegisteredBroker(
+        broker_id=broker_id, endpoints=(Endpoint(host=f"b{broker_id}", port=9092),)
+    )
 
 
-def command(number: int) -> UpdateMetadataCommand:
-    return UpdateMetadataCommand(
+def request(number: int) -> UpdateMetadataControlRequest:
+    return UpdateMetadataControlRequest(
         controller_id=9,
         controller_epoch=number,
         broker_epoch=1,
@@ -78,9 +80,9 @@ def test_each_broker_gets_its_commands_in_order_one_at_a_time() -> None:
         for broker_id in (1, 2):
             channels.add_broker(broker(broker_id))
         for number in range(5):
-            channels.send(1, command(number))
-            channels.send(2, command(number))
-            channels.send(3, command(number))  # nobody: nothing happens
+            channels.send(1, request(number))
+            channels.send(2, request(number))
+            channels.send(3, request(number))  # nobody: nothing happens
         await asyncio.sleep(2.5)
         assert len(epochs(slow)) == 3
         assert epochs(quick) == [0, 1, 2, 3, 4]
@@ -102,7 +104,7 @@ def test_a_command_is_retried_until_it_is_delivered() -> None:
     ) -> None:
         channels.add_broker(broker(1))
         for number in range(3):
-            channels.send(1, command(number))
+            channels.send(1, request(number))
         await asyncio.sleep(500)
         assert events == []
         up = start(loop, 1)
@@ -126,7 +128,7 @@ def test_a_silent_broker_is_asked_again() -> None:
         there = start(loop, 1, answer)
         await asyncio.sleep(1)
         channels.add_broker(broker(1))
-        channels.send(1, command(7))
+        channels.send(1, request(7))
         await asyncio.sleep(12)
         assert epochs(there) == [7, 7, 7]
         silent = False
@@ -148,15 +150,15 @@ def test_a_removed_broker_gets_nothing_more_and_says_nothing_more() -> None:
         there = start(loop, 1, slowly)
         await asyncio.sleep(1)
         channels.add_broker(broker(1))
-        channels.send(1, command(1))
-        channels.send(1, command(2))
+        channels.send(1, request(1))
+        channels.send(1, request(2))
         mark = channels.mark()
         await asyncio.sleep(0.5)
         assert not channels.has_passed(mark)
         channels.remove_broker(1)
         assert channels.has_passed(mark)
         channels.add_broker(broker(1))
-        channels.send(1, command(3))
+        channels.send(1, request(3))
         again = channels.mark()
         await asyncio.sleep(5)
         assert epochs(there) == [1, 3]
@@ -173,8 +175,8 @@ def test_a_full_queue_is_an_error() -> None:
         del loop, events
         channels.add_broker(broker(1))
         for number in range(10):
-            channels.send(1, command(number))
+            channels.send(1, request(number))
         with pytest.raises(QueueOverflow):
-            channels.send(1, command(10))
+            channels.send(1, request(10))
 
     with_channels(scenario, max_queued=10)

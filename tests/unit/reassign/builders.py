@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.reassign.decision.decision_input import DecisionInput, Observation, TransientState
 from ballast.reassign.plan.plan import Plan
@@ -55,7 +55,7 @@ def observation(
             cluster_id="c",
             controller_id=1,
             brokers=tuple(
-                Broker(broker_id=b, endpoints=(Endpoint(host="h", port=b),)) for b in live
+                RegisteredBroker(broker_id=b, endpoints=(Endpoint(host="h", port=b),)) for b in live
             ),
             partitions={view.topic_partition: view for view in shown},
         ),

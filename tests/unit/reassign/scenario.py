@@ -18,7 +18,7 @@ from ballast.reassign.state.conditions import ConditionType
 from ballast.reassign.state.lifecycle import NEXT_STATES
 from ballast.reassign.state.status import Status
 from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster
-from tests.fakes.fuse import Fuse, Killed
+from tests.fakes.crash_point import CrashPoint, Killed
 from tests.fakes.state_store import FakeStore
 
 _MAX_VISITS = 3000
@@ -33,15 +33,15 @@ class Scenario:
 
     cluster: FakeCluster
     script: Callable[["Scenario"], ReassignmentSpec]
-    fuse: Fuse = field(default_factory=Fuse)
+    crash_point: CrashPoint = field(default_factory=CrashPoint)
     clock: FakeClock = field(default_factory=FakeClock)
     events: Callable[["Scenario"], None] = lambda _: None
     statuses: list[Status] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.clock.cluster = self.cluster
-        self.store = FakeStore(self.fuse)
-        self.admin = FakeAdmin(self.cluster, self.fuse)
+        self.store = FakeStore(self.crash_point)
+        self.admin = FakeAdmin(self.cluster, self.crash_point)
 
     def completed(self) -> int:
         return sum(

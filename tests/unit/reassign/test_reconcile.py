@@ -99,17 +99,17 @@ def test_a_move_to_where_it_is_already_completes_at_once() -> None:
         there.add(tp.topic, tp.partition, *target)
     scenario = Scenario(there, always(spec(rate=5000)))
     assert scenario.run().state is LifecycleState.COMPLETED
-    assert [effect for effect in scenario.fuse.effects if effect != "save"] == []
+    assert [effect for effect in scenario.crash_point.effects if effect != "save"] == []
 
 
 def test_an_ended_reassignment_stays_as_it_ended() -> None:
     scenario = Scenario(cluster(), always(spec()))
     scenario.run()
-    effects = len(scenario.fuse.effects)
+    effects = len(scenario.crash_point.effects)
     scenario.cluster.reassign(T0, (1, 2, 3))
     scenario.clock.cluster = None
     assert scenario.run().state is LifecycleState.COMPLETED
-    assert len(scenario.fuse.effects) == effects
+    assert len(scenario.crash_point.effects) == effects
 
 
 def test_pause_lets_moves_in_flight_finish_and_keeps_the_throttle() -> None:
@@ -193,14 +193,14 @@ def test_an_unknown_broker_is_refused_and_nothing_is_touched() -> None:
         "UnknownBroker",
         "spec.plan.x[0].replicas[1]: broker 9 does not exist",
     )
-    assert scenario.fuse.effects == []
+    assert scenario.crash_point.effects == []
 
 
 def test_a_plan_waits_for_the_approval_of_its_digest() -> None:
     approval = Approval(policy=ApprovalPolicy.MANUAL)
     scenario = Scenario(cluster(), always(spec(approval=approval)))
     asyncio.run(visits(scenario, 5))
-    assert scenario.fuse.effects == ["save"]
+    assert scenario.crash_point.effects == ["save"]
     waiting = scenario.statuses[-1]
     assert waiting.state is LifecycleState.AWAITING_APPROVAL
     assert waiting.plan is not None
@@ -317,6 +317,6 @@ def test_state_of_another_reassignment_is_refused() -> None:
 def test_a_settled_reassignment_writes_nothing() -> None:
     scenario = Scenario(cluster(), always(spec(DesiredState.PAUSED, rate=2000)))
     asyncio.run(visits(scenario, 5))
-    effects = len(scenario.fuse.effects)
+    effects = len(scenario.crash_point.effects)
     asyncio.run(visits(scenario, 100))
-    assert len(scenario.fuse.effects) == effects
+    assert len(scenario.crash_point.effects) == effects

@@ -12,7 +12,7 @@ from ballast.reassign.throttle.throttle_values import (
     FOLLOWER_RATE,
     LEADER_REPLICAS,
 )
-from tests.fakes.fuse import Fuse
+from tests.fakes.crash_point import CrashPoint
 from tests.unit.reassign.scenario import (
     Scenario,
     always,
@@ -41,7 +41,7 @@ def test_killed_at_any_effect_it_comes_to_the_same_end(name: str, after: bool) -
     script, outcome = SCENARIOS[name]
     reference = _prepared(script, None, after)
     assert reference.run().state is outcome
-    for at in range(1, len(reference.fuse.effects) + 1):
+    for at in range(1, len(reference.crash_point.effects) + 1):
         scenario = _prepared(script, at, after)
         before = scenario.cluster.configs()
         assert scenario.run().state is outcome, at
@@ -59,4 +59,4 @@ def _prepared(
     model = cluster()
     model.topic_configs["t"] = {LEADER_REPLICAS: "0:1,7:7"}
     model.broker_configs[4] = {FOLLOWER_RATE: "123456"}
-    return Scenario(model, script, fuse=Fuse(at=at, after=after))
+    return Scenario(model, script, crash_point=CrashPoint(at=at, after=after))

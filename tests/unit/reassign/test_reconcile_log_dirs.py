@@ -12,7 +12,7 @@ from ballast.reassign.ports import RequestError
 from ballast.reassign.spec.spec import Assignments, DesiredState, ReassignmentSpec
 from ballast.reassign.state.conditions import ConditionType, LifecycleState
 from ballast.reassign.throttle.throttle_values import FOLLOWER_RATE, LOG_DIRS_RATE
-from tests.fakes.fuse import Fuse
+from tests.fakes.crash_point import CrashPoint
 from tests.unit.reassign.scenario import ORIGINS, T0, T1, Scenario, always, cluster, spec, visits
 
 TARGETS = {T0: (1, 2, 3), T1: (2, 3, 4)}
@@ -43,8 +43,10 @@ def finishing(scenario: Scenario) -> None:
         scenario.admin.finish_log_dir_moves()
 
 
-def made(script: Callable[[Scenario], ReassignmentSpec], fuse: Fuse | None = None) -> Scenario:
-    return Scenario(cluster(), script, fuse=fuse or Fuse(), events=finishing)
+def made(
+    script: Callable[[Scenario], ReassignmentSpec], crash_point: CrashPoint | None = None
+) -> Scenario:
+    return Scenario(cluster(), script, crash_point=crash_point or CrashPoint(), events=finishing)
 
 
 def lies(scenario: Scenario) -> dict[tuple[TopicPartition, int], str | None]:
@@ -136,8 +138,8 @@ def test_killed_at_any_effect_it_comes_to_the_same_end(
 ) -> None:
     reference = made(script)
     outcome = reference.run().state
-    for at in range(1, len(reference.fuse.effects) + 1):
-        scenario = made(script, Fuse(at=at, after=after))
+    for at in range(1, len(reference.crash_point.effects) + 1):
+        scenario = made(script, CrashPoint(at=at, after=after))
         before = scenario.cluster.configs()
         assert scenario.run().state is outcome, at
         assert lies(scenario) == lies(reference), at
@@ -153,7 +155,7 @@ def test_a_directory_that_the_broker_has_not_is_refused_before_anything_is_touch
     accepted = status.conditions[ConditionType.ACCEPTED]
     assert accepted.reason == "UnknownLogDir"
     assert "broker 1 has no log directory /etc" in accepted.message
-    assert [effect for effect in scenario.fuse.effects if effect != "save"] == []
+    assert [effect for effect in scenario.crash_point.effects if effect != "save"] == []
 
 
 def test_a_directory_that_is_refused_for_good_fails_the_move_and_nothing_else() -> None:

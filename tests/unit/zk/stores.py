@@ -13,7 +13,7 @@ from ballast.model.topics import TopicAssignment
 from ballast.zk.broker_store.store import BrokerStore
 from ballast.zk.client import ZooKeeperClient
 from ballast.zk.controller_store.store import ControllerStore
-from ballast.zk.election import Elected, Election
+from ballast.zk.election import Election, ElectionWon
 from ballast.znodes.errors import ZnodeError
 from tests.fakes.zookeeper import FakeZooKeeper
 
@@ -34,19 +34,19 @@ async def session(zookeeper: FakeZooKeeper, host: str) -> AsyncIterator[ZooKeepe
         await client.close()
 
 
-async def elect(client: ZooKeeperClient, candidate_id: int = 100) -> Elected:
+async def elect(client: ZooKeeperClient, candidate_id: int = 100) -> ElectionWon:
     election = Election(
         client, candidate_id, ("controller.example", 9093), lambda: 1_700_000_000_000
     )
     outcome = await election.run_for_controller()
-    assert isinstance(outcome, Elected)
+    assert isinstance(outcome, ElectionWon)
     return outcome
 
 
 class Controller:
     """An elected controller's store, with the events and the unreadable znodes it reported."""
 
-    def __init__(self, client: ZooKeeperClient, elected: Elected) -> None:
+    def __init__(self, client: ZooKeeperClient, elected: ElectionWon) -> None:
         self.client = client
         self.elected = elected
         self.events: list[Event] = []

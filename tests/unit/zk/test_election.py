@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from ballast.zk.election import Elected, Election, Lost
+from ballast.zk.election import Election, ElectionLost, ElectionWon
 from ballast.zk.errors import SessionExpired
 from ballast.znodes.errors import ZnodeError
 from tests.fakes.zookeeper import FakeZooKeeper
@@ -28,7 +28,7 @@ async def test_a_lost_reply_is_resolved_by_reading(seed: int) -> None:
 
         zookeeper.after_write.append(cut)
         asyncio.get_running_loop().call_later(0.003, zookeeper.disconnect, "one")
-        assert await candidate(client).run_for_controller() == Elected(
+        assert await candidate(client).run_for_controller() == ElectionWon(
             controller_epoch=1, epoch_zk_version=1
         )
         assert zookeeper.data("/controller_epoch") == b"1"
@@ -47,7 +47,7 @@ async def test_one_epoch_per_election_under_faults(seed: int) -> None:
             await client.start()
             try:
                 outcome = await candidate(client).run_for_controller()
-                if isinstance(outcome, Elected):
+                if isinstance(outcome, ElectionWon):
                     held.append(outcome.controller_epoch)
                     zookeeper.kill_session(host)
                 elif rng.random() < 0.5:
@@ -74,9 +74,9 @@ async def test_a_resigned_controller_does_not_delete_its_successor() -> None:
     zookeeper = server()
     async with session(zookeeper, "one") as one, session(zookeeper, "two") as two:
         elected = await candidate(one, 100).run_for_controller()
-        assert isinstance(elected, Elected)
+        assert isinstance(elected, ElectionWon)
         zookeeper.kill_session("one")
-        assert isinstance(await candidate(two, 101).run_for_controller(), Elected)
+        assert isinstance(await candidate(two, 101).run_for_controller(), ElectionWon)
         with pytest.raises(SessionExpired):
             await candidate(one, 100).resign(elected)
         assert b'"brokerid":101' in (zookeeper.data("/controller") or b"")
@@ -87,7 +87,7 @@ async def test_an_unreadable_controller_is_still_a_controller() -> None:
     zookeeper.put("/controller", b"\xff")
     async with session(zookeeper, "one") as client:
         outcome = await candidate(client).run_for_controller()
-        assert outcome == Lost(controller=None, controller_epoch=0)
+        assert outcome == ElectionLost(controller=None, controller_epoch=0)
 
 
 async def test_an_unreadable_epoch_stops_the_election() -> None:

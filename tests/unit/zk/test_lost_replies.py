@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from ballast.zk import lost_replies as outcomes
+from ballast.zk import lost_replies
 from ballast.zk.errors import ConnectionLoss, NoNode, SessionExpired
 from tests.unit.zk.stores import server, session
 
@@ -16,24 +16,24 @@ async def test_a_repeated_call_survives_lost_connections() -> None:
         async def read() -> bytes:
             nonlocal attempts
             attempts += 1
-            if attempts < outcomes.MAX_ATTEMPTS:
+            if attempts < lost_replies.MAX_ATTEMPTS:
                 zookeeper.disconnect("one")
             return (await client.get("/a"))[0]
 
-        assert await outcomes.repeat(client, read) == b"1"
+        assert await lost_replies.repeat(client, read) == b"1"
         attempts = -100
         with pytest.raises(ConnectionLoss):
-            await outcomes.repeat(client, read)
+            await lost_replies.repeat(client, read)
 
 
 async def test_other_errors_and_the_end_of_the_session_are_not_repeated() -> None:
     zookeeper = server()
     async with session(zookeeper, "one") as client:
         with pytest.raises(NoNode):
-            await outcomes.repeat(client, lambda: client.get("/a"))
+            await lost_replies.repeat(client, lambda: client.get("/a"))
         zookeeper.kill_session("one")
         with pytest.raises(SessionExpired):
-            await outcomes.settle(client)
+            await lost_replies.settle(client)
 
 
 async def test_a_call_waits_for_zookeeper_until_its_caller_gives_up() -> None:
@@ -42,6 +42,6 @@ async def test_a_call_waits_for_zookeeper_until_its_caller_gives_up() -> None:
         zookeeper.stop()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(60):
-                await outcomes.settle(client)
+                await lost_replies.settle(client)
         zookeeper.start()
-        await outcomes.settle(client)
+        await lost_replies.settle(client)

@@ -1,16 +1,16 @@
 import pytest
 
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.znodes import broker_ids
 from tests.unit.znodes.hostile import each_hostile_document, refused, refused_somewhere
 
 
-def decode(data: bytes) -> Broker:
+def decode(data: bytes) -> RegisteredBroker:
     return broker_ids.decode(1, data, 77)
 
 
 def test_version_5_as_kafka_writes_it() -> None:
-    broker = Broker(
+    broker = RegisteredBroker(
         broker_id=1, endpoints=(Endpoint(host="127.0.0.1", port=9091),), broker_epoch=77
     )
     data = broker_ids.encode(broker, 1690000000000)
@@ -25,7 +25,7 @@ def test_version_5_as_kafka_writes_it() -> None:
 
 
 def test_listeners_and_rack() -> None:
-    broker = Broker(
+    broker = RegisteredBroker(
         broker_id=1,
         endpoints=(
             Endpoint(host="::1", port=9093, listener_name="CLIENT", security_protocol="SSL"),
@@ -65,7 +65,9 @@ def test_listeners_and_rack() -> None:
     ],
 )
 def test_older_versions(data: bytes, endpoint: Endpoint, rack: str | None) -> None:
-    assert decode(data) == Broker(broker_id=1, endpoints=(endpoint,), rack=rack, broker_epoch=77)
+    assert decode(data) == RegisteredBroker(
+        broker_id=1, endpoints=(endpoint,), rack=rack, broker_epoch=77
+    )
 
 
 @each_hostile_document

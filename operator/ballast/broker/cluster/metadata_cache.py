@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 from uuid import UUID
 
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import LEADER_DURING_DELETE, NO_LEADER, TopicPartition
 
 FILL_WAIT_S: Final = 5.0
@@ -34,7 +34,7 @@ class MetadataCache:
     """
 
     def __init__(self) -> None:
-        self._brokers: dict[int, Broker] = {}
+        self._brokers: dict[int, RegisteredBroker] = {}
         self._topics: dict[str, dict[int, PartitionMetadata]] = {}
         self._topic_ids: dict[str, UUID] = {}
         self._waiters: dict[asyncio.Future[None], None] = {}
@@ -47,7 +47,7 @@ class MetadataCache:
         """
 
     @property
-    def brokers(self) -> Mapping[int, Broker]:
+    def brokers(self) -> Mapping[int, RegisteredBroker]:
         """Live brokers by id."""
         return MappingProxyType(self._brokers)
 
@@ -82,7 +82,7 @@ class MetadataCache:
     def update(
         self,
         entries: Iterable[tuple[TopicPartition, PartitionMetadata]],
-        live_brokers: Iterable[Broker],
+        live_brokers: Iterable[RegisteredBroker],
         topic_ids: Mapping[str, UUID],
     ) -> frozenset[TopicPartition]:
         """Apply an UpdateMetadata; return the partitions that it declares deleted.

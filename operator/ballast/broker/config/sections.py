@@ -5,7 +5,7 @@ They have no slots, so that `BrokerConfig` can inherit from all of them.
 
 from dataclasses import dataclass
 
-from ballast.coordinator.options import GroupOptions
+from ballast.coordinator.ports import GroupOptions
 from ballast.model.settings.fields import setting
 
 

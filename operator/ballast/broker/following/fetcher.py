@@ -20,7 +20,7 @@ from ballast.broker.following.follower_requests import asked_for, fetch_request
 from ballast.broker.following.leader_range import leader_range
 from ballast.broker.partitions.partition import Partition
 from ballast.broker.replicas.replica_manager import ReplicaManager
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.net.client.channel import BrokerChannel
 from ballast.net.errors import NetError
@@ -57,7 +57,11 @@ class ReplicaFetcher:
     """Fetches partitions from one leader, all of them in one session."""
 
     def __init__(
-        self, leader: Broker, channel: BrokerChannel, replicas: ReplicaManager, spawn: Spawn
+        self,
+        leader: RegisteredBroker,
+        channel: BrokerChannel,
+        replicas: ReplicaManager,
+        spawn: Spawn,
     ) -> None:
         self._leader = leader
         self._channel = channel

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ballast.broker.following.fetch_exchange import Spawn
 from ballast.broker.following.fetcher import ReplicaFetcher
 from ballast.broker.partitions.partition import Partition
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import TopicPartition
 
 FetcherKey = tuple[int, Endpoint, int]
@@ -22,7 +22,7 @@ class FetcherManager:
 
     def __init__(
         self,
-        make: Callable[[Broker], ReplicaFetcher],
+        make: Callable[[RegisteredBroker], ReplicaFetcher],
         spawn: Spawn,
         slots: int,
     ) -> None:
@@ -36,7 +36,7 @@ class FetcherManager:
         """Whether a fetcher has the partition."""
         return name in self._followed
 
-    def follow(self, partition: Partition, leader: Broker) -> None:
+    def follow(self, partition: Partition, leader: RegisteredBroker) -> None:
         """Fetch ``partition`` from ``leader`` in the partition's present leader epoch."""
         self.unfollow(partition.name)
         slot = zlib.crc32(str(partition.name).encode()) % self._slots

@@ -21,7 +21,7 @@ from typing import Final
 from ballast.broker.cluster.metadata_cache import PartitionMetadata
 from ballast.broker.following.replica_roles import ReplicaStateHandler
 from ballast.broker.replicas.replica_manager import ReplicaManager
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.net.client.channel import BrokerChannel
 from ballast.net.errors import NetError
@@ -52,7 +52,7 @@ class NewerLeaders:
         self,
         replicas: ReplicaManager,
         replica_roles: ReplicaStateHandler,
-        open_channel: Callable[[Broker], BrokerChannel],
+        open_channel: Callable[[RegisteredBroker], BrokerChannel],
         is_certain: Callable[[], bool],
         rng: random.Random,
     ) -> None:
@@ -99,7 +99,7 @@ class NewerLeaders:
             ):
                 yield partition.name
 
-    async def _ask(self, peer: Broker, topics: Collection[str]) -> MetadataResponse:
+    async def _ask(self, peer: RegisteredBroker, topics: Collection[str]) -> MetadataResponse:
         channel = self._open_channel(peer)
         try:
             answer = await channel.request(

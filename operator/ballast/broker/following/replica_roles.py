@@ -26,7 +26,7 @@ from ballast.broker.following.fetcher_manager import FetcherManager
 from ballast.broker.replicas.damaged_replicas import Verdict
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import EPOCH_DURING_DELETE, NO_EPOCH, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import InvalidTopicName, check_topic_name
@@ -73,7 +73,7 @@ class ReplicaStateHandler:
         replicas.on_lost = self._lost
 
     def take(
-        self, changes: Iterable[LeadershipChange], live_leaders: Mapping[int, Broker]
+        self, changes: Iterable[LeadershipChange], live_leaders: Mapping[int, RegisteredBroker]
     ) -> dict[TopicPartition, ErrorCode]:
         """Execute a LeaderAndIsr; return the outcome of each partition."""
         listed = list(changes)
@@ -84,7 +84,7 @@ class ReplicaStateHandler:
             for change in listed
         }
 
-    def _take(self, change: LeadershipChange, live_leaders: Mapping[int, Broker]) -> None:
+    def _take(self, change: LeadershipChange, live_leaders: Mapping[int, RegisteredBroker]) -> None:
         replicas = self._replicas
         broker_id = replicas.identity.broker_id
         _check_name(change.name)

@@ -5,7 +5,7 @@ from typing import Final
 from ballast.broker.cluster.auto_creation import AutoCreation
 from ballast.broker.cluster.metadata_cache import MetadataCache
 from ballast.broker.config.sections import GroupConfig
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.model.topics import OFFSETS_TOPIC
 from ballast.protocol.messages.admin.create_topics import CreatableTopic, CreatableTopicConfig
@@ -56,7 +56,7 @@ class OffsetsTopic:
         # The smallest integer has no positive counterpart; Kafka uses 0 for it.
         return 0 if number == -_SIGN else abs(number) % count
 
-    async def find_coordinator(self, group_id: str) -> Broker | None:
+    async def find_coordinator(self, group_id: str) -> RegisteredBroker | None:
         """Return the broker that leads a group's partition; create the topic if it is missing.
 
         None: the leader is not known yet.

@@ -16,7 +16,7 @@ from ballast.broker.config.sections import LoadConfig
 from ballast.broker.errors import LoadNotWritten
 from ballast.broker.partitions.partition import Partition
 from ballast.broker.replicas.replica_manager import ReplicaManager
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.model.load_samples import MAX_PARTITIONS_PER_SAMPLE, LoadSample, encode_sample
 from ballast.model.topics import LOAD_TOPIC
@@ -48,7 +48,7 @@ PARTITIONS_PER_STEP: Final = 256
 _ZSTD: Final = COMPRESSIONS.index("zstd")
 _ACKS_LEADER: Final = 1
 
-OpenChannel = Callable[[Broker], BrokerChannel]
+OpenChannel = Callable[[RegisteredBroker], BrokerChannel]
 
 
 def creatable_load_topic(settings: LoadConfig) -> CreatableTopic:
@@ -184,7 +184,7 @@ class LoadReporter:
         if code != ErrorCode.NONE:
             raise LoadNotWritten(f"{name}: {error_name(code)}")
 
-    async def _home(self) -> tuple[TopicPartition, Broker]:
+    async def _home(self) -> tuple[TopicPartition, RegisteredBroker]:
         """Return this broker's partition of the topic and its leader; create a missing topic."""
         metadata = self._replicas.metadata
         await metadata.wait_until_filled()
@@ -200,7 +200,7 @@ class LoadReporter:
             raise LoadNotWritten(f"{name} has no leader")
         return name, leader
 
-    def _connected(self, leader: Broker) -> BrokerChannel:
+    def _connected(self, leader: RegisteredBroker) -> BrokerChannel:
         endpoint = leader.endpoint
         channel = self._channel
         if channel is None or (channel.host, channel.port) != (endpoint.host, endpoint.port):

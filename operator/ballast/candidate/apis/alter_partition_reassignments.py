@@ -6,7 +6,7 @@ The timeout is ignored, as in Kafka: the answer says what was started, not what 
 
 from collections.abc import Callable
 
-from ballast.candidate.active_controller import Acting
+from ballast.candidate.active_controller import ActiveController
 from ballast.controller.errors import RequestRefused
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
@@ -19,11 +19,11 @@ from ballast.protocol.messages.admin.alter_partition_reassignments import (
 
 
 async def answer(
-    request: AlterPartitionReassignmentsRequest, version: int, acting: Acting
+    request: AlterPartitionReassignmentsRequest, version: int, active: ActiveController
 ) -> AlterPartitionReassignmentsResponse:
     """Start, override or (null replicas) cancel."""
     del version
-    refused = await acting.controller.alter_partition_reassignments(
+    refused = await active.controller.alter_partition_reassignments(
         {
             TopicPartition(topic.name, partition.partition_index): partition.replicas
             for topic in request.topics

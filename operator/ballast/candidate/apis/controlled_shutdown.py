@@ -3,7 +3,7 @@
 The broker asks again until nothing remains. Versions below 2 state no broker epoch.
 """
 
-from ballast.candidate.active_controller import Acting
+from ballast.candidate.active_controller import ActiveController
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.control.controlled_shutdown import (
     ControlledShutdownRequest,
@@ -13,11 +13,11 @@ from ballast.protocol.messages.control.controlled_shutdown import (
 
 
 async def answer(
-    request: ControlledShutdownRequest, version: int, acting: Acting
+    request: ControlledShutdownRequest, version: int, active: ActiveController
 ) -> ControlledShutdownResponse:
     """Move leaders away; raises `RequestRefused`."""
     del version
-    led = await acting.controller.controlled_shutdown(request.broker_id, request.broker_epoch)
+    led = await active.controller.controlled_shutdown(request.broker_id, request.broker_epoch)
     return ControlledShutdownResponse(
         remaining_partitions=tuple(
             RemainingPartition(topic_name=topic, partition_index=number)

@@ -7,7 +7,7 @@ the time is over are answered with REQUEST_TIMED_OUT, although they grew.
 from collections import Counter
 from collections.abc import Mapping
 
-from ballast.candidate.active_controller import Acting, Waiting
+from ballast.candidate.active_controller import ActiveController, DeferredResponse
 from ballast.controller.errors import RequestRefused
 from ballast.controller.topics.topic_growth import TopicGrowth
 from ballast.protocol.error_codes import ErrorCode
@@ -23,8 +23,8 @@ _LATE = RequestRefused("REQUEST_TIMED_OUT", ErrorCode.REQUEST_TIMED_OUT.message)
 
 
 async def answer(
-    request: CreatePartitionsRequest, version: int, acting: Acting
-) -> CreatePartitionsResponse | Waiting:
+    request: CreatePartitionsRequest, version: int, active: ActiveController
+) -> CreatePartitionsResponse | DeferredResponse:
     """Let topics grow, or only say whether they could."""
     del version
     times_named = Counter(topic.name for topic in request.topics)
@@ -32,7 +32,7 @@ async def answer(
         name: _NAMED_TWICE for name, times in times_named.items() if times > 1
     }
     growths = [_growth(topic) for topic in request.topics if times_named[topic.name] == 1]
-    outcomes |= await acting.controller.create_partitions(
+    outcomes |= await active.controller.create_partitions(
         growths, validate_only=request.validate_only
     )
     grown = [name for name, refusal in outcomes.items() if refusal is None]
@@ -40,13 +40,15 @@ async def answer(
         return _response(request, outcomes)
 
     def is_over() -> bool:
-        return all(acting.controller.is_topic_ready(name) for name in grown)
+        return all(active.controller.is_topic_ready(name) for name in grown)
 
     def response() -> CreatePartitionsResponse:
-        unready = {name: _LATE for name in grown if not acting.controller.is_topic_ready(name)}
+        unready = {name: _LATE for name in grown if not active.controller.is_topic_ready(name)}
         return _response(request, {**outcomes, **unready})
 
-    return Waiting(timeout_s=max(0, request.timeout_ms) / 1000, is_over=is_over, answer=response)
+    return DeferredResponse(
+        timeout_s=max(0, request.timeout_ms) / 1000, is_over=is_over, answer=response
+    )
 
 
 def refuse(

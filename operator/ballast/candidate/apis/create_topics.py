@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from random import Random
 from uuid import UUID
 
-from ballast.candidate.active_controller import Acting, Waiting
+from ballast.candidate.active_controller import ActiveController, DeferredResponse
 from ballast.controller.errors import RequestRefused
 from ballast.controller.topics.new_topics import NewTopic
 from ballast.model.settings.table import TOPIC_SETTINGS
@@ -40,18 +40,18 @@ Outcome = TopicAssignment | RequestRefused
 
 
 async def answer(
-    request: CreateTopicsRequest, version: int, acting: Acting
-) -> CreateTopicsResponse | Waiting:
+    request: CreateTopicsRequest, version: int, active: ActiveController
+) -> CreateTopicsResponse | DeferredResponse:
     """Create topics, or only say whether they could be created."""
     del version
     outcomes: dict[str, Outcome] = {}
     new_topics = []
     for name, topics in _by_name(request).items():
         try:
-            new_topics.append(_new_topic(topics, acting.random))
+            new_topics.append(_new_topic(topics, active.random))
         except RequestRefused as refusal:
             outcomes[name] = refusal
-    outcomes |= await acting.controller.create_topics(
+    outcomes |= await active.controller.create_topics(
         new_topics, validate_only=request.validate_only
     )
     created = [name for name, outcome in outcomes.items() if isinstance(outcome, TopicAssignment)]
@@ -59,14 +59,16 @@ async def answer(
         return _response(request, outcomes)
 
     def is_over() -> bool:
-        return all(acting.controller.is_topic_ready(name) for name in created)
+        return all(active.controller.is_topic_ready(name) for name in created)
 
     def response() -> CreateTopicsResponse:
         late = RequestRefused("REQUEST_TIMED_OUT", ErrorCode.REQUEST_TIMED_OUT.message)
-        unready = {name: late for name in created if not acting.controller.is_topic_ready(name)}
+        unready = {name: late for name in created if not active.controller.is_topic_ready(name)}
         return _response(request, {**outcomes, **unready})
 
-    return Waiting(timeout_s=max(0, request.timeout_ms) / 1000, is_over=is_over, answer=response)
+    return DeferredResponse(
+        timeout_s=max(0, request.timeout_ms) / 1000, is_over=is_over, answer=response
+    )
 
 
 def refuse(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from ballast.candidate.active_controller import Acting, Waiting
+from ballast.candidate.active_controller import ActiveController, DeferredResponse
 from ballast.controller.errors import RequestRefused
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.delete_topics import (
@@ -31,23 +31,23 @@ class _Named:
 
 
 async def answer(
-    request: DeleteTopicsRequest, version: int, acting: Acting
-) -> DeleteTopicsResponse | Waiting:
+    request: DeleteTopicsRequest, version: int, active: ActiveController
+) -> DeleteTopicsResponse | DeferredResponse:
     """Queue topics for deletion."""
-    named = [_resolved(topic, acting) for topic in _named(request, version)]
-    refused = await acting.controller.delete_topics(
+    named = [_resolved(topic, active) for topic in _named(request, version)]
+    refused = await active.controller.delete_topics(
         [topic.name for topic in named if topic.name is not None and topic.refusal is None]
     )
     queued = [name for name, refusal in refused.items() if refusal is None]
 
     def is_over() -> bool:
-        return all(acting.controller.is_topic_deleted(name) for name in queued)
+        return all(active.controller.is_topic_deleted(name) for name in queued)
 
     def response() -> DeleteTopicsResponse:
         late = {
             name: RequestRefused("REQUEST_TIMED_OUT", ErrorCode.REQUEST_TIMED_OUT.message)
             for name in queued
-            if not acting.controller.is_topic_deleted(name)
+            if not active.controller.is_topic_deleted(name)
         }
         return DeleteTopicsResponse(
             responses=tuple(_result(topic, {**refused, **late}) for topic in named)
@@ -55,7 +55,9 @@ async def answer(
 
     if is_over():
         return response()
-    return Waiting(timeout_s=max(0, request.timeout_ms) / 1000, is_over=is_over, answer=response)
+    return DeferredResponse(
+        timeout_s=max(0, request.timeout_ms) / 1000, is_over=is_over, answer=response
+    )
 
 
 def refuse(
@@ -78,7 +80,7 @@ def _named(request: DeleteTopicsRequest, version: int) -> list[_Named]:
     return [_Named(name, topic_id) for name, topic_id in pairs]
 
 
-def _resolved(topic: _Named, acting: Acting) -> _Named:
+def _resolved(topic: _Named, active: ActiveController) -> _Named:
     """Return the topic with its name, or with the reason why it has none."""
     if topic.name is not None:
         if topic.topic_id == ZERO_UUID:
@@ -87,7 +89,7 @@ def _resolved(topic: _Named, acting: Acting) -> _Named:
             "INVALID_REQUEST", "Topic name and topic ID can not both be specified."
         )
         return _Named(topic.name, topic.topic_id, refusal)
-    name = acting.controller.topic_name(topic.topic_id)
+    name = active.controller.topic_name(topic.topic_id)
     if name is None:
         refusal = RequestRefused("UNKNOWN_TOPIC_ID", ErrorCode.UNKNOWN_TOPIC_ID.message)
         return _Named(None, topic.topic_id, refusal)

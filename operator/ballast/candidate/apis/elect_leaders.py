@@ -7,7 +7,7 @@ over is answered with REQUEST_TIMED_OUT, although it was elected.
 
 from collections.abc import Callable, Mapping
 
-from ballast.candidate.active_controller import Acting, Waiting
+from ballast.candidate.active_controller import ActiveController, DeferredResponse
 from ballast.controller.errors import RequestRefused
 from ballast.controller.machines.elections import ElectionType
 from ballast.model.ids import TopicPartition
@@ -23,8 +23,8 @@ Outcome = tuple[ErrorCode, str | None]
 
 
 async def answer(
-    request: ElectLeadersRequest, version: int, acting: Acting
-) -> ElectLeadersResponse | Waiting:
+    request: ElectLeadersRequest, version: int, active: ActiveController
+) -> ElectLeadersResponse | DeferredResponse:
     """Elect leaders; raises `RequestRefused` for an unknown election type."""
     del version
     try:
@@ -33,7 +33,7 @@ async def answer(
         raise RequestRefused(
             "INVALID_REQUEST", f"Unknown election type {request.election_type}"
         ) from None
-    results = await acting.controller.elect_leaders(election_type, _wanted(request))
+    results = await active.controller.elect_leaders(election_type, _wanted(request))
     if request.topic_partitions is None:
         # Asked for all, Kafka lists only what there was to do.
         results = {
@@ -43,12 +43,12 @@ async def answer(
         }
     if all(refusal is not None for refusal in results.values()):
         return _response(results, ErrorCode.NONE)
-    mark = acting.channels.mark()
+    mark = active.channels.mark()
 
     def is_over() -> bool:
-        return acting.channels.has_passed(mark)
+        return active.channels.has_passed(mark)
 
-    return Waiting(
+    return DeferredResponse(
         timeout_s=max(0, request.timeout_ms) / 1000,
         is_over=is_over,
         answer=lambda: _response(

@@ -1,6 +1,6 @@
 """ListPartitionReassignments (46), version 0: what is being reassigned (KIP-455)."""
 
-from ballast.candidate.active_controller import Acting
+from ballast.candidate.active_controller import ActiveController
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.list_partition_reassignments import (
@@ -12,7 +12,7 @@ from ballast.protocol.messages.admin.list_partition_reassignments import (
 
 
 async def answer(
-    request: ListPartitionReassignmentsRequest, version: int, acting: Acting
+    request: ListPartitionReassignmentsRequest, version: int, active: ActiveController
 ) -> ListPartitionReassignmentsResponse:
     """List the pending reassignments asked for; partitions without one are left out."""
     del version
@@ -23,7 +23,7 @@ async def answer(
             for topic in request.topics
             for number in topic.partition_indexes
         }
-    pending = acting.controller.list_partition_reassignments(wanted)
+    pending = active.controller.list_partition_reassignments(wanted)
     topics: dict[str, list[OngoingPartitionReassignment]] = {}
     for partition in sorted(pending):
         assignment = pending[partition]

@@ -11,7 +11,7 @@ from random import Random
 
 from ballast.cli.reassign.actions import Say
 from ballast.cli.reassign.failures import CommandFailed
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.model.placement import place_replicas
 from ballast.reassign.plan.kafka_json import duplicates, format_reassignment_json
@@ -76,12 +76,12 @@ def _check_topics(topics: Sequence[str], cluster: ClusterView) -> None:
 
 def _usable(
     cluster: ClusterView, broker_ids: Sequence[int], *, is_rack_aware: bool
-) -> list[Broker]:
+) -> list[RegisteredBroker]:
     """Return the brokers to deal replicas to; without their racks when these shall not count."""
     brokers = [broker for broker in cluster.brokers if broker.broker_id in broker_ids]
     with_rack = sum(broker.rack is not None for broker in brokers)
     if not is_rack_aware:
-        return [Broker(broker_id=broker.broker_id, endpoints=()) for broker in brokers]
+        return [RegisteredBroker(broker_id=broker.broker_id, endpoints=()) for broker in brokers]
     if with_rack not in (0, len(brokers)):
         raise CommandFailed(
             "Not all brokers have rack information. Add --disable-rack-aware in command line to "
@@ -91,7 +91,11 @@ def _usable(
 
 
 def _dealt(
-    topic: str, partitions: int, replication_factor: int, brokers: Sequence[Broker], random: Random
+    topic: str,
+    partitions: int,
+    replication_factor: int,
+    brokers: Sequence[RegisteredBroker],
+    random: Random,
 ) -> dict[TopicPartition, tuple[int, ...]]:
     if replication_factor > len(brokers):
         raise CommandFailed(

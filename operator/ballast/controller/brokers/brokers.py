@@ -1,119 +1,98 @@
-"""Brokers that come, go, come back under a new epoch, or change their address."""
+"""Handles brokers that start, fail, restart under a new epoch, or change their address."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ballast.controller.brokers.strays import Strays
-from ballast.controller.machines.control_request_batch import CommandBatch
-from ballast.controller.machines.partition_states import PartitionStateMachine
-from ballast.controller.machines.replica_states import ReplicaStateMachine
-from ballast.controller.machines.topic_deletion import TopicDeletion
+from ballast.controller.machines.components import Components
+from ballast.controller.machines.control_request_batch import ControlRequestBatch
 from ballast.controller.reassignment.reassignment import Reassignment
-from ballast.controller.state.context import ControllerContext
 from ballast.controller.state.events import LeaderAndIsrAnswered
-from ballast.controller.state.ports import BrokerChannels, MetadataStore
 from ballast.controller.state.states import PartitionState, Replica, ReplicaState
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import NO_LEADER, TopicPartition
 
 _HOSTED = frozenset({"NONE", "STALE_CONTROLLER_EPOCH"})
-"""What a broker answers that has the replica."""
+"""Error codes by which a broker shows that it hosts the replica."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerDifference:
-    """What changed between the brokers known and the brokers registered, ids in order."""
+    """What differs between the context and the registrations; ids in order."""
 
-    gone: Sequence[int]
-    """Dead, or bounced: registered under a new epoch or at another address."""
-    come: Sequence[int]
+    failed: Sequence[int]
+    """Unregistered, or bounced: registered under a new epoch or at another address."""
+    started: Sequence[int]
     """New, or bounced."""
     changed: Sequence[int]
-    """Neither, but something else of the registration is different, such as the rack."""
+    """Not bounced, but another field of the registration differs, such as the rack."""
 
 
 def compare_brokers(
-    known: Mapping[int, Broker], registered: Mapping[int, Broker]
+    current: Mapping[int, RegisteredBroker], registered: Mapping[int, RegisteredBroker]
 ) -> BrokerDifference:
     """Return what changed."""
-    staying = known.keys() & registered.keys()
-    bounced = {b for b in staying if _identity(known[b]) != _identity(registered[b])}
+    staying = current.keys() & registered.keys()
+    bounced = {b for b in staying if _identity(current[b]) != _identity(registered[b])}
     return BrokerDifference(
-        gone=sorted((known.keys() - registered.keys()) | bounced),
-        come=sorted((registered.keys() - known.keys()) | bounced),
-        changed=sorted(b for b in staying - bounced if known[b] != registered[b]),
+        failed=sorted((current.keys() - registered.keys()) | bounced),
+        started=sorted((registered.keys() - current.keys()) | bounced),
+        changed=sorted(b for b in staying - bounced if current[b] != registered[b]),
     )
 
 
-def _identity(broker: Broker) -> tuple[int, tuple[Endpoint, ...]]:
+def _identity(broker: RegisteredBroker) -> tuple[int, tuple[Endpoint, ...]]:
     return broker.broker_epoch, broker.endpoints
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerProcedures:
-    """What the coming and going of brokers sets going."""
-
-    partitions: PartitionStateMachine
-    replicas: ReplicaStateMachine
-    deletion: TopicDeletion
-    reassignment: Reassignment
-    strays: Strays
 
 
 class BrokerLifecycle:
     """Kafka's ``onBrokerStartup``, ``onBrokerFailure`` and ``onBrokerUpdate``."""
 
-    def __init__(
-        self,
-        context: ControllerContext,
-        store: MetadataStore,
-        channels: BrokerChannels,
-        procedures: BrokerProcedures,
-    ) -> None:
-        self._context = context
-        self._store = store
-        self._channels = channels
-        self._partitions = procedures.partitions
-        self._replicas = procedures.replicas
-        self._deletion = procedures.deletion
-        self._reassignment = procedures.reassignment
-        self._strays = procedures.strays
+    def __init__(self, components: Components, reassignment: Reassignment, strays: Strays) -> None:
+        self._context = components.context
+        self._store = components.store
+        self._channels = components.channels
+        self._partitions = components.partitions
+        self._replicas = components.replicas
+        self._deletion = components.deletion
+        self._reassignment = reassignment
+        self._strays = strays
 
     async def on_broker_change(self) -> None:
-        """Compare the registrations with what is known; first failures, then startups.
+        """Compare the registrations with the context; handle failures first, then startups.
 
-        All brokers of one change go through each step together, so that the leaders of a lost
-        rack move in one pass.
+        All brokers of one change go through each step together, so that the partitions of a
+        failed rack are elected in one pass.
         """
         registered = {broker.broker_id: broker for broker in await self._store.read_brokers()}
         difference = compare_brokers(self._context.brokers, registered)
-        for broker_id in difference.gone:
+        for broker_id in difference.failed:
             self._channels.remove_broker(broker_id)
             self._context.remove_broker(broker_id)
-        if difference.gone:
-            await self._on_replicas_lost(self._context.replicas_on(difference.gone))
-        for broker_id in difference.come:
+        if difference.failed:
+            await self._on_replicas_lost(self._context.replicas_on(difference.failed))
+        for broker_id in difference.started:
             self._channels.add_broker(registered[broker_id])
         for broker_id in sorted(registered):
             self._context.add_broker(registered[broker_id])
-        if difference.come:
-            await self._on_broker_startup(difference.come)
+        if difference.started:
+            await self._on_broker_startup(difference.started)
         if difference.changed:
-            self._tell_who_lives(self._context.live_or_shutting_down)
-        if difference.gone or difference.come:
+            self._send_live_brokers(self._context.live_or_shutting_down)
+        if difference.failed or difference.started:
             await self._reassignment.complete_where_possible(self._context.being_reassigned)
 
-    def introduce_all(self) -> None:
-        """Open the channels at failover and tell every broker who lives."""
+    def open_channels(self) -> None:
+        """At failover, open the channels and send every broker the live brokers."""
         for broker_id in self._context.live_or_shutting_down:
             self._channels.add_broker(self._context.brokers[broker_id])
-        self._tell_who_lives(self._context.live_or_shutting_down)
+        self._send_live_brokers(self._context.live_or_shutting_down)
 
     async def on_leader_and_isr_answered(self, event: LeaderAndIsrAnswered) -> None:
-        """Learn from KAFKA_STORAGE_ERROR that a broker has lost the disk of a replica.
+        """Take replicas offline whose broker answers KAFKA_STORAGE_ERROR; take others back online.
 
-        A lost one that has taken its role is there again. Whether it took it from this command, or
-        from the same one whose answer got lost and which it now calls stale, is all the same.
+        A replica that was offline is back when its broker accepts a role for it: in this request,
+        or in an earlier one whose response was lost, so that this one is stale to the broker.
         """
         lost_before = self._context.offline_dir_replicas
         if event.error != "NONE" or event.broker_id not in self._context.brokers:
@@ -128,34 +107,34 @@ class BrokerLifecycle:
         }
         lost = [r for r, e in answered.items() if e == "KAFKA_STORAGE_ERROR"]
         lost = [replica for replica in lost if replica not in lost_before]
-        found = [r for r, e in answered.items() if e in _HOSTED and r in lost_before]
+        restored = [r for r, e in answered.items() if e in _HOSTED and r in lost_before]
         if lost:
             lost_before.update(lost)
             await self._on_replicas_lost(lost)
-        if found:
-            lost_before.difference_update(found)
-            await self._on_replicas_back(found)
-            await self._deletion.release(replica.topic_partition for replica in found)
+        if restored:
+            lost_before.difference_update(restored)
+            await self._on_replicas_back(restored)
+            await self._deletion.release(replica.topic_partition for replica in restored)
 
     async def _on_replicas_lost(self, replicas: Collection[Replica]) -> None:
         """Elect new leaders, then take the lost replicas out of the ISR."""
         deleted = self._context.being_deleted
-        doomed = [r for r in replicas if r.topic_partition.topic in deleted]
+        in_deleted_topics = [r for r in replicas if r.topic_partition.topic in deleted]
         leaderless = self._partitions_without_live_leader()
         self._partitions.change(leaderless, PartitionState.OFFLINE)
         elected = await self._partitions.elect_missing_leaders()
-        lost = sorted({*replicas} - {*doomed}) if doomed else replicas
+        lost = sorted({*replicas} - {*in_deleted_topics}) if in_deleted_topics else replicas
         await self._replicas.take_offline(lost, just_elected=elected)
-        if doomed:
-            await self._deletion.fail(doomed)
+        if in_deleted_topics:
+            await self._deletion.fail(in_deleted_topics)
         if not leaderless:
-            self._tell_who_lives(self._context.live_or_shutting_down)
+            self._send_live_brokers(self._context.live_or_shutting_down)
 
     async def _on_broker_startup(self, broker_ids: Collection[int]) -> None:
-        """Tell the newcomers everything, elect where they can help, resume what waited for them."""
+        """Send new brokers all metadata, elect leaders, resume what waited for these brokers."""
         others = sorted({*self._context.live_or_shutting_down} - {*broker_ids})
-        self._tell_who_lives(others)
-        self._tell_all(broker_ids)
+        self._send_live_brokers(others)
+        self._send_all_metadata(broker_ids)
         await self._on_replicas_back(self._startable(broker_ids))
         await self._strays.on_broker_startup(broker_ids)
         await self._reassignment.on_partition_reassignment(
@@ -173,7 +152,7 @@ class BrokerLifecycle:
         await self._partitions.elect_missing_leaders()
 
     def _startable(self, broker_ids: Collection[int]) -> list[Replica]:
-        """Return the brokers' replicas but those already deleted with the rest of their topic."""
+        """Return the brokers' replicas except those that topic deletion has already deleted."""
         gone = (ReplicaState.NON_EXISTENT, ReplicaState.DELETION_SUCCESSFUL)
         replicas = self._context.replicas_on(broker_ids)
         return [r for r in replicas if self._context.replica_state(r) not in gone]
@@ -187,13 +166,13 @@ class BrokerLifecycle:
             and topic_partition.topic not in deleted
         )
 
-    def _tell_who_lives(self, broker_ids: Collection[int]) -> None:
-        batch = CommandBatch(self._context, self._channels)
+    def _send_live_brokers(self, broker_ids: Collection[int]) -> None:
+        batch = ControlRequestBatch(self._context, self._channels)
         batch.add_update_metadata(broker_ids)
         batch.send()
 
-    def _tell_all(self, broker_ids: Collection[int]) -> None:
-        """Tell brokers how every partition is led, before anything else (KAFKA-4443)."""
-        batch = CommandBatch(self._context, self._channels)
+    def _send_all_metadata(self, broker_ids: Collection[int]) -> None:
+        """Send brokers the metadata of every partition, before anything else (KAFKA-4443)."""
+        batch = ControlRequestBatch(self._context, self._channels)
         batch.add_update_metadata(broker_ids, self._context.leadership)
         batch.send()

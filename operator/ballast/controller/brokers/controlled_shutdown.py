@@ -1,33 +1,26 @@
-"""Controlled shutdown: a broker about to stop asks to be relieved (key 7)."""
+"""Controlled shutdown: a broker that will stop asks to give up its leaderships (key 7)."""
 
 from ballast.controller.errors import RequestRefused
+from ballast.controller.machines.components import Components
 from ballast.controller.machines.elections import ElectionStrategy
-from ballast.controller.machines.partition_states import PartitionStateMachine
-from ballast.controller.machines.replica_states import ReplicaStateMachine
-from ballast.controller.state.context import ControllerContext
 from ballast.controller.state.states import Replica
 from ballast.model.ids import NO_EPOCH, TopicPartition
 
 
 class ControlledShutdown:
-    """Moves leaders away and followers out of the ISR before the broker goes."""
+    """Moves leaders away and takes followers out of the ISR before the broker stops."""
 
-    def __init__(
-        self,
-        context: ControllerContext,
-        partitions: PartitionStateMachine,
-        replicas: ReplicaStateMachine,
-    ) -> None:
-        self._context = context
-        self._partitions = partitions
-        self._replicas = replicas
+    def __init__(self, components: Components) -> None:
+        self._context = components.context
+        self._partitions = components.partitions
+        self._replicas = components.replicas
 
     async def run(self, broker_id: int, broker_epoch: int) -> frozenset[TopicPartition]:
-        """Relieve a broker; return the partitions it still leads.
+        """Move leaders off a broker; return the partitions it still leads.
 
         Partitions with one replica, without leadership, or of a topic to be deleted are left
-        alone. From here on the broker counts as not live, until it registers anew. The answer
-        of a repeated request names what nobody else could take over.
+        alone. From here on the broker counts as not live until it registers again. A repeated
+        request returns the partitions for which there is no other leader.
         """
         self._check(broker_id, broker_epoch)
         self._context.shutting_down.add(broker_id)

@@ -1,43 +1,37 @@
-"""Leaders write ISR changes themselves and leave a note; the controller spreads the news."""
+"""Handles /isr_change_notification: refreshes LeaderAndIsr and sends UpdateMetadata.
 
-from ballast.controller.machines.control_request_batch import CommandBatch
-from ballast.controller.machines.leader_and_isr import LeadershipWriter
+Leaders write ISR changes to the state znodes themselves and announce them by these notifications.
+"""
+
+from ballast.controller.machines.components import Components
+from ballast.controller.machines.control_request_batch import ControlRequestBatch
 from ballast.controller.reassignment.reassignment import Reassignment
-from ballast.controller.state.context import ControllerContext
-from ballast.controller.state.ports import BrokerChannels, MetadataStore
 
 
 class IsrChanges:
-    """Handles /isr_change_notification."""
+    """Reacts to ISR changes written by leaders."""
 
-    def __init__(
-        self,
-        context: ControllerContext,
-        store: MetadataStore,
-        channels: BrokerChannels,
-        leadership: LeadershipWriter,
-        reassignment: Reassignment,
-    ) -> None:
-        self._context = context
-        self._store = store
-        self._channels = channels
-        self._leadership = leadership
+    def __init__(self, components: Components, reassignment: Reassignment) -> None:
+        self._context = components.context
+        self._store = components.store
+        self._channels = components.channels
+        self._leader_and_isr = components.leader_and_isr
         self._reassignment = reassignment
 
     async def on_notification(self) -> None:
-        """Read the states anew, tell every broker, complete reassignments; then drop the notes.
+        """Refresh the states, update all brokers, complete reassignments; delete notifications.
 
-        The notes go last: a controller that falls before leaves them to the next one, which
-        reads all states anyway.
+        Notifications are deleted last: if this controller fails before, the next one finds
+        them, and it reads all states at failover.
         """
         notifications = await self._store.read_isr_notifications()
         if not notifications:
             return
         named = {tp for partitions in notifications.values() for tp in partitions}
         partitions = sorted(tp for tp in named if self._context.has_partition(tp))
-        await self._leadership.read(partitions)
+        await self._leader_and_isr.read(partitions)
         if partitions:
-            batch = CommandBatch(self._context, self._channels)
+            batch = ControlRequestBatch(self._context, self._channels)
             batch.add_update_metadata(self._context.live_or_shutting_down, partitions)
             batch.send()
         await self._reassignment.complete_where_possible(partitions)

@@ -1,52 +1,49 @@
-"""Brokers that lost a disk say so in the store; their replicas are asked one by one what is left.
+"""Handles /log_dir_event_notification, by which a broker reports that a log directory has failed.
 
-The event names the broker only. Each of its replicas is told once more how it is led; the answer
-KAFKA_STORAGE_ERROR takes those on the lost disk offline (`BrokerLifecycle`). Replicas that are
-offline since an earlier answer are told as well, as in Kafka: a broker that would not lead without
-the records that it had may follow now.
+The event names the broker only. The controller sends it LeaderAndIsr for each of its replicas; the
+error KAFKA_STORAGE_ERROR in the response takes those in the failed directory offline
+(`BrokerLifecycle`). Replicas that are offline since an earlier response are sent too, as in Kafka:
+a broker that refused to lead a replica whose records are lost may follow now.
 """
 
-from ballast.controller.machines.control_request_batch import CommandBatch
-from ballast.controller.state.context import ControllerContext
-from ballast.controller.state.ports import BrokerChannels, MetadataStore
+from ballast.controller.machines.components import Components
+from ballast.controller.machines.control_request_batch import ControlRequestBatch
 from ballast.controller.state.states import Replica, ReplicaState
 
-_BELIEVED_THERE = (ReplicaState.NEW, ReplicaState.ONLINE)
+_THOUGHT_ONLINE = (ReplicaState.NEW, ReplicaState.ONLINE)
 
 
 class LogDirFailures:
-    """Handles /log_dir_event_notification."""
+    """Reacts to failed log directories."""
 
-    def __init__(
-        self, context: ControllerContext, store: MetadataStore, channels: BrokerChannels
-    ) -> None:
-        self._context = context
-        self._store = store
-        self._channels = channels
+    def __init__(self, components: Components) -> None:
+        self._context = components.context
+        self._store = components.store
+        self._channels = components.channels
 
     async def on_notification(self) -> None:
-        """Tell the replicas of the brokers named, then drop the events.
+        """Send LeaderAndIsr to the brokers' replicas, then delete the events.
 
-        The events go last: a controller that falls before leaves them to the next one, which
-        tells every replica anyway.
+        Events are deleted last: if this controller fails before, the next one finds them, and
+        it sends LeaderAndIsr to every replica at failover.
         """
         events = await self._store.read_log_dir_events()
         if not events:
             return
-        broker_ids = {broker_id for named in events.values() for broker_id in named}
-        batch = CommandBatch(self._context, self._channels)
+        broker_ids = {broker_id for ids in events.values() for broker_id in ids}
+        batch = ControlRequestBatch(self._context, self._channels)
         for replica in self._context.replicas_on(broker_ids):
-            if self._is_asked(replica):
+            if self._is_sent(replica):
                 batch.add_leader_and_isr([replica.broker_id], replica.topic_partition)
         batch.send()
         await self._store.delete_log_dir_events(sorted(events))
 
-    def _is_asked(self, replica: Replica) -> bool:
-        """Whether the replica is believed to be there, or has said that it is not."""
+    def _is_sent(self, replica: Replica) -> bool:
+        """Whether the replica is thought to be online, or its broker has reported it offline."""
         topic_partition = replica.topic_partition
         return (
             (
-                self._context.replica_state(replica) in _BELIEVED_THERE
+                self._context.replica_state(replica) in _THOUGHT_ONLINE
                 or replica in self._context.offline_dir_replicas
             )
             and topic_partition in self._context.leadership

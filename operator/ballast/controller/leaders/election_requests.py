@@ -1,12 +1,10 @@
-"""Elections that somebody asks for: key 43 and the legacy znode."""
+"""Elections on request: ElectLeaders (43) and /admin/preferred_replica_election."""
 
 from collections.abc import Collection, Mapping
 
 from ballast.controller.errors import RequestRefused
+from ballast.controller.machines.components import Components
 from ballast.controller.machines.elections import ElectionStrategy, ElectionType
-from ballast.controller.machines.partition_states import PartitionStateMachine
-from ballast.controller.state.context import ControllerContext
-from ballast.controller.state.ports import MetadataStore
 from ballast.model.ids import NO_LEADER, TopicPartition
 
 _STRATEGY = {
@@ -20,17 +18,12 @@ _NOT_AVAILABLE = {
 
 
 class ElectionRequests:
-    """Sorts out what needs no election, and elects the rest in one pass."""
+    """Refuses partitions that need no election and elects the others in one pass."""
 
-    def __init__(
-        self,
-        context: ControllerContext,
-        store: MetadataStore,
-        partitions: PartitionStateMachine,
-    ) -> None:
-        self._context = context
-        self._store = store
-        self._partitions = partitions
+    def __init__(self, components: Components) -> None:
+        self._context = components.context
+        self._store = components.store
+        self._partitions = components.partitions
 
     async def elect(
         self, election_type: ElectionType, partitions: Collection[TopicPartition] | None

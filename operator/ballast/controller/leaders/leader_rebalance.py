@@ -1,7 +1,7 @@
-"""Leadership goes back to the preferred replicas where too much of it has strayed.
+"""Periodic election of preferred leaders, where too many partitions have another leader.
 
-After a broker has failed and come back, or was restarted, others lead what it is to lead. Nothing
-else gives that back: an election replaces a leader that is gone, and no leader is gone.
+After a broker has failed and returned, other brokers still lead the partitions that prefer it. No
+other procedure moves them back: elections replace a leader that is offline, and these are online.
 
 Kafka: ``checkAndTriggerAutoLeaderRebalance``; one move elsewhere does not stop it (KAFKA-10149).
 """
@@ -9,70 +9,64 @@ Kafka: ``checkAndTriggerAutoLeaderRebalance``; one move elsewhere does not stop 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ballast.controller.machines.components import Components
 from ballast.controller.machines.elections import ElectionStrategy, elect_preferred
-from ballast.controller.machines.partition_states import PartitionStateMachine
 from ballast.controller.state.context import ControllerContext
-from ballast.controller.state.options import ControllerOptions
 from ballast.model.ids import TopicPartition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preference:
-    """The partitions that prefer one broker, without those of topics to be deleted."""
+    """The partitions whose preferred replica is on one broker, topics to be deleted left out."""
 
     partitions: int
     """How many of them have a leader, or had one."""
-    strayed: tuple[TopicPartition, ...]
+    imbalanced: tuple[TopicPartition, ...]
     """Those that are led by another broker, or by none, in order."""
 
     def exceeds(self, percentage: int) -> bool:
-        """Whether more than ``percentage`` of them have strayed."""
-        return len(self.strayed) * 100 > percentage * self.partitions
+        """Whether more than ``percentage`` of them have another leader."""
+        return len(self.imbalanced) * 100 > percentage * self.partitions
 
 
 def preferences(context: ControllerContext) -> Mapping[int, Preference]:
-    """Return what prefers each broker, by its id; a broker nobody prefers is left out."""
+    """Return the preferences by broker id; a broker that no partition prefers is left out."""
     counts: dict[int, int] = {}
-    strayed: dict[int, list[TopicPartition]] = {}
+    imbalanced: dict[int, list[TopicPartition]] = {}
     for topic_partition, state in sorted(context.leadership.items()):
         if context.is_queued_for_deletion(topic_partition):
             continue
         preferred = context.assignment(topic_partition).preferred_replica
         counts[preferred] = counts.get(preferred, 0) + 1
         if state.leader != preferred:
-            strayed.setdefault(preferred, []).append(topic_partition)
+            imbalanced.setdefault(preferred, []).append(topic_partition)
     return {
         broker_id: Preference(
-            partitions=counts[broker_id], strayed=tuple(strayed.get(broker_id, ()))
+            partitions=counts[broker_id], imbalanced=tuple(imbalanced.get(broker_id, ()))
         )
         for broker_id in sorted(counts)
     }
 
 
 class LeaderRebalance:
-    """Elects preferred leaders without being asked."""
+    """Elects preferred leaders at regular times."""
 
-    def __init__(
-        self,
-        context: ControllerContext,
-        partitions: PartitionStateMachine,
-        options: ControllerOptions,
-    ) -> None:
-        self._context = context
-        self._partitions = partitions
-        self._options = options
+    def __init__(self, components: Components) -> None:
+        self._context = components.context
+        self._partitions = components.partitions
+        self._options = components.options
 
     async def run(self) -> None:
-        """Give each broker back what it should lead, if it lacks more than the share allowed.
+        """Elect the preferred leaders of each broker that exceeds the allowed imbalance.
 
-        Left alone are partitions that are being reassigned, because their leader moves anyway,
-        and those whose preferred replica is not there or not in sync.
+        Partitions that are being reassigned are skipped, because their leader moves anyway, and
+        so are those whose preferred replica is offline or not in sync.
         """
         electable = [
             topic_partition
             for preference in preferences(self._context).values()
             if preference.exceeds(self._options.config.leader_imbalance_per_broker_percentage)
-            for topic_partition in preference.strayed
+            for topic_partition in preference.imbalanced
             if self._is_electable(topic_partition)
         ]
         if electable:

@@ -1,5 +1,5 @@
 """The state machines of partitions and replicas, and what their transitions need.
 
-Leader selectors, LeaderAndIsr updates, the request batch, and topic deletion, which is driven by
-them.
+Here: leader selection, updates of LeaderAndIsr, the batch of control requests, topic deletion, and
+`components`, the one value through which all procedures get these.
 """

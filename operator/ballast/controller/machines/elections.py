@@ -1,14 +1,15 @@
-"""Who leads next: pure choices over assignment, ISR and live brokers.
+"""Leader selection: pure functions of assignment, ISR and live brokers.
 
 | strategy            | leader                                         | ISR after                |
 |---------------------|------------------------------------------------|--------------------------|
-| offline             | first of RS that lives and is in the ISR       | without the dead         |
-| offline, unclean    | the same, else first of RS that lives          | … else only the leader   |
-| reassign            | first of TRS that lives and is in the ISR      | unchanged                |
-| preferred           | the first of RS, if it lives and is in the ISR | unchanged                |
-| controlled shutdown | first of RS in the ISR and not shutting down   | without those that leave |
+| offline             | first of RS that is live and in the ISR        | live members only        |
+| offline, unclean    | the same, else first of RS that is live        | … else only the leader   |
+| reassign            | first of TRS that is live and in the ISR       | unchanged                |
+| preferred           | the first of RS, if it is live and in the ISR  | unchanged                |
+| controlled shutdown | first of RS in the ISR and not shutting down   | without those that stop  |
 
-Kafka: ``PartitionLeaderElectionAlgorithms`` and ``Election``. No candidate: None.
+Kafka: ``PartitionLeaderElectionAlgorithms`` and ``Election``. They return None where no replica
+can lead.
 """
 
 from collections.abc import Collection, Sequence
@@ -25,17 +26,17 @@ class ElectionType(IntEnum):
 
 
 class ElectionStrategy(Enum):
-    """Why a leader is elected, which says how."""
+    """The reason of an election, which determines the selection."""
 
     OFFLINE = "the leader is gone"
     OFFLINE_UNCLEAN = "the leader is gone and an operator accepts the loss of records"
     REASSIGN = "the replicas move"
-    PREFERRED = "the first replica shall lead"
-    CONTROLLED_SHUTDOWN = "the leader's broker is about to stop"
+    PREFERRED = "the first replica is to lead"
+    CONTROLLED_SHUTDOWN = "the leader's broker will stop"
 
 
-class Elected(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The outcome of an election."""
+class ElectionResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The leader that was selected, and the ISR to write with it."""
 
     leader: int
     isr: tuple[int, ...]
@@ -43,29 +44,29 @@ class Elected(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 def elect_offline(
     replicas: Sequence[int], isr: Sequence[int], live: Collection[int], *, unclean: bool = False
-) -> Elected | None:
-    """Replace a leader that is gone; ``unclean`` lets a replica outside the ISR lead."""
+) -> ElectionResult | None:
+    """Replace a leader that is offline; ``unclean`` allows a replica outside the ISR."""
     leader = _first(replicas, live, isr)
     if leader is not None:
-        return Elected(leader=leader, isr=tuple([r for r in isr if r in live]))
+        return ElectionResult(leader=leader, isr=tuple([r for r in isr if r in live]))
     leader = _first(replicas, live, None) if unclean else None
-    return None if leader is None else Elected(leader=leader, isr=(leader,))
+    return None if leader is None else ElectionResult(leader=leader, isr=(leader,))
 
 
 def elect_reassigned(
     target_replicas: Sequence[int], isr: Sequence[int], live: Collection[int]
-) -> Elected | None:
+) -> ElectionResult | None:
     """Move leadership into the target replicas."""
     leader = _first(target_replicas, live, isr)
-    return None if leader is None else Elected(leader=leader, isr=tuple(isr))
+    return None if leader is None else ElectionResult(leader=leader, isr=tuple(isr))
 
 
 def elect_preferred(
     replicas: Sequence[int], isr: Sequence[int], live: Collection[int]
-) -> Elected | None:
-    """Let the preferred replica lead."""
+) -> ElectionResult | None:
+    """Elect the preferred replica."""
     leader = _first(replicas[:1], live, isr)
-    return None if leader is None else Elected(leader=leader, isr=tuple(isr))
+    return None if leader is None else ElectionResult(leader=leader, isr=tuple(isr))
 
 
 def elect_for_controlled_shutdown(
@@ -73,17 +74,17 @@ def elect_for_controlled_shutdown(
     isr: Sequence[int],
     live_or_shutting_down: Collection[int],
     shutting_down: Collection[int],
-) -> Elected | None:
-    """Move leadership off the brokers that are about to stop, and these out of the ISR."""
-    staying = tuple(r for r in isr if r not in shutting_down)
-    leader = _first(replicas, live_or_shutting_down, staying)
-    return None if leader is None else Elected(leader=leader, isr=staying)
+) -> ElectionResult | None:
+    """Move leadership off the brokers that will stop, and take these out of the ISR."""
+    remaining = tuple(r for r in isr if r not in shutting_down)
+    leader = _first(replicas, live_or_shutting_down, remaining)
+    return None if leader is None else ElectionResult(leader=leader, isr=remaining)
 
 
 def _first(
     replicas: Sequence[int], live: Collection[int], isr: Collection[int] | None
 ) -> int | None:
-    """Return the first replica that lives and is in the ISR, where that is asked for."""
+    """Return the first live replica; with ``isr`` the first that is also in it."""
     for replica in replicas:
         if replica in live and (isr is None or replica in isr):
             return replica

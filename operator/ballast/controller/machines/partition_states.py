@@ -1,18 +1,18 @@
-"""The partition state machine: who leads, and who is told (the table is in `states`)."""
+"""The partition state machine: elects leaders, sends LeaderAndIsr (the table is in `states`)."""
 
 from collections.abc import Collection, Mapping, Set
 
 from ballast.controller.errors import IllegalTransition, StateChangeFailed
-from ballast.controller.machines.control_request_batch import CommandBatch
+from ballast.controller.machines.control_request_batch import ControlRequestBatch
 from ballast.controller.machines.elections import (
-    Elected,
+    ElectionResult,
     ElectionStrategy,
     elect_for_controlled_shutdown,
     elect_offline,
     elect_preferred,
     elect_reassigned,
 )
-from ballast.controller.machines.leader_and_isr import LeadershipWriter
+from ballast.controller.machines.leader_and_isr_updater import LeaderAndIsrUpdater
 from ballast.controller.state.context import ControllerContext
 from ballast.controller.state.options import ControllerOptions
 from ballast.controller.state.ports import BrokerChannels, MetadataStore
@@ -27,20 +27,20 @@ Failures = Mapping[TopicPartition, StateChangeFailed]
 
 
 class PartitionStateMachine:
-    """Moves partitions between states; each call is one batch of commands."""
+    """Moves partitions between states; each call sends one batch of control requests."""
 
     def __init__(
         self,
         context: ControllerContext,
         store: MetadataStore,
         channels: BrokerChannels,
-        leadership: LeadershipWriter,
+        leader_and_isr: LeaderAndIsrUpdater,
         options: ControllerOptions,
     ) -> None:
         self._context = context
         self._store = store
         self._channels = channels
-        self._leadership = leadership
+        self._leader_and_isr = leader_and_isr
         self._options = options
 
     async def startup(self) -> None:
@@ -61,9 +61,9 @@ class PartitionStateMachine:
     async def elect_missing_leaders(
         self, topics: Collection[str] | None = None
     ) -> Set[TopicPartition]:
-        """Try to bring partitions without a leader online, but those to be deleted.
+        """Elect leaders of partitions that have none, except in topics to be deleted.
 
-        All of them, or those of some ``topics``. Returns those whose leader has been written.
+        All of them, or those of ``topics``. Returns those whose leader was written.
         """
         leadership, states = self._context.leadership, self._context.partition_states
         deleted = self._context.being_deleted
@@ -81,12 +81,12 @@ class PartitionStateMachine:
     async def elect(
         self, partitions: Collection[TopicPartition], strategy: ElectionStrategy
     ) -> Failures:
-        """Bring partitions online: a first leader for New ones, an election for the others.
+        """Bring partitions online: New ones get a first leader, the others an election.
 
         A partition that fails keeps its state and its leader. Raises `IllegalTransition`.
         """
         self._check(partitions, PartitionState.ONLINE)
-        batch = CommandBatch(self._context, self._channels)
+        batch = ControlRequestBatch(self._context, self._channels)
         new = [tp for tp in partitions if self._context.partition_state(tp) is PartitionState.NEW]
         failed, existing = await self._lead_first_time(new, batch)
         others = sorted({*partitions} - {*new}) + sorted(existing)
@@ -95,7 +95,7 @@ class PartitionStateMachine:
         return failed
 
     def change(self, partitions: Collection[TopicPartition], target: PartitionState) -> None:
-        """Set New, Offline or NonExistent, which touch memory only. Raises `IllegalTransition`."""
+        """Set New, Offline or NonExistent, in the context only. Raises `IllegalTransition`."""
         assert target is not PartitionState.ONLINE, "partitions come online by elect()"
         self._check(partitions, target)
         self._context.set_partition_states(partitions, target)
@@ -109,11 +109,11 @@ class PartitionStateMachine:
                 raise IllegalTransition(f"{topic_partition} is {state} and cannot become {target}")
 
     async def _lead_first_time(
-        self, partitions: Collection[TopicPartition], batch: CommandBatch
+        self, partitions: Collection[TopicPartition], batch: ControlRequestBatch
     ) -> tuple[dict[TopicPartition, StateChangeFailed], Collection[TopicPartition]]:
-        """Let the first live replica lead all live ones, at epoch 0.
+        """Write a first state: the first live replica leads, all live ones are in the ISR.
 
-        Returns the failures, and the partitions which turn out to have been led before.
+        Returns the failures, and the partitions that already had a state.
         """
         first: dict[TopicPartition, LeaderAndIsr] = {}
         failed: dict[TopicPartition, StateChangeFailed] = {}
@@ -129,10 +129,10 @@ class PartitionStateMachine:
                 )
             else:
                 failed[topic_partition] = StateChangeFailed(
-                    f"{topic_partition} cannot be led: none of its replicas {replicas} lives"
+                    f"{topic_partition} cannot be led: none of its replicas {replicas} is live"
                 )
         self._context.failures.extend(failed.values())
-        created, existing = await self._leadership.create(first)
+        created, existing = await self._leader_and_isr.create(first)
         for topic_partition in created:
             self._context.set_partition_state(topic_partition, PartitionState.ONLINE)
             batch.add_leader_and_isr(first[topic_partition].isr, topic_partition, is_new=True)
@@ -143,7 +143,7 @@ class PartitionStateMachine:
         self,
         partitions: Collection[TopicPartition],
         strategy: ElectionStrategy,
-        batch: CommandBatch,
+        batch: ControlRequestBatch,
     ) -> dict[TopicPartition, StateChangeFailed]:
         outcome = await self._rewrite(partitions, strategy, batch)
         if strategy is ElectionStrategy.OFFLINE and outcome:
@@ -156,17 +156,17 @@ class PartitionStateMachine:
         self,
         partitions: Collection[TopicPartition],
         strategy: ElectionStrategy,
-        batch: CommandBatch,
+        batch: ControlRequestBatch,
     ) -> dict[TopicPartition, StateChangeFailed]:
         context = self._context
-        is_any_disk_lost = bool(context.offline_dir_replicas)
-        chosen: dict[tuple[ReplicaAssignment, tuple[int, ...]], Elected | None] = {}
+        is_any_dir_offline = bool(context.offline_dir_replicas)
+        chosen: dict[tuple[ReplicaAssignment, tuple[int, ...]], ElectionResult | None] = {}
 
         def decide(topic_partition: TopicPartition, stored: LeaderAndIsr) -> LeaderAndIsr:
-            # Where no disk is lost, partitions on the same brokers elect the same leader: a broker
-            # that dies leaves thousands of them.
+            # A broker that fails may lead thousands of partitions. Unless a log directory has
+            # failed, partitions with the same assignment and ISR elect the same leader.
             case = context.assignments[topic_partition], stored.isr
-            if is_any_disk_lost or case not in chosen:
+            if is_any_dir_offline or case not in chosen:
                 chosen[case] = self._choose(topic_partition, stored.isr, strategy)
             elected = chosen[case]
             if elected is None:
@@ -176,14 +176,14 @@ class PartitionStateMachine:
                 )
             return stored.led_by(elected.leader, elected.isr)
 
-        outcome = await self._leadership.rewrite(partitions, decide)
+        outcome = await self._leader_and_isr.rewrite(partitions, decide)
         context.set_partition_states(outcome.states, PartitionState.ONLINE)
         batch.add_replicas_of(sorted(outcome.states))
         return outcome.failed
 
     def _choose(
         self, topic_partition: TopicPartition, isr: tuple[int, ...], strategy: ElectionStrategy
-    ) -> Elected | None:
+    ) -> ElectionResult | None:
         context = self._context
         assignment = context.assignment(topic_partition)
         replicas = assignment.replicas

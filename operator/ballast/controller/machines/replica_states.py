@@ -1,10 +1,10 @@
-"""The replica state machine: what each copy is told (the table is in `states`)."""
+"""The replica state machine: starts, stops and deletes replicas (the table is in `states`)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from ballast.controller.errors import IllegalTransition, StateChangeFailed
-from ballast.controller.machines.control_request_batch import CommandBatch
-from ballast.controller.machines.leader_and_isr import Decision, LeadershipWriter
+from ballast.controller.machines.control_request_batch import ControlRequestBatch
+from ballast.controller.machines.leader_and_isr_updater import Decision, LeaderAndIsrUpdater
 from ballast.controller.state.context import ControllerContext, by_broker
 from ballast.controller.state.ports import BrokerChannels
 from ballast.controller.state.states import VALID_PREVIOUS_REPLICA_STATES, Replica, ReplicaState
@@ -16,22 +16,25 @@ _NOTHING_REQUIRED: Required = {}
 
 
 class ReplicaStateMachine:
-    """Moves replicas between states; each call is one batch of commands.
+    """Moves replicas between states; each call sends one batch of control requests.
 
     Every method first checks all its replicas against the table: one illegal transition raises
     `IllegalTransition` and nothing is changed. A replica that fails for another reason keeps its
-    state and is left out of the answer.
+    state and is left out of the return value.
     """
 
     def __init__(
-        self, context: ControllerContext, channels: BrokerChannels, leadership: LeadershipWriter
+        self,
+        context: ControllerContext,
+        channels: BrokerChannels,
+        leader_and_isr: LeaderAndIsrUpdater,
     ) -> None:
         self._context = context
         self._channels = channels
-        self._leadership = leadership
+        self._leader_and_isr = leader_and_isr
 
     async def startup(self) -> None:
-        """Take the states from the live brokers, and tell live replicas how they are led."""
+        """Derive the states from the live brokers, and send LeaderAndIsr to live replicas."""
         context = self._context
         batch = self._batch()
         offline: list[Replica] = []
@@ -47,7 +50,7 @@ class ReplicaStateMachine:
         await self.take_offline(offline)
 
     def start_new(self, replicas: Collection[Replica]) -> None:
-        """NewReplica: tell it to follow, where there is a leader already."""
+        """To NewReplica: send LeaderAndIsr where the partition has a leader."""
         self._checked(replicas, ReplicaState.NEW)
         batch = self._batch()
         started = []
@@ -65,17 +68,17 @@ class ReplicaStateMachine:
         batch.send()
 
     def bring_online(self, replicas: Collection[Replica]) -> None:
-        """OnlineReplica: one that was new has been told already; others are told how they are led.
+        """To OnlineReplica: send LeaderAndIsr, except to new replicas, which have it already.
 
-        Nothing is said of a topic that waits for its deletion, unless a reassignment holds it
+        Nothing is sent for a topic that is to be deleted, unless a reassignment delays that
         (KAFKA-13342).
         """
         context = self._context
         batch = self._batch()
         for broker_id, partitions in self._checked(replicas, ReplicaState.ONLINE).items():
             state_of = context.states_on(broker_id).get
-            untold = [tp for tp in partitions if state_of(tp) is not ReplicaState.NEW]
-            batch.add_partitions_of(broker_id, self._served(untold))
+            unsent = [tp for tp in partitions if state_of(tp) is not ReplicaState.NEW]
+            batch.add_partitions_of(broker_id, self._served(unsent))
             context.set_states_on(broker_id, partitions, ReplicaState.ONLINE)
         batch.send()
 
@@ -86,13 +89,13 @@ class ReplicaStateMachine:
         while_in_sync: Required = _NOTHING_REQUIRED,
         just_elected: Set[TopicPartition] = frozenset(),
     ) -> set[Replica]:
-        """OfflineReplica: stop it, take it out of the ISR, tell the others; return the done ones.
+        """To OfflineReplica: stop replicas, take them out of the ISR; return the successful ones.
 
-        The ISR keeps its last member, and a leader that goes offline leaves no leader. The
-        replicas of one broker leave in one write, brokers one after the other. A partition in
-        ``while_in_sync`` fails unless those brokers are in the ISR at the moment of the write.
-        The states of those ``just_elected`` were written for the same reason a moment ago: where
-        the replica left the ISR with that, nothing is read again.
+        The ISR keeps its last member. Where the leader goes offline, the partition has none. The
+        replicas of one broker are written together, brokers one after the other. A partition in
+        ``while_in_sync`` fails unless those brokers are in the ISR when the state is written.
+        The states of ``just_elected`` were written just before for the same reason: where the
+        replica has left the ISR by that, the state is not read again.
         """
         by_broker = self._checked(replicas, ReplicaState.OFFLINE)
         batch = self._batch()
@@ -107,7 +110,7 @@ class ReplicaStateMachine:
         return done
 
     def start_deletion(self, replicas: Collection[Replica]) -> None:
-        """ReplicaDeletionStarted: tell it to delete its data."""
+        """To ReplicaDeletionStarted: send StopReplica with delete."""
         self._checked(replicas, ReplicaState.DELETION_STARTED)
         batch = self._batch()
         for replica in sorted(replicas):
@@ -116,19 +119,19 @@ class ReplicaStateMachine:
         batch.send()
 
     def finish_deletion(self, replicas: Collection[Replica]) -> None:
-        """ReplicaDeletionSuccessful."""
+        """To ReplicaDeletionSuccessful."""
         self._set(replicas, ReplicaState.DELETION_SUCCESSFUL)
 
     def fail_deletion(self, replicas: Collection[Replica]) -> None:
-        """ReplicaDeletionIneligible."""
+        """To ReplicaDeletionIneligible."""
         self._set(replicas, ReplicaState.DELETION_INELIGIBLE)
 
     def forget(self, replicas: Collection[Replica]) -> None:
-        """NonExistentReplica."""
+        """To NonExistentReplica."""
         self._set(replicas, ReplicaState.NON_EXISTENT)
 
-    def _batch(self) -> CommandBatch:
-        return CommandBatch(self._context, self._channels)
+    def _batch(self) -> ControlRequestBatch:
+        return ControlRequestBatch(self._context, self._channels)
 
     def _served(self, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
         """Return those of the partitions that are led and not being deleted."""
@@ -140,7 +143,7 @@ class ReplicaStateMachine:
     def _checked(
         self, replicas: Iterable[Replica], target: ReplicaState
     ) -> Mapping[int, Sequence[TopicPartition]]:
-        """Return the partitions by broker, once all are checked against the table."""
+        """Return the partitions by broker after all were checked against the table."""
         allowed = VALID_PREVIOUS_REPLICA_STATES[target]
         grouped = by_broker(replicas)
         for broker_id, partitions in grouped.items():
@@ -162,7 +165,7 @@ class ReplicaStateMachine:
         partitions: Collection[TopicPartition],
         decide: Decision,
         just_elected: Set[TopicPartition],
-        batch: CommandBatch,
+        batch: ControlRequestBatch,
     ) -> set[Replica]:
         context = self._context
         if broker_id in context.brokers:
@@ -170,7 +173,7 @@ class ReplicaStateMachine:
                 batch.add_stop_replica(Replica(topic_partition, broker_id), delete=False)
         led = [tp for tp in partitions if tp in context.leadership]
         batch.add_update_metadata(context.live_or_shutting_down if led != partitions else ())
-        outcome = await self._leadership.rewrite(led, decide, just_written=just_elected)
+        outcome = await self._leader_and_isr.rewrite(led, decide, just_written=just_elected)
         batch.add_replicas_of(self._served(sorted(outcome.states)), but=broker_id)
         for topic_partition in outcome.failed:
             batch.retract_stop_replica(Replica(topic_partition, broker_id))

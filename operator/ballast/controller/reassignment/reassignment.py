@@ -11,22 +11,26 @@ Symbols: RS = replicas now, AR = adding, RR = removing, ORS = RS - AR (origin), 
     {4,5,6,1,2,3}  {4,5,6}  {1,2,3}  4       {4,5,6}        B4
     {4,5,6}                          4       {4,5,6}        B6
 
-The RS, AR and RR of the table are the stored ones: ORS survives nowhere else, so B6 is the last
-write, and a controller that takes over before it finds all it needs to begin again.
+The RS, AR and RR of the table are the stored ones. What must be durable before what:
+
+- U1 before everything else: U2, U3, A1 and A2 act on an intent that a later controller finds again.
+- A1 before A2: the raised leader epoch is stored before new replicas start under it.
+- TRS in the stored ISR before B3, and checked again in the conditional writes of B3 and B4: nothing
+  is removed before its successors have all committed records.
+- B3 before B4, and B4 before B5: a replica leads no longer, then is out of the stored ISR, and only
+  then its data is deleted.
+- B5 before B6: ORS is stored nowhere else. A controller that takes over before B6 starts again;
+  after B6 it would not know which replicas to delete.
+- B6 before B7: the legacy znode stays until the result is stored.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from ballast.controller.errors import StateChangeFailed
-from ballast.controller.machines.control_request_batch import CommandBatch
+from ballast.controller.machines.components import Components
+from ballast.controller.machines.control_request_batch import ControlRequestBatch
 from ballast.controller.machines.elections import ElectionStrategy, elect_reassigned
-from ballast.controller.machines.leader_and_isr import LeadershipWriter
-from ballast.controller.machines.partition_states import PartitionStateMachine
-from ballast.controller.machines.replica_states import ReplicaStateMachine
-from ballast.controller.machines.topic_deletion import TopicDeletion
-from ballast.controller.state.context import ControllerContext, by_topic
-from ballast.controller.state.ports import BrokerChannels, MetadataStore
+from ballast.controller.state.context import by_topic
 from ballast.controller.state.states import PartitionState, Replica, ReplicaState
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
@@ -35,47 +39,31 @@ from ballast.model.leadership import LeaderAndIsr
 Assignments = Mapping[TopicPartition, ReplicaAssignment]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machines:
-    """The state machines and the writer they share."""
-
-    partitions: PartitionStateMachine
-    replicas: ReplicaStateMachine
-    leadership: LeadershipWriter
-
-
 class Reassignment:
-    """Moves partitions to their target replicas, step by step, from any point of interruption."""
+    """Moves partitions to their target replicas; continues from any step after a failover."""
 
-    def __init__(
-        self,
-        context: ControllerContext,
-        store: MetadataStore,
-        channels: BrokerChannels,
-        machines: Machines,
-        deletion: TopicDeletion,
-    ) -> None:
-        self._context = context
-        self._store = store
-        self._channels = channels
-        self._partitions = machines.partitions
-        self._replicas = machines.replicas
-        self._leadership = machines.leadership
-        self._deletion = deletion
+    def __init__(self, components: Components) -> None:
+        self._context = components.context
+        self._store = components.store
+        self._channels = components.channels
+        self._partitions = components.partitions
+        self._replicas = components.replicas
+        self._leader_and_isr = components.leader_and_isr
+        self._deletion = components.deletion
 
     async def on_partition_reassignment(self, assignments: Assignments) -> Assignments:
         """Start, resume, override, cancel or complete: the assignment says which.
 
         Phase U stores the intent. Phase A starts the new replicas and waits for them; nothing
-        times out. Phase B runs when the target replicas are in the ISR. A partition that cannot
-        do a step of phase B (no target replica lives, say) stays pending and is tried again when
-        a broker comes back or the ISR changes; the others go on. Returns what was taken: all,
-        but for topics that the store refuses (they have grown too large for it).
+        times out. Phase B runs when the target replicas are in the ISR. A partition for which
+        a step of phase B fails (say, no target replica is live) stays pending and is retried when
+        a broker returns or the ISR changes; the others go on. Returns the assignments that were
+        stored: all, except those of topics that are too large for the store.
         """
         self._deletion.hold(assignments)
 
         assignments = await self._store_intent(assignments)  # U1: RS, AR, RR to the store
-        dropped = self._remember_intent(assignments)  # U2: RS, AR, RR to memory
+        dropped = self._apply_intent(assignments)  # U2: RS, AR, RR to memory
         await self._stop_dropped(dropped)  # U3: replicas of an overridden or cancelled move
 
         complete, waiting = await self._split_by_completeness(assignments)
@@ -84,18 +72,18 @@ class Reassignment:
             self._start_new_replicas(waiting)  # A2: AR -> NewReplica
         if complete:
             self._bring_new_replicas_online(complete)  # B1: AR -> OnlineReplica
-            self._settle_in_memory(complete)  # B2: RS = TRS, AR = RR = [] in memory
+            self._apply_target(complete)  # B2: RS = TRS, AR = RR = [] in memory
             complete = await self._move_leaders_if_required(complete)  # B3: leaders into TRS
             complete = await self._take_removed_offline(complete)  # B4: RR -> Offline, out of ISR
             self._delete_removed(complete)  # B5: RR -> NonExistentReplica
-            await self._store_settled(complete)  # B6: RS = TRS, AR = RR = [] to the store
+            await self._store_target(complete)  # B6: RS = TRS, AR = RR = [] to the store
             await self._forget_legacy_requests(complete)  # B7: /admin/reassign_partitions
-            self._tell_every_broker(complete)  # B8: UpdateMetadata
+            self._send_metadata(complete)  # B8: UpdateMetadata
             await self._deletion.release(complete)
         return assignments
 
     async def complete_where_possible(self, partitions: Collection[TopicPartition]) -> None:
-        """Complete those of the partitions whose target replicas have caught up; touch no other."""
+        """Complete the partitions whose target replicas are in sync; skip the others."""
         pending = {
             tp: self._context.assignment(tp)
             for tp in sorted(partitions)
@@ -117,13 +105,13 @@ class Reassignment:
             return {tp: a for tp, a in assignments.items() if tp.topic not in refused}
         return assignments
 
-    def _remember_intent(self, assignments: Assignments) -> list[Replica]:
+    def _apply_intent(self, assignments: Assignments) -> list[Replica]:
         """Return the replicas that were in RS and no longer are."""
         before = self._context.replicas_of(assignments)
         self._context.set_assignments(assignments)
-        wanted = set(self._context.replicas_of(assignments))
-        self._context.strays -= wanted
-        return sorted(set(before) - wanted)
+        remaining = set(self._context.replicas_of(assignments))
+        self._context.strays -= remaining
+        return sorted(set(before) - remaining)
 
     async def _stop_dropped(self, dropped: Collection[Replica]) -> None:
         existing = self._existing(dropped)
@@ -131,10 +119,10 @@ class Reassignment:
             return
         led = [r.topic_partition for r in existing if self._leads(r)]
         await self._partitions.elect(led, ElectionStrategy.OFFLINE)
-        # Under the old epoch a leader may yet take a dropped replica into the ISR, after it was
-        # found outside of it and before it deletes its data.
+        # Under the old epoch a leader may still add a dropped replica to the ISR, between the check
+        # that it is not there and the deletion of its data.
         partitions = {r.topic_partition for r in existing} & self._context.leadership.keys()
-        fenced = await self._leadership.raise_epochs(sorted(partitions))
+        fenced = await self._leader_and_isr.raise_epochs(sorted(partitions))
         kept = fenced.failed.keys()
         self._delete(
             await self._replicas.take_offline(
@@ -147,7 +135,7 @@ class Reassignment:
     ) -> tuple[Assignments, Assignments]:
         """Split by whether TRS is in the ISR, as stored at this moment."""
         pending = [tp for tp, a in assignments.items() if a.is_being_reassigned]
-        states = await self._leadership.read(pending)
+        states = await self._leader_and_isr.read(pending)
         waiting = {tp for tp in pending if not _is_caught_up(assignments[tp], states.get(tp))}
         return (
             {tp: a for tp, a in assignments.items() if tp not in waiting},
@@ -157,8 +145,8 @@ class Reassignment:
     # Phase A
 
     async def _raise_leader_epochs(self, waiting: Assignments) -> None:
-        outcome = await self._leadership.raise_epochs(list(waiting))
-        batch = CommandBatch(self._context, self._channels)
+        outcome = await self._leader_and_isr.raise_epochs(list(waiting))
+        batch = ControlRequestBatch(self._context, self._channels)
         for topic_partition in sorted(outcome.states):
             assignment = waiting[topic_partition]
             batch.add_leader_and_isr(assignment.origin_replicas, topic_partition)
@@ -175,7 +163,7 @@ class Reassignment:
         self._replicas.start_new(self._not_existing(adding))
         self._replicas.bring_online(self._existing(adding))
 
-    def _settle_in_memory(self, complete: Assignments) -> None:
+    def _apply_target(self, complete: Assignments) -> None:
         self._context.set_assignments({tp: a.settled() for tp, a in complete.items()})
 
     async def _move_leaders_if_required(self, complete: Assignments) -> Assignments:
@@ -199,8 +187,8 @@ class Reassignment:
             return stored.led_by(elected.leader, stored.isr)
 
         led = [tp for tp in complete if tp in self._context.leadership]
-        outcome = await self._leadership.rewrite(led, decide)
-        batch = CommandBatch(self._context, self._channels)
+        outcome = await self._leader_and_isr.rewrite(led, decide)
+        batch = ControlRequestBatch(self._context, self._channels)
         for topic_partition in sorted(outcome.states):
             self._context.set_partition_state(topic_partition, PartitionState.ONLINE)
             replicas = self._context.assignment(topic_partition).replicas
@@ -217,7 +205,7 @@ class Reassignment:
     def _delete_removed(self, complete: Assignments) -> None:
         self._delete(self._existing(_removing(complete)))
 
-    async def _store_settled(self, complete: Assignments) -> None:
+    async def _store_target(self, complete: Assignments) -> None:
         await self._write({tp: a.settled() for tp, a in complete.items()})
 
     async def _forget_legacy_requests(self, complete: Assignments) -> None:
@@ -227,8 +215,8 @@ class Reassignment:
             remaining = {tp: target for tp, target in requested.items() if tp not in done}
             await self._store.write_reassignments(remaining)
 
-    def _tell_every_broker(self, complete: Assignments) -> None:
-        batch = CommandBatch(self._context, self._channels)
+    def _send_metadata(self, complete: Assignments) -> None:
+        batch = ControlRequestBatch(self._context, self._channels)
         batch.add_update_metadata(self._context.live_or_shutting_down, complete)
         batch.send()
 
@@ -237,14 +225,14 @@ class Reassignment:
     def strays_in_isr(self) -> list[Replica]:
         """Return the replicas that an ISR names and RS does not.
 
-        They are what a controller leaves behind that dies between U1 and U3. Ask before the
-        state machines start, for their elections shorten the ISR.
+        A controller that fails between U1 and U3 leaves them. Call this before the state
+        machines start, since their elections shrink the ISR.
         """
         assignments, deleted = self._context.assignments, self._context.being_deleted
         return sorted(
             Replica(topic_partition, broker_id)
             for topic_partition, state in self._context.leadership.items()
-            # Of most partitions every replica is in sync.
+            # A cheap check first: in most partitions every replica is in sync.
             if state.isr != assignments[topic_partition].replicas
             for broker_id in {*state.isr}.difference(assignments[topic_partition].replicas)
             if topic_partition.topic not in deleted
@@ -259,7 +247,7 @@ class Reassignment:
     # What several steps share
 
     async def _write(self, assignments: Assignments) -> None:
-        """Write one znode per topic, whatever the number of its partitions that change."""
+        """Write one znode per topic, for all of its partitions that change."""
         if assignments:
             await self._store.write_topics(
                 [
@@ -280,16 +268,17 @@ class Reassignment:
         return refused
 
     def _delete(self, replicas: Collection[Replica]) -> None:
-        """Offline -> DeletionStarted -> Successful -> NonExistent, without waiting for answers."""
+        """Offline -> DeletionStarted -> Successful -> NonExistent; do not wait for responses."""
         self._replicas.start_deletion(replicas)
         self._replicas.finish_deletion(replicas)
         self._replicas.forget(replicas)
         self._context.strays |= set(replicas)
 
     def _postpone(self, complete: Assignments, failed: Collection[TopicPartition]) -> Assignments:
-        """Give failed partitions their pending assignment back; return the others.
+        """Restore the pending assignment of failed partitions; return the others.
 
-        One that only changed its order or was cancelled has nothing to wait for, and goes on.
+        A partition whose order only changed, or whose reassignment was cancelled, has no target
+        replicas to wait for and goes on.
         """
         pending = {tp: complete[tp] for tp in failed if complete[tp].is_being_reassigned}
         self._context.set_assignments(pending)

@@ -1,17 +1,15 @@
-"""Who may ask for a reassignment, and what is refused: keys 45 and 46, and the legacy znode.
+"""Requests for reassignments: keys 45 and 46 and the legacy znode; which of them are refused.
 
 The latest request wins. A call of key 45 takes its partitions out of /admin/reassign_partitions;
-a new znode supplants earlier calls for its partitions. At failover the znode goes first, then
-whatever else the topics say is pending.
+a new znode overrides earlier calls for its partitions. At failover the znode comes first, then the
+other pending reassignments that the topics store.
 """
 
 from collections.abc import Collection, Mapping
 
 from ballast.controller.errors import RequestRefused
-from ballast.controller.machines.leader_and_isr import LeadershipWriter
+from ballast.controller.machines.components import Components
 from ballast.controller.reassignment.reassignment import Assignments, Reassignment
-from ballast.controller.state.context import ControllerContext
-from ballast.controller.state.ports import MetadataStore
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
@@ -21,18 +19,12 @@ Targets = Mapping[TopicPartition, tuple[int, ...] | None]
 
 
 class ReassignmentRequests:
-    """Checks requests, and hands what passes to `Reassignment` in one piece."""
+    """Checks requests, and starts all accepted ones together by `Reassignment`."""
 
-    def __init__(
-        self,
-        context: ControllerContext,
-        store: MetadataStore,
-        leadership: LeadershipWriter,
-        reassignment: Reassignment,
-    ) -> None:
-        self._context = context
-        self._store = store
-        self._leadership = leadership
+    def __init__(self, components: Components, reassignment: Reassignment) -> None:
+        self._context = components.context
+        self._store = components.store
+        self._leader_and_isr = components.leader_and_isr
         self._reassignment = reassignment
 
     async def alter(self, targets: Targets) -> Answers:
@@ -61,7 +53,7 @@ class ReassignmentRequests:
         """React to /admin/reassign_partitions.
 
         Kafka reacts to its creation only. Here a change is honoured too (KAFKA-9478); partitions
-        that already move as asked are only completed, if they can be.
+        that already have this target are only completed, if possible.
         """
         accepted = await self._read_legacy_request()
         fresh = {
@@ -86,7 +78,7 @@ class ReassignmentRequests:
         return await self._reassignment.on_partition_reassignment(assignments)
 
     async def _read_legacy_request(self) -> dict[TopicPartition, ReplicaAssignment]:
-        """Return what the znode asks for; take out of it what is refused (R8)."""
+        """Return the accepted partitions of the znode; take the refused ones out of it (R8)."""
         requested = await self._store.read_reassignments()
         answers: Answers = {tp: _malformed(requested[tp]) for tp in sorted(requested)}
         accepted = await self._build(requested, answers)
@@ -106,7 +98,7 @@ class ReassignmentRequests:
     def _refusal(
         self, topic_partition: TopicPartition, target: tuple[int, ...] | None
     ) -> RequestRefused | None:
-        """Return what is wrong with one request, in Kafka's order of checks."""
+        """Return the refusal of one request, or None; checks are in Kafka's order."""
         known = self._context.has_partition(topic_partition)
         if target is None:
             if known and self._context.is_being_reassigned(topic_partition):
@@ -131,7 +123,7 @@ class ReassignmentRequests:
     async def _build(
         self, targets: Targets, answers: Answers
     ) -> dict[TopicPartition, ReplicaAssignment]:
-        """Return the assignments of what passes; write refusals into ``answers``."""
+        """Return the accepted assignments; put refusals into ``answers``."""
         accepted: dict[TopicPartition, ReplicaAssignment] = {}
         for topic_partition in [tp for tp, refusal in answers.items() if refusal is None]:
             gone = self._context.is_queued_for_deletion(topic_partition)
@@ -153,15 +145,15 @@ class ReassignmentRequests:
     ) -> None:
         """Refuse to drop the only in-sync replicas (KAFKA-14424).
 
-        A cancel or an override drops replicas that the pending move had added. When the rest has
-        no live member of the ISR, only records are lost by it.
+        A cancellation or an override drops replicas that the pending reassignment has added. If
+        no live member of the ISR is among the others, records would be lost.
         """
         dropping = [
             tp
             for tp, a in accepted.items()
             if not {*self._context.assignment(tp).replicas} <= {*a.replicas}
         ]
-        states = await self._leadership.read(dropping)
+        states = await self._leader_and_isr.read(dropping)
         for topic_partition in dropping:
             state = states.get(topic_partition)
             replicas = accepted[topic_partition].replicas

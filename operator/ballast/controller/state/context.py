@@ -1,7 +1,7 @@
-"""What the controller knows of the cluster.
+"""The controller's view of the cluster: Kafka's ``ControllerContext``.
 
-It is read whole at failover and kept true by the procedures, each of which writes the metadata
-store first; none of them keeps knowledge of its own.
+It is read at failover. Afterwards every procedure writes the metadata store first and then this
+context; no procedure keeps state of the cluster of its own.
 """
 
 from collections import defaultdict, deque
@@ -15,7 +15,7 @@ from uuid import UUID
 from ballast.controller.errors import StateChangeFailed
 from ballast.controller.state.states import PartitionState, Replica, ReplicaState
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition, partitions_of
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
@@ -29,38 +29,64 @@ MAX_FAILURES_KEPT = 1000
 class ControllerContext:
     """Live brokers, topics, assignments, leadership and states.
 
-    Invariants (`check_invariants`): leadership and partition states are of assigned partitions;
-    an Online partition has leadership; a New one has none; shutting-down brokers are registered.
+    The collections are public, so that procedures can iterate over thousands of partitions without
+    a copy. Change ``topics``, ``assignments`` and the states through the methods only, which keep
+    the invariants. They hold between two events; `check_invariants` asserts those marked (*).
     """
 
     def __init__(self, *, controller_id: int, controller_epoch: int) -> None:
         self.controller_id = controller_id
         self.controller_epoch = controller_epoch
-        self.brokers: dict[int, Broker] = {}
-        """Registered brokers, those shutting down among them."""
+        self.brokers: dict[int, RegisteredBroker] = {}
+        """The registered brokers, including those shutting down.
+
+        Invariant: each has a channel (`BrokerChannels.add_broker`)."""
         self.shutting_down: set[int] = set()
+        """Brokers in controlled shutdown, until they register again.
+
+        Invariant (*): all are in ``brokers``."""
         self.topics: dict[str, TopicAssignment] = {}
+        """The topics as they are stored, also those to be deleted."""
         self.assignments: dict[TopicPartition, ReplicaAssignment] = {}
-        """RS, AR and RR of each partition of the topics, where one look finds them."""
+        """RS, AR and RR of each partition; an index over ``topics``.
+
+        Invariant (*): it has exactly the partitions of ``topics``. During phase B of a reassignment
+        it holds the target replicas before they are stored."""
         self.leadership: dict[TopicPartition, LeaderAndIsr] = {}
-        """As last read or written; leaders may have changed the ISR since."""
+        """LeaderAndIsr as last read or written; leaders may have changed the ISR since.
+
+        Invariant (*): all are in ``assignments``."""
         self.partition_states: dict[TopicPartition, PartitionState] = {}
+        """States; a missing partition is NonExistent.
+
+        Invariants (*): all are in ``assignments``; an Online partition has leadership, a New one
+        has none."""
         self.replica_states: dict[int, dict[TopicPartition, ReplicaState]] = {}
-        """By broker, then by partition."""
+        """States by broker, then by partition; a missing replica is NonExistent.
+
+        Invariant: after failover a state changes only as the table in `states` allows."""
         self.offline_dir_replicas: set[Replica] = set()
-        """Replicas whose broker answered KAFKA_STORAGE_ERROR: its disk is gone, not the broker."""
+        """Replicas in failed log directories: their broker answered KAFKA_STORAGE_ERROR.
+
+        Invariant: their brokers are in ``brokers``."""
         self.strays: set[Replica] = set()
-        """Replicas taken out of an assignment whose broker has not said that their data is gone."""
+        """Replicas removed from an assignment whose broker has not confirmed the deletion.
+
+        Invariant: none is in the assignment of its partition."""
         self.queued_for_deletion: set[str] = set()
+        """Topics to be deleted. Invariant (*): all are in ``topics``."""
         self.deletion_started: set[str] = set()
+        """Queued topics whose deletion is in the metadata of the brokers."""
         self.ineligible_for_deletion: set[str] = set()
-        """Queued topics that wait for a broker or for a reassignment."""
+        """Queued topics that wait for a broker or for a reassignment.
+
+        Invariant (*): all are in ``queued_for_deletion``."""
         self.failures: deque[StateChangeFailed] = deque(maxlen=MAX_FAILURES_KEPT)
-        """What single partitions and replicas could not do, oldest first, until it is taken."""
+        """Failed transitions of partitions and replicas, oldest first; the caller takes them."""
         self._being_reassigned: set[TopicPartition] = set()
+        """Invariant (*): exactly the partitions with adding or removing replicas."""
         self._partitions: dict[str, list[TopicPartition]] = {}
-        """The names of each topic's partitions, in order: made once, for they are asked for often.
-        """
+        """Each topic's partitions in order, since they are needed often."""
 
     # Brokers
 
@@ -71,15 +97,15 @@ class ControllerContext:
 
     @property
     def live_or_shutting_down(self) -> list[int]:
-        """Ids of the brokers that are told of changes, in order."""
+        """Ids of the brokers that get control requests, in order."""
         return sorted(self.brokers)
 
-    def add_broker(self, broker: Broker) -> None:
-        """Remember a registration, new or changed."""
+    def add_broker(self, broker: RegisteredBroker) -> None:
+        """Put a registration, new or changed."""
         self.brokers[broker.broker_id] = broker
 
     def remove_broker(self, broker_id: int) -> None:
-        """Forget a broker whose registration is gone."""
+        """Remove a broker that is no longer registered."""
         del self.brokers[broker_id]
         self.shutting_down.discard(broker_id)
         self.offline_dir_replicas = {
@@ -87,7 +113,7 @@ class ControllerContext:
         }
 
     def is_online(self, topic_partition: TopicPartition, broker_id: int) -> bool:
-        """Whether the replica's broker lives, is not shutting down, and has its disk."""
+        """Whether the broker is live, is not shutting down, and has the replica's directory."""
         if broker_id not in self.brokers or broker_id in self.shutting_down:
             return False
         return Replica(topic_partition, broker_id) not in self.offline_dir_replicas
@@ -112,7 +138,7 @@ class ControllerContext:
         ]
 
     def online_replicas(self, topic_partition: TopicPartition) -> frozenset[int]:
-        """Return the brokers that hold the partition and could lead it."""
+        """Return the partition's replicas that could lead it."""
         return frozenset(
             self.online_among(topic_partition, self.assignment(topic_partition).replicas)
         )
@@ -139,7 +165,7 @@ class ControllerContext:
     # Topics and assignments
 
     def put_topic(self, topic: TopicAssignment) -> None:
-        """Remember a topic as it is stored."""
+        """Put a topic as it is stored."""
         name = topic.topic
         known = self.topics.get(name)
         self.topics[name] = topic
@@ -147,10 +173,10 @@ class ControllerContext:
         if known is None or known.partitions.keys() != topic.partitions.keys():
             self._partitions[name] = partitions_of(name, numbers)
         assignments = map(topic.partitions.__getitem__, numbers)
-        self._remember(dict(zip(self._partitions[name], assignments, strict=True)))
+        self._put_assignments(dict(zip(self._partitions[name], assignments, strict=True)))
 
     def topic_with(self, topic: str, changes: Mapping[int, ReplicaAssignment]) -> TopicAssignment:
-        """Return the topic as it would be after ``changes``; remembers nothing."""
+        """Return the topic as it would be after ``changes``; the context stays as it is."""
         known = self.topics[topic]
         return replace(known, partitions={**known.partitions, **changes})
 
@@ -163,10 +189,10 @@ class ControllerContext:
         return self.assignments[topic_partition]
 
     def set_assignments(self, changes: Mapping[TopicPartition, ReplicaAssignment]) -> None:
-        """Remember new assignments of known partitions."""
+        """Set new assignments of existing partitions."""
         for topic, assignments in by_topic(changes).items():
             self.topics[topic] = self.topic_with(topic, assignments)
-        self._remember(changes)
+        self._put_assignments(changes)
 
     def partitions(self) -> Iterator[TopicPartition]:
         """Yield all partitions, in order."""
@@ -198,7 +224,7 @@ class ControllerContext:
     def partitions_by_broker(
         self, partitions: Iterable[TopicPartition]
     ) -> dict[int, list[TopicPartition]]:
-        """Return those of the partitions that each broker has a replica of, in their order."""
+        """Return, by broker, the partitions with a replica there, in their order."""
         held: dict[int, list[TopicPartition]] = defaultdict(list)
         assignments = self.assignments
         for topic_partition in partitions:
@@ -225,16 +251,16 @@ class ControllerContext:
         return {topic: topic_id for topic, topic_id in known.items() if topic_id is not None}
 
     def forget_topic(self, topic: str) -> None:
-        """Forget everything of a topic that is gone."""
+        """Remove a topic that is deleted, with everything that belongs to it."""
         self.topics.pop(topic, None)
         self._partitions.pop(topic, None)
         self.queued_for_deletion.discard(topic)
         self.deletion_started.discard(topic)
         self.ineligible_for_deletion.discard(topic)
         self._being_reassigned = {tp for tp in self._being_reassigned if tp.topic != topic}
-        memories: list[dict[TopicPartition, Any]]
-        memories = [self.assignments, self.leadership, self.partition_states]
-        for by_partition in (*memories, *self.replica_states.values()):
+        collections: list[dict[TopicPartition, Any]]
+        collections = [self.assignments, self.leadership, self.partition_states]
+        for by_partition in (*collections, *self.replica_states.values()):
             for topic_partition in [tp for tp in by_partition if tp.topic == topic]:
                 del by_partition[topic_partition]
         for replicas in (self.offline_dir_replicas, self.strays):
@@ -252,45 +278,45 @@ class ControllerContext:
         return states.get(replica.topic_partition, ReplicaState.NON_EXISTENT)
 
     def states_on(self, broker_id: int) -> Mapping[TopicPartition, ReplicaState]:
-        """Return the states of a broker's replicas; one that is not there does not exist."""
+        """Return the states of a broker's replicas; a missing one is NonExistent."""
         return self.replica_states.get(broker_id, {})
 
     def set_partition_state(self, topic_partition: TopicPartition, state: PartitionState) -> None:
-        """Remember a partition's state."""
+        """Set a partition's state."""
         self.set_partition_states((topic_partition,), state)
 
     def set_partition_states(
         self, partitions: Iterable[TopicPartition], state: PartitionState
     ) -> None:
-        """Remember the state of partitions."""
+        """Set the state of partitions."""
         _set_all(self.partition_states, partitions, state, PartitionState.NON_EXISTENT)
 
     def set_replica_state(self, replica: Replica, state: ReplicaState) -> None:
-        """Remember a replica's state."""
+        """Set a replica's state."""
         self.set_states_on(replica.broker_id, (replica.topic_partition,), state)
 
     def set_replica_states(self, replicas: Iterable[Replica], state: ReplicaState) -> None:
-        """Remember the state of replicas."""
+        """Set the state of replicas."""
         for broker_id, partitions in by_broker(replicas).items():
             self.set_states_on(broker_id, partitions, state)
 
     def set_states_on(
         self, broker_id: int, partitions: Iterable[TopicPartition], state: ReplicaState
     ) -> None:
-        """Remember the state of one broker's replicas of partitions."""
+        """Set the state of one broker's replicas of partitions."""
         on_broker = self.replica_states.setdefault(broker_id, {})
         _set_all(on_broker, partitions, state, ReplicaState.NON_EXISTENT)
 
     def is_queued_for_deletion(self, topic_partition: TopicPartition) -> bool:
-        """Whether the partition's topic is to be deleted, now or when nothing hinders it."""
+        """Whether the partition's topic is to be deleted, now or when it becomes eligible."""
         return topic_partition.topic in self.queued_for_deletion
 
     @property
     def being_deleted(self) -> set[str]:
-        """Topics that are to be deleted and of which nothing is being moved any more.
+        """Topics that are to be deleted and have no pending reassignment.
 
-        Until its moves have ended a topic's partitions need leaders as any others do: a move
-        without a leader never ends, and the deletion waits for it.
+        While a topic is being reassigned, its partitions need leaders as any others do: the
+        reassignment would not complete without them, and the deletion waits for it.
         """
         if not self.queued_for_deletion:
             return set()
@@ -302,7 +328,7 @@ class ControllerContext:
         return topic in self.queued_for_deletion and topic in self.being_deleted
 
     def check_invariants(self) -> None:
-        """Assert what must hold between two events."""
+        """Assert the invariants marked (*) in `__init__`."""
         assert self.shutting_down <= set(self.brokers)
         known, led, states = self.assignments, self.leadership, self.partition_states
         assert sum(map(len, self._partitions.values())) == len(known)
@@ -316,7 +342,7 @@ class ControllerContext:
         assert self.ineligible_for_deletion <= self.queued_for_deletion <= set(self.topics)
         assert self._being_reassigned == _moving(known)
 
-    def _remember(self, assignments: Mapping[TopicPartition, ReplicaAssignment]) -> None:
+    def _put_assignments(self, assignments: Mapping[TopicPartition, ReplicaAssignment]) -> None:
         self.assignments.update(assignments)
         if self._being_reassigned:
             self._being_reassigned.difference_update(assignments)
@@ -328,10 +354,10 @@ def _moving(assignments: Mapping[TopicPartition, ReplicaAssignment]) -> set[Topi
 
 
 def _assert_within(some: Collection[T], known: Mapping[T, object]) -> None:
-    """Assert that all of some are known.
+    """Assert that all of ``some`` are in ``known``.
 
-    After a failover they mostly are the very same, in the same order, and so many that to look each
-    up takes as long as to tell a broker of them.
+    After a failover both hold the same objects in the same order, possibly 100,000 of them: a
+    comparison by identity takes much less time than a look-up of each.
     """
     if len(some) != len(known) or not all(map(is_, some, known)):
         assert all(map(known.__contains__, some)), [one for one in some if one not in known]
@@ -358,7 +384,7 @@ def by_broker(replicas: Iterable[Replica]) -> dict[int, list[TopicPartition]]:
 def _set_all(
     states: dict[TopicPartition, S], partitions: Iterable[TopicPartition], state: S, absent: S
 ) -> None:
-    """Set the state of partitions; ``absent`` is the state of what is not kept."""
+    """Set the state of partitions; those in the state ``absent`` are not stored."""
     if state is not absent:
         states.update(dict.fromkeys(partitions, state))
         return

@@ -1,4 +1,7 @@
-"""What the controller tells brokers: the content of LeaderAndIsr, UpdateMetadata, StopReplica."""
+"""The control requests to brokers: LeaderAndIsr, UpdateMetadata and StopReplica as values.
+
+`net.control_messages` turns them into wire messages.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,13 +9,13 @@ from uuid import UUID
 
 import msgspec
 
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 
 
 class LeaderAndIsrEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """How one partition is led from now on."""
+    """The leader and ISR of one partition, for one of its replicas."""
 
     topic_partition: TopicPartition
     leader_and_isr: LeaderAndIsr
@@ -24,19 +27,19 @@ class LeaderAndIsrEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderAndIsrCommand:
+class LeaderAndIsrControlRequest:
     """LeaderAndIsr (4): become leader or follower."""
 
     controller_id: int
     controller_epoch: int
     broker_epoch: int
     entries: tuple[LeaderAndIsrEntry, ...]
-    live_leaders: tuple[Broker, ...]
+    live_leaders: tuple[RegisteredBroker, ...]
     topic_ids: Mapping[str, UUID]
 
 
 class MetadataEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What clients may know of one partition."""
+    """The metadata of one partition that brokers answer to clients."""
 
     topic_partition: TopicPartition
     leader_and_isr: LeaderAndIsr
@@ -46,14 +49,14 @@ class MetadataEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateMetadataCommand:
-    """UpdateMetadata (6): live brokers, and how some partitions are led."""
+class UpdateMetadataControlRequest:
+    """UpdateMetadata (6): live brokers, and the metadata of some partitions."""
 
     controller_id: int
     controller_epoch: int
     broker_epoch: int
     entries: tuple[MetadataEntry, ...]
-    live_brokers: tuple[Broker, ...]
+    live_brokers: tuple[RegisteredBroker, ...]
     topic_ids: Mapping[str, UUID]
 
 
@@ -68,7 +71,7 @@ class StopReplicaEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopReplicaCommand:
+class StopReplicaControlRequest:
     """StopReplica (5): stop following or leading, and delete where asked."""
 
     controller_id: int
@@ -77,4 +80,6 @@ class StopReplicaCommand:
     entries: tuple[StopReplicaEntry, ...]
 
 
-Command = LeaderAndIsrCommand | UpdateMetadataCommand | StopReplicaCommand
+ControlRequest = (
+    LeaderAndIsrControlRequest | UpdateMetadataControlRequest | StopReplicaControlRequest
+)

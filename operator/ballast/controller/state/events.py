@@ -1,6 +1,7 @@
-"""What can happen to a controller. Events carry no state of the world: handlers read it anew.
+"""The events that a controller handles.
 
-Watch events say only that something changed; the handler reads what, at processing time.
+Events of watches say only that something changed: the handler reads the store when it runs. Those
+of responses carry the error codes. So events may be merged, repeated or delayed without harm.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,7 +59,7 @@ class ConfigChange:
 
 @dataclass(frozen=True, slots=True)
 class AutoPreferredReplicaLeaderElection:
-    """It is time to look whether leadership has strayed from the preferred replicas."""
+    """It is time to check the share of partitions that are not led by their preferred replica."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,7 @@ class LeaderAndIsrAnswered:
 
     broker_id: int
     error: str
-    """Name of the top-level error code; ``NONE`` when it was taken."""
+    """Name of the top-level error code; ``NONE`` if the broker accepted the request."""
     partition_errors: Mapping[TopicPartition, str]
     """Every partition of the request with the name of its error code."""
 

@@ -35,7 +35,7 @@ class ControllerConfig:
 
 @dataclass(slots=True, kw_only=True)
 class ControllerOptions:
-    """What an elected controller goes by; each value may change, and is read when it is needed."""
+    """The options of an elected controller. Each may change and is read when it is needed."""
 
     config: ControllerConfig = field(default_factory=ControllerConfig)
     """The default of all brokers in ZooKeeper (``<default>``) overrides its
@@ -47,6 +47,6 @@ class ControllerOptions:
     wait for one that is not registered. None = every broker may return."""
 
     def update(self, other: "ControllerOptions") -> None:
-        """Take the values of ``other``."""
+        """Copy all values of ``other``."""
         for option in fields(self):
             setattr(self, option.name, getattr(other, option.name))

@@ -2,15 +2,15 @@
 
 Every method of `MetadataStore` may raise `StoreUnavailable`, every write `ControllerMoved`:
 each write is one ZooKeeper multi that begins with a check of ``/controller_epoch``'s version.
-A write whose outcome was lost with the connection is resolved by the adapter (it reads again).
+If the reply to a write is lost, the adapter reads again to find out whether it was applied.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ballast.controller.state.control_requests import Command
-from ballast.model.brokers import Broker
+from ballast.controller.state.control_requests import ControlRequest
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
@@ -18,16 +18,16 @@ from ballast.model.topics import TopicAssignment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigChanges:
-    """Whose configs were written."""
+    """The entities whose configs have changed."""
 
     topics: frozenset[str] = frozenset()
     broker_defaults: bool = False
-    """Whether those of all brokers (``<default>``) were."""
+    """Whether the config of all brokers (``<default>``) has changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeadershipWrites:
-    """What became of conditional writes to state znodes."""
+class StateZnodeWrites:
+    """The outcome of conditional writes to state znodes."""
 
     written: Mapping[TopicPartition, LeaderAndIsr]
     """With the new ``zk_version``."""
@@ -38,14 +38,14 @@ class LeadershipWrites:
 class MetadataStore(Protocol):
     """The cluster's metadata, as one elected controller may read and write it."""
 
-    async def read_brokers(self) -> Sequence[Broker]:
-        """Return the registered brokers, each with its epoch; arms the watch for `BrokerChange`."""
+    async def read_brokers(self) -> Sequence[RegisteredBroker]:
+        """Return the registered brokers, each with its epoch; sets the watch of `BrokerChange`."""
 
     async def read_topic_names(self) -> frozenset[str]:
-        """Return all topics; arms the watch for `TopicChange`."""
+        """Return all topics; sets the watch of `TopicChange`."""
 
     async def read_topics(self, topics: Collection[str]) -> Mapping[str, TopicAssignment]:
-        """Return the topics that exist; arms their watches for `PartitionModifications`."""
+        """Return the topics that exist; sets their watches of `PartitionModifications`."""
 
     async def read_leadership(
         self, partitions: Collection[TopicPartition]
@@ -54,12 +54,12 @@ class MetadataStore(Protocol):
 
     async def create_leadership(
         self, leadership: Mapping[TopicPartition, LeaderAndIsr]
-    ) -> LeadershipWrites:
+    ) -> StateZnodeWrites:
         """Create the state znodes (and their parents) of new partitions."""
 
     async def update_leadership(
         self, leadership: Mapping[TopicPartition, LeaderAndIsr]
-    ) -> LeadershipWrites:
+    ) -> StateZnodeWrites:
         """Write states, each on condition of its own ``zk_version``."""
 
     async def write_topics(self, topics: Collection[TopicAssignment]) -> None:
@@ -81,19 +81,19 @@ class MetadataStore(Protocol):
         """Return the config overrides of all brokers (``<default>``)."""
 
     async def read_config_changes(self) -> ConfigChanges:
-        """Return what was notified since the last call, at first all; arms `ConfigChange`."""
+        """Return the changes since the last call, at first all; sets their watch."""
 
     async def read_topic_deletions(self) -> frozenset[str]:
-        """Return the topics asked to be deleted; arms the watch for `TopicDeletion`."""
+        """Return the topics in /admin/delete_topics; sets the watch of `TopicDeletion`."""
 
     async def create_topic_deletion(self, topic: str) -> None:
-        """Ask for a topic's deletion, so that a later controller carries it out too."""
+        """Store the request to delete a topic, so that a later controller continues it."""
 
     async def remove_topic_deletions(self, topics: Collection[str]) -> None:
-        """Forget requests for deletion that cannot be carried out."""
+        """Remove requests for deletion that cannot be served."""
 
     async def read_reassignments(self) -> Mapping[TopicPartition, tuple[int, ...]]:
-        """Return the content of /admin/reassign_partitions; arms `ZkPartitionReassignment`.
+        """Return /admin/reassign_partitions; sets the watch of `ZkPartitionReassignment`.
 
         Unreadable content counts as none.
         """
@@ -104,35 +104,35 @@ class MetadataStore(Protocol):
         """Rewrite /admin/reassign_partitions; delete it when nothing is left."""
 
     async def read_preferred_elections(self) -> frozenset[TopicPartition]:
-        """Return /admin/preferred_replica_election; arms `ZkPreferredElection`."""
+        """Return /admin/preferred_replica_election; sets the watch of `ZkPreferredElection`."""
 
     async def delete_preferred_elections(self) -> None:
         """Delete /admin/preferred_replica_election."""
 
     async def read_isr_notifications(self) -> Mapping[str, frozenset[TopicPartition]]:
-        """Return the partitions of each ISR notification; arms `IsrChangeNotification`."""
+        """Return the partitions of each notification; sets their watch."""
 
     async def delete_isr_notifications(self, names: Collection[str]) -> None:
         """Delete notifications that have been handled."""
 
     async def read_log_dir_events(self) -> Mapping[str, frozenset[int]]:
-        """Return the brokers that each event names; arms `LogDirEventNotification`."""
+        """Return the brokers of each event; sets the watch of `LogDirEventNotification`."""
 
     async def delete_log_dir_events(self, names: Collection[str]) -> None:
         """Delete events that have been handled."""
 
 
 class BrokerChannels(Protocol):
-    """One queue of commands per broker, delivered in order, retried until the broker is removed.
+    """One queue of control requests per broker, delivered in order until the broker is removed.
 
-    Answers come back as events. Methods only queue; they never wait.
+    Responses are delivered as events. Methods only queue and never wait.
     """
 
-    def add_broker(self, broker: Broker) -> None:
-        """Open a queue to a broker that came up."""
+    def add_broker(self, broker: RegisteredBroker) -> None:
+        """Open a queue for a broker that has started."""
 
     def remove_broker(self, broker_id: int) -> None:
-        """Drop the queue of a broker that is gone, with what it holds."""
+        """Drop the queue of a broker that has failed, with its content."""
 
-    def send(self, broker_id: int, command: Command) -> None:
-        """Queue a command; a broker without a queue gets nothing."""
+    def send(self, broker_id: int, request: ControlRequest) -> None:
+        """Queue a control request; a broker without a queue gets nothing."""

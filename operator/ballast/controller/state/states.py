@@ -1,4 +1,4 @@
-"""The states of partitions and replicas, and which may follow which: the tables, nothing else.
+"""The states of partitions and replicas, and the tables of valid previous states.
 
 Partition (Kafka's ``PartitionState``)::
 
@@ -8,7 +8,7 @@ Partition (Kafka's ``PartitionState``)::
 - *NonExistent*: never created, or created and then deleted.
 - *New*: replicas are assigned; no leader and no ISR yet.
 - *Online*: a leader has been elected.
-- *Offline*: the leader died, or the topic is being deleted.
+- *Offline*: the leader failed, or the topic is being deleted.
 
 Replica (Kafka's ``ReplicaState``)::
 
@@ -17,11 +17,11 @@ Replica (Kafka's ``ReplicaState``)::
                               (retry) DeletionIneligible ─────┘ ◄───────────────┘      ▼
                                                            NonExistent ◄── DeletionSuccessful
 
-- *New*: made for a new topic or a reassignment; may only be told to follow.
+- *New*: created for a new topic or a reassignment; may only follow.
 - *Online*: started, and part of the assignment: may lead or follow.
-- *Offline*: its broker died, or it was told to stop.
-- *DeletionStarted*, *DeletionSuccessful*, *DeletionIneligible*: told to delete its data; done;
-  could not (its broker is dead or failed), to be tried again.
+- *Offline*: its broker failed, or it was stopped.
+- *DeletionStarted*: StopReplica with delete was sent. *DeletionSuccessful*: the broker has deleted
+  the data. *DeletionIneligible*: the broker or its disk failed; deletion is retried.
 """
 
 from collections.abc import Mapping

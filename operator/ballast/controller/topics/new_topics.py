@@ -1,4 +1,4 @@
-"""What makes a topic that is asked for acceptable, and where its replicas go."""
+"""Checks of a topic to be created, and the placement of its replicas."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from uuid import UUID
 from ballast.controller.errors import RequestRefused
 from ballast.controller.state.options import ControllerOptions
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.placement import place_replicas
 from ballast.model.topics import InvalidTopicName, TopicAssignment, check_topic_name
 
@@ -18,7 +18,7 @@ class NewTopic:
 
     topic: str
     topic_id: UUID
-    """Drawn by the caller: cores know no chance."""
+    """Drawn by the caller: this package uses no randomness."""
     num_partitions: int = -1
     """-1 = the cluster's default, and with ``assignment``."""
     replication_factor: int = -1
@@ -37,10 +37,10 @@ def plan_topic(
     new_topic: NewTopic,
     *,
     existing: Collection[str],
-    brokers: Sequence[Broker],
+    brokers: Sequence[RegisteredBroker],
     options: ControllerOptions,
 ) -> TopicAssignment:
-    """Return the topic as it shall be stored. Raises `RequestRefused` with Kafka's errors."""
+    """Return the topic to be stored. Raises `RequestRefused` with Kafka's errors."""
     _check_name(new_topic.topic, existing)
     if new_topic.assignment:
         replicas = _check_assignment(new_topic, brokers)
@@ -60,7 +60,7 @@ def _check_name(topic: str, existing: Collection[str]) -> None:
         check_topic_name(topic)
     except InvalidTopicName as error:
         raise RequestRefused("INVALID_TOPIC_EXCEPTION", str(error)) from error
-    # Metric names turn dots into underscores, so Kafka lets only one of a.b and a_b exist.
+    # Dots become underscores in metric names, so Kafka allows only one of a.b and a_b.
     colliding = sorted(t for t in existing if t.replace(".", "_") == topic.replace(".", "_"))
     if colliding:
         raise RequestRefused(
@@ -70,7 +70,7 @@ def _check_name(topic: str, existing: Collection[str]) -> None:
 
 
 def _check_assignment(
-    new_topic: NewTopic, brokers: Sequence[Broker]
+    new_topic: NewTopic, brokers: Sequence[RegisteredBroker]
 ) -> Mapping[int, tuple[int, ...]]:
     assignment = new_topic.assignment
     if (new_topic.num_partitions, new_topic.replication_factor) != (-1, -1):
@@ -99,7 +99,7 @@ def _check_assignment(
 
 
 def _place(
-    new_topic: NewTopic, brokers: Sequence[Broker], options: ControllerOptions
+    new_topic: NewTopic, brokers: Sequence[RegisteredBroker], options: ControllerOptions
 ) -> Mapping[int, tuple[int, ...]]:
     partitions = _or_default(new_topic.num_partitions, options.config.num_partitions)
     factor = _or_default(new_topic.replication_factor, options.config.default_replication_factor)
@@ -124,9 +124,9 @@ def _place(
 
 
 def open_to_replicas(
-    brokers: Sequence[Broker], replication_factor: int, options: ControllerOptions
-) -> Sequence[Broker]:
-    """Return the brokers that are not cordoned, and of the others as many as are needed."""
+    brokers: Sequence[RegisteredBroker], replication_factor: int, options: ControllerOptions
+) -> Sequence[RegisteredBroker]:
+    """Return the brokers that are not cordoned, and as many cordoned ones as are needed."""
     cordoned = [broker for broker in brokers if options.is_cordoned(broker.broker_id)]
     cordoned.sort(key=lambda broker: broker.broker_id)
     needed = max(0, replication_factor - (len(brokers) - len(cordoned)))

@@ -1,8 +1,9 @@
-"""What makes a topic's growth acceptable, and where the new partitions' replicas go.
+"""Checks of new partitions for a topic, and the placement of their replicas.
 
 Rules (Kafka 2.8 ``ZkAdminManager.createPartitions``, ``AdminZkClient.addPartitions``): a topic that
-is being deleted or reassigned does not grow; it never shrinks; new partitions have as many replicas
-as partition 0, and follow it round the ring of brokers unless the client places them.
+is being deleted or reassigned does not grow; the number of partitions never decreases; new
+partitions have as many replicas as partition 0, and continue its round robin over the brokers
+unless the client places them.
 """
 
 from bisect import bisect_left
@@ -13,7 +14,7 @@ from ballast.controller.errors import RequestRefused
 from ballast.controller.state.options import ControllerOptions
 from ballast.controller.topics.new_topics import open_to_replicas
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.placement import place_replicas
 from ballast.model.topics import TopicAssignment
 
@@ -24,7 +25,7 @@ class TopicGrowth:
 
     topic: str
     count: int
-    """How many partitions there shall be in all."""
+    """The total number of partitions to reach."""
     assignments: tuple[tuple[int, ...], ...] | None = None
     """The new partitions' replicas, in order, when the client places them itself."""
 
@@ -34,7 +35,7 @@ def plan_growth(
     known: TopicAssignment | None,
     *,
     queued_for_deletion: bool,
-    brokers: Sequence[Broker],
+    brokers: Sequence[RegisteredBroker],
     options: ControllerOptions,
 ) -> dict[int, ReplicaAssignment]:
     """Return the new partitions. Raises `RequestRefused` with Kafka's errors."""
@@ -70,7 +71,7 @@ def _place(
     first: int,
     added: int,
     example: Sequence[int],
-    brokers: Sequence[Broker],
+    brokers: Sequence[RegisteredBroker],
     options: ControllerOptions,
 ) -> Mapping[int, tuple[int, ...]]:
     factor = len(example)
@@ -80,7 +81,7 @@ def _place(
             f"Replication factor: {factor} larger than available brokers: {len(brokers)}.",
         )
     usable = sorted(open_to_replicas(brokers, factor, options), key=lambda b: b.broker_id)
-    # Where partition 0 begins, so that the new ones are placed as if they had been there always.
+    # Start where partition 0 starts, so that the placement is as if all were created at once.
     start = bisect_left(usable, example[0], key=lambda b: b.broker_id) % len(usable)
     return place_replicas(
         usable, added, factor, start_index=start, shift=start, first_partition=first
@@ -92,7 +93,7 @@ def _check(
     added: int,
     assignments: Sequence[tuple[int, ...]],
     example: Sequence[int],
-    brokers: Sequence[Broker],
+    brokers: Sequence[RegisteredBroker],
 ) -> Mapping[int, tuple[int, ...]]:
     unknown = sorted({b for replicas in assignments for b in replicas} - _ids(brokers))
     if unknown:
@@ -118,7 +119,7 @@ def _check(
     return dict(enumerate(assignments, first))
 
 
-def _ids(brokers: Sequence[Broker]) -> set[int]:
+def _ids(brokers: Sequence[RegisteredBroker]) -> set[int]:
     return {broker.broker_id for broker in brokers}
 
 

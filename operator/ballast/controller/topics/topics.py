@@ -4,13 +4,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from ballast.controller.errors import RequestRefused, StateChangeFailed
+from ballast.controller.machines.components import Components
 from ballast.controller.machines.elections import ElectionStrategy
-from ballast.controller.machines.partition_states import PartitionStateMachine
-from ballast.controller.machines.replica_states import ReplicaStateMachine
-from ballast.controller.state.context import ControllerContext
 from ballast.controller.state.events import PartitionModifications, UpdateMetadataAnswered
-from ballast.controller.state.options import ControllerOptions
-from ballast.controller.state.ports import MetadataStore
 from ballast.controller.state.states import PartitionState, ReplicaState
 from ballast.controller.topics.new_topics import NewTopic, plan_topic
 from ballast.controller.topics.topic_growth import TopicGrowth, plan_growth
@@ -19,23 +15,16 @@ from ballast.model.topics import TopicAssignment
 
 
 class Topics:
-    """Creates topics, and follows those that others create, extend or remove in the store."""
+    """Creates topics, and handles topics that other tools create, extend or remove in the store."""
 
-    def __init__(
-        self,
-        context: ControllerContext,
-        store: MetadataStore,
-        partitions: PartitionStateMachine,
-        replicas: ReplicaStateMachine,
-        options: ControllerOptions,
-    ) -> None:
-        self._context = context
-        self._store = store
-        self._partitions = partitions
-        self._replicas = replicas
-        self._options = options
-        self._not_told: dict[str, set[int]] = {}
-        """Brokers that have not yet acknowledged a topic that came up under this controller."""
+    def __init__(self, components: Components) -> None:
+        self._context = components.context
+        self._store = components.store
+        self._partitions = components.partitions
+        self._replicas = components.replicas
+        self._options = components.options
+        self._unacknowledged: dict[str, set[int]] = {}
+        """Brokers that have not yet acknowledged the metadata of a new topic."""
 
     async def create(
         self, new_topics: Sequence[NewTopic], *, validate_only: bool
@@ -79,7 +68,7 @@ class Topics:
 
     async def _grow(self, growth: TopicGrowth, *, validate_only: bool) -> None:
         topic = growth.topic
-        # Another tool may have let it grow just now: the write must not undo that.
+        # Another tool may have added partitions just now: the write must not undo that.
         await self.on_partition_modifications(PartitionModifications(topic))
         added = plan_growth(
             growth,
@@ -99,22 +88,22 @@ class Topics:
         await self._lead([TopicPartition(topic, number) for number in added])
 
     async def on_topic_change(self) -> None:
-        """Compare /brokers/topics with what is known: lead new topics, forget those removed."""
+        """Compare /brokers/topics with the context: lead new topics, forget those removed."""
         names = await self._store.read_topic_names()
         for topic in sorted(self._context.topics.keys() - names):
             self._context.forget_topic(topic)
-            self._not_told.pop(topic, None)
+            self._unacknowledged.pop(topic, None)
         unknown = sorted(names - self._context.topics.keys())
         if unknown:
             topics = await self._store.read_topics(unknown)
             await self._start([topics[name] for name in sorted(topics)])
 
     async def on_partition_modifications(self, event: PartitionModifications) -> None:
-        """Lead the partitions that somebody added to a topic.
+        """Elect leaders of partitions that another tool added to a topic.
 
-        A topic that is to be deleted does not grow: its known assignment is written back
-        (KAFKA-6612). The known partitions' assignments are not taken from the znode: the
-        controller itself wrote them.
+        A topic that is to be deleted does not grow: its assignment of before is written back
+        (KAFKA-6612). Assignments of existing partitions are not taken from the znode: this
+        controller wrote them.
         """
         known = self._context.topics.get(event.topic)
         if known is None:
@@ -136,25 +125,25 @@ class Topics:
         await self._lead([TopicPartition(event.topic, number) for number in added])
 
     def is_ready(self, topic: str) -> bool:
-        """Whether the topic's partitions have leaders and all live brokers know of them."""
+        """Whether the partitions have leaders and all live brokers have their metadata."""
         partitions = self._context.partitions_of(topic)
         leadership = self._context.leadership
-        waiting = self._not_told.get(topic, set()) & self._context.brokers.keys()
+        waiting = self._unacknowledged.get(topic, set()) & self._context.brokers.keys()
         return (
             bool(partitions)
             and not waiting
             and all(tp in leadership and leadership[tp].has_leader for tp in partitions)
         )
 
-    def on_update_metadata_answered(self, event: UpdateMetadataAnswered) -> None:
-        """Learn which topics a broker knows."""
-        if event.error != "NONE" or not self._not_told:
+    async def on_update_metadata_answered(self, event: UpdateMetadataAnswered) -> None:
+        """Note that a broker has the metadata of these topics."""
+        if event.error != "NONE" or not self._unacknowledged:
             return
         for topic in sorted({topic_partition.topic for topic_partition in event.partitions}):
-            waiting = self._not_told.get(topic, set())
+            waiting = self._unacknowledged.get(topic, set())
             waiting.discard(event.broker_id)
             if not waiting:
-                self._not_told.pop(topic, None)
+                self._unacknowledged.pop(topic, None)
 
     def _plan(
         self, new_topic: NewTopic, earlier: Mapping[str, TopicAssignment | RequestRefused]
@@ -181,7 +170,7 @@ class Topics:
     async def _lead(self, partitions: Collection[TopicPartition]) -> None:
         """Bring new partitions and their replicas online (Kafka's ``onNewPartitionCreation``)."""
         for topic in {topic_partition.topic for topic_partition in partitions}:
-            self._not_told[topic] = set(self._context.brokers)
+            self._unacknowledged[topic] = set(self._context.brokers)
         replicas = self._context.replicas_of(partitions)
         self._partitions.change(partitions, PartitionState.NEW)
         self._replicas.start_new(replicas)

@@ -14,8 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
-from ballast.candidate.cancellation import end_if_cancelled
-from ballast.candidate.candidate import Candidate
+from ballast.candidate.candidate import Candidate, end_if_cancelled
 from ballast.kube.api.ports import Change, ChangeType, KubernetesApi
 from ballast.kube.api.resources import BROKER_SETS, Document, ObjectKey
 from ballast.kube.candidates.candidate_specs import CandidateSpec, Cordons
@@ -63,8 +62,8 @@ class CandidateSlot:
     def epoch(self) -> int | None:
         """The controller epoch while this candidate is the controller."""
         candidate = self.candidate
-        leadership = candidate.leadership if candidate is not None and candidate.is_active else None
-        return leadership.elected.controller_epoch if leadership is not None else None
+        term = candidate.controller_term if candidate is not None and candidate.is_active else None
+        return term.elected.controller_epoch if term is not None else None
 
 
 class Candidates:

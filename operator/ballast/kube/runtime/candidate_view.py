@@ -8,7 +8,7 @@ from ballast.brokersets.observation.observation import ControllerView, ZooKeeper
 from ballast.candidate.candidate import Candidate
 from ballast.kube.api.resources import ObjectKey
 from ballast.zk.client import SessionEvent
-from ballast.zk.election import Lost
+from ballast.zk.election import ElectionLost
 
 _STATES: Final[Mapping[SessionEvent | None, ZooKeeperState]] = {
     None: ZooKeeperState.CONNECTING,
@@ -51,17 +51,17 @@ def zookeeper_state(candidate: Candidate) -> ZooKeeperState:
 
 
 def _controller(candidate: Candidate, identity: str) -> ControllerView | None:
-    leadership, lost_to = candidate.leadership, candidate.lost_to
-    if leadership is not None and candidate.is_active:
+    term, lost_to = candidate.controller_term, candidate.lost_to
+    if term is not None and candidate.is_active:
         return ControllerView(
             identity=identity,
-            epoch=leadership.elected.controller_epoch,
+            epoch=term.elected.controller_epoch,
             elected_ms=candidate.elected_ms,
         )
     return None if lost_to is None else _other(lost_to)
 
 
-def _other(lost_to: Lost) -> ControllerView:
+def _other(lost_to: ElectionLost) -> ControllerView:
     """Name a controller in another pod by where it listens: its name nobody tells."""
     info = lost_to.controller
     if info is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.protocol.messages.cluster.metadata import MetadataResponse, MetadataResponseTopic
 from ballast.reassign.ports import ClusterView, PartitionView
@@ -42,7 +42,7 @@ def cluster_view(
         cluster_id=response.cluster_id or "",
         controller_id=response.controller_id,
         brokers=tuple(
-            Broker(
+            RegisteredBroker(
                 broker_id=broker.node_id,
                 endpoints=(Endpoint(host=broker.host, port=broker.port),),
                 rack=broker.rack,

@@ -16,7 +16,7 @@ import zlib
 
 import numpy as np
 
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.placement import place_replicas
 from ballast.planner.arrays import Shorts, noise
 from ballast.planner.errors import Infeasible
@@ -29,7 +29,7 @@ def kafka_default_targets(view: ClusterView) -> Shorts:
     ids, racks = columns.brokers.ids, columns.brokers.racks
     usable = np.flatnonzero(view.usable)
     brokers = [
-        Broker(
+        RegisteredBroker(
             broker_id=int(ids[broker]),
             endpoints=(),
             rack=columns.brokers.rack_names[racks[broker]] if racks[broker] >= 0 else None,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ballast.model.ids import TopicPartition
-from ballast.zk import lost_replies as outcomes
+from ballast.zk import lost_replies
 from ballast.zk.client import ZooKeeperClient
 from ballast.znodes import partition_states, topics
 from ballast.znodes.errors import ZnodeError
@@ -29,10 +29,10 @@ async def read(
 
     A topic that cannot be read is left out, as the controller leaves it out.
     """
-    await outcomes.settle(client)
+    await lost_replies.settle(client)
     replicas = await _replicas(client, broker_id)
     paths = partition_states.paths(replicas)
-    nodes = await outcomes.repeat(client, lambda: client.multi_read(paths)) if paths else []
+    nodes = await lost_replies.repeat(client, lambda: client.multi_read(paths)) if paths else []
     found: dict[TopicPartition, AssignedPartition] = {}
     for (name, assigned), node in zip(replicas.items(), nodes, strict=True):
         if node is None:
@@ -51,10 +51,10 @@ async def _replicas(
     client: ZooKeeperClient, broker_id: int
 ) -> Mapping[TopicPartition, tuple[int, ...]]:
     """Return the replicas of those partitions that have one on the broker."""
-    children = await outcomes.repeat(client, lambda: client.children(topics.PATH))
+    children = await lost_replies.repeat(client, lambda: client.children(topics.PATH))
     names = [name for name in children if topics.is_topic_name(name)]
     paths = [topics.path(name) for name in names]
-    nodes = await outcomes.repeat(client, lambda: client.multi_read(paths)) if paths else []
+    nodes = await lost_replies.repeat(client, lambda: client.multi_read(paths)) if paths else []
     found: dict[TopicPartition, tuple[int, ...]] = {}
     for name, node in zip(names, nodes, strict=True):
         if node is None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ballast.zk import lost_replies as outcomes
+from ballast.zk import lost_replies
 from ballast.zk.client import (
     Check,
     Create,
@@ -37,7 +37,7 @@ async def read(client: ZooKeeperClient, entity: str) -> EntityConfig:
 async def read_many(client: ZooKeeperClient, entities: Sequence[str]) -> dict[str, EntityConfig]:
     """Return the overrides of several entities; raises `ZnodeError`."""
     paths = [configs.path(entity) for entity in entities]
-    found = await outcomes.repeat(client, lambda: client.multi_read(paths))
+    found = await lost_replies.repeat(client, lambda: client.multi_read(paths))
     return {
         entity: EntityConfig(values={}, version=NO_ZNODE)
         if node is None
@@ -69,11 +69,11 @@ async def write(
     if topic is not None:
         # A config written beside a deletion of its topic would outlive it.
         operations.append(Check(topics.path(topic)))
-    for _ in range(outcomes.MAX_ATTEMPTS):
+    for _ in range(lost_replies.MAX_ATTEMPTS):
         try:
             await client.multi(operations)
         except ConnectionLoss:
-            await outcomes.settle(client)
+            await lost_replies.settle(client)
             current = await read(client, entity)
             if current == wanted:
                 return current
@@ -108,7 +108,7 @@ class ConfigChangeFeed:
         """Return the entities notified since the last call, each once; purge old notifications."""
         names = await self._names()
         paths = [config_changes.path(name) for _, name in names]
-        found = await outcomes.repeat(self._client, lambda: self._client.multi_read(paths))
+        found = await lost_replies.repeat(self._client, lambda: self._client.multi_read(paths))
         entities: dict[str, None] = {}
         for (sequence, name), node in zip(names, found, strict=True):
             if node is None:
@@ -122,7 +122,7 @@ class ConfigChangeFeed:
         return list(entities)
 
     async def _names(self) -> list[tuple[int, str]]:
-        children = await outcomes.repeat(
+        children = await lost_replies.repeat(
             self._client, lambda: self._client.children(config_changes.PATH, self._changed)
         )
         numbered = ((config_changes.sequence_of(name), name) for name in children)

@@ -6,8 +6,8 @@ The set makes the znode's version 1 from the start, as in Kafka (`CheckedEphemer
 import asyncio
 from collections.abc import Collection
 
-from ballast.model.brokers import Broker
-from ballast.zk import lost_replies as outcomes
+from ballast.model.brokers import RegisteredBroker
+from ballast.zk import lost_replies
 from ballast.zk.client import (
     Create,
     Delete,
@@ -30,7 +30,7 @@ from ballast.znodes import broker_ids
 
 async def register(
     client: ZooKeeperClient,
-    broker: Broker,
+    broker: RegisteredBroker,
     now_ms: int,
     *,
     expired_sessions: Collection[int],
@@ -80,14 +80,14 @@ async def unregister(client: ZooKeeperClient, broker_id: int) -> None:
             except NoNode:
                 return
 
-    await outcomes.repeat(client, delete)
+    await lost_replies.repeat(client, delete)
 
 
 async def _owner(client: ZooKeeperClient, path: str, gone: asyncio.Event) -> Stat | None:
     def changed(_: WatchEvent) -> None:
         gone.set()
 
-    return await outcomes.repeat(client, lambda: client.exists(path, changed))
+    return await lost_replies.repeat(client, lambda: client.exists(path, changed))
 
 
 async def _try(client: ZooKeeperClient, operations: tuple[Operation, ...]) -> int | None:
@@ -95,7 +95,7 @@ async def _try(client: ZooKeeperClient, operations: tuple[Operation, ...]) -> in
     try:
         results = await client.multi(operations)
     except ConnectionLoss:
-        await outcomes.settle(client)
+        await lost_replies.settle(client)
         return None
     except MultiFailed as failure:
         if not isinstance(failure.error, NodeExists | NoNode | BadVersion):

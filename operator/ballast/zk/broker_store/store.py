@@ -7,11 +7,10 @@ where the outcome cannot be told (`alter_isr`), `ConnectionLoss` says so.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from ballast.model.brokers import Broker
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
-from ballast.zk import election
-from ballast.zk import lost_replies as outcomes
+from ballast.zk import election, lost_replies
 from ballast.zk.broker_store import assigned_partitions, configs, registration
 from ballast.zk.broker_store.assigned_partitions import AssignedPartition
 from ballast.zk.broker_store.configs import ConfigChangeFeed, EntityConfig
@@ -61,7 +60,7 @@ class BrokerStore:
 
     async def ensure_paths(self) -> None:
         """Create the persistent znodes of the layout that are missing."""
-        found = await outcomes.repeat(
+        found = await lost_replies.repeat(
             self._client, lambda: self._client.multi_read(layout.PERSISTENT_PATHS)
         )
         for path, node in zip(layout.PERSISTENT_PATHS, found, strict=True):
@@ -74,16 +73,20 @@ class BrokerStore:
         Raises `ZnodeError` when /cluster/id cannot be read.
         """
         try:
-            data, _ = await outcomes.repeat(self._client, lambda: self._client.get(cluster_id.PATH))
+            data, _ = await lost_replies.repeat(
+                self._client, lambda: self._client.get(cluster_id.PATH)
+            )
         except NoNode:
             await self._ensure(cluster_id.PARENT, b"")
             await self._ensure(cluster_id.PATH, cluster_id.encode(propose))
-            data, _ = await outcomes.repeat(self._client, lambda: self._client.get(cluster_id.PATH))
+            data, _ = await lost_replies.repeat(
+                self._client, lambda: self._client.get(cluster_id.PATH)
+            )
         return cluster_id.decode(data)
 
     async def register(
         self,
-        broker: Broker,
+        broker: RegisteredBroker,
         now_ms: int,
         *,
         expired_sessions: Collection[int] = (),
@@ -112,7 +115,9 @@ class BrokerStore:
     async def is_registered(self, broker_id: int) -> bool:
         """Whether some session holds the registration of a broker."""
         path = broker_ids.path(broker_id)
-        return await outcomes.repeat(self._client, lambda: self._client.exists(path)) is not None
+        return (
+            await lost_replies.repeat(self._client, lambda: self._client.exists(path)) is not None
+        )
 
     async def read_controller(self, watch: Watch) -> ControllerInfo | None:
         """Return the controller, None if there is none; ``watch`` is called when that changes."""
@@ -129,10 +134,10 @@ class BrokerStore:
 
         Raises `ZnodeError`.
         """
-        await outcomes.settle(self._client)
+        await lost_replies.settle(self._client)
         path = partition_states.path(partition)
         try:
-            data, stat = await outcomes.repeat(self._client, lambda: self._client.get(path))
+            data, stat = await lost_replies.repeat(self._client, lambda: self._client.get(path))
         except NoNode:
             return None
         return partition_states.decode(partition, data, stat.version)
@@ -167,7 +172,7 @@ class BrokerStore:
         A lost reply may lead to two notifications, which does no harm.
         """
         data = isr_changes.encode(partitions)
-        await outcomes.repeat(
+        await lost_replies.repeat(
             self._client, lambda: self._client.create(isr_changes.PREFIX, data, sequential=True)
         )
 
@@ -179,7 +184,7 @@ class BrokerStore:
         A lost reply may lead to two notifications, which does no harm.
         """
         data = log_dir_events.encode(broker_id)
-        await outcomes.repeat(
+        await lost_replies.repeat(
             self._client, lambda: self._client.create(log_dir_events.PREFIX, data, sequential=True)
         )
 
@@ -242,7 +247,7 @@ class BrokerStore:
         read, `BadVersion` after `MAX_CONFLICTS` lost races.
         """
         for _ in range(MAX_CONFLICTS):
-            data, stat = await outcomes.repeat(
+            data, stat = await lost_replies.repeat(
                 self._client, lambda: self._client.get(producer_ids.PATH)
             )
             block = producer_ids.next_block(producer_ids.decode(data), broker_id)
@@ -251,14 +256,14 @@ class BrokerStore:
             except BadVersion:
                 continue
             except ConnectionLoss:
-                await outcomes.settle(self._client)
+                await lost_replies.settle(self._client)
                 continue
             return range(block.first, block.last + 1)
         raise BadVersion(f"{MAX_CONFLICTS} races lost for {producer_ids.PATH}")
 
     async def _ensure(self, path: str, data: bytes) -> None:
         try:
-            await outcomes.repeat(self._client, lambda: self._client.create(path, data))
+            await lost_replies.repeat(self._client, lambda: self._client.create(path, data))
         except NodeExists:
             # Made by another broker, or by the first of two attempts.
             return

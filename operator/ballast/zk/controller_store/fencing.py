@@ -5,9 +5,10 @@ write nothing, whatever it still believes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
-from ballast.controller.errors import ControllerMoved
-from ballast.zk import lost_replies as outcomes
+from ballast.controller.errors import ControllerMoved, StateChangeFailed, StoreUnavailable
+from ballast.zk import lost_replies
 from ballast.zk.client import (
     MAX_REQUEST_BYTES,
     Check,
@@ -16,11 +17,33 @@ from ballast.zk.client import (
     ZooKeeperClient,
     request_size,
 )
-from ballast.zk.errors import ConnectionLoss, MultiFailed, NoNode
+from ballast.zk.errors import (
+    ConnectionLoss,
+    MultiFailed,
+    NoNode,
+    RequestFailed,
+    SessionExpired,
+    ZooKeeperError,
+)
 from ballast.znodes import controller_epoch
 
 MAX_OPERATIONS = 500
 """Operations in one multi, its check included: beyond that throughput gains nothing more."""
+
+
+@contextmanager
+def store_errors() -> Iterator[None]:
+    """Translate ZooKeeper's errors into the controller's.
+
+    A session that has ended or whose connections keep breaking is of no use to a controller:
+    `StoreUnavailable`. Any other error concerns one operation only: `StateChangeFailed`.
+    """
+    try:
+        yield
+    except (SessionExpired, ConnectionLoss, RequestFailed) as error:
+        raise StoreUnavailable(f"{type(error).__name__}: {error}") from error
+    except ZooKeeperError as error:
+        raise StateChangeFailed(f"{type(error).__name__}: {error}") from error
 
 
 class FencedWriter:
@@ -61,13 +84,13 @@ class FencedWriter:
             await self._apply_chunk(chunk)
 
     async def _apply_chunk(self, chunk: Sequence[Operation]) -> None:
-        for _ in range(outcomes.MAX_ATTEMPTS):
+        for _ in range(lost_replies.MAX_ATTEMPTS):
             if not chunk:
                 return
             try:
                 await self.multi(chunk)
             except ConnectionLoss:
-                await outcomes.settle(self._client)
+                await lost_replies.settle(self._client)
             except MultiFailed as failure:
                 if not isinstance(failure.error, NoNode):
                     raise failure.error from failure
@@ -78,7 +101,7 @@ class FencedWriter:
 
     async def _still_there(self, operations: Sequence[Operation]) -> list[Operation]:
         paths = [operation.path for operation in operations]
-        found = await outcomes.repeat(self._client, lambda: self._client.multi_read(paths))
+        found = await lost_replies.repeat(self._client, lambda: self._client.multi_read(paths))
         return [
             operation for operation, node in zip(operations, found, strict=True) if node is not None
         ]

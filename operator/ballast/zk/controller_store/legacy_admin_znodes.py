@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 
 from ballast.model.ids import TopicPartition
-from ballast.zk import lost_replies as outcomes
+from ballast.zk import lost_replies
 from ballast.zk.client import (
     Create,
     Delete,
@@ -77,7 +77,7 @@ class AdminZnodes:
             else:
                 await self._writer.apply((Delete(path),))
                 left = None
-            stat = await outcomes.repeat(self._client, lambda: self._client.exists(path, watch))
+            stat = await lost_replies.repeat(self._client, lambda: self._client.exists(path, watch))
         if (stat is None) != (left is None) or (stat is not None and stat != left):
             watch(WatchEvent(WatchKind.CHANGED, path))
 
@@ -105,22 +105,22 @@ class AdminZnodes:
                 # It went between the two reads; the watch has been called.
                 return None
 
-        return await outcomes.repeat(self._client, read)
+        return await lost_replies.repeat(self._client, read)
 
     async def _set_or_create(self, path: str, data: bytes) -> Stat | None:
         """Write a znode whether it exists or not, and return its stat then."""
-        for _ in range(outcomes.MAX_ATTEMPTS):
-            stat = await outcomes.repeat(self._client, lambda: self._client.exists(path))
+        for _ in range(lost_replies.MAX_ATTEMPTS):
+            stat = await lost_replies.repeat(self._client, lambda: self._client.exists(path))
             write = Create(path, data) if stat is None else SetData(path, data)
             try:
                 results = await self._writer.multi((write,))
             except ConnectionLoss:
-                await outcomes.settle(self._client)
+                await lost_replies.settle(self._client)
             except MultiFailed as failure:
                 if not isinstance(failure.error, NoNode | NodeExists):
                     raise failure.error from failure
             else:
                 if isinstance(results[0], Stat):
                     return results[0]
-                return await outcomes.repeat(self._client, lambda: self._client.exists(path))
+                return await lost_replies.repeat(self._client, lambda: self._client.exists(path))
         raise ConnectionLoss(f"{path} could not be written")

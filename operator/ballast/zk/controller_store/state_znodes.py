@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 
 from ballast.controller.errors import ControllerMoved
-from ballast.controller.state.ports import LeadershipWrites
+from ballast.controller.state.ports import StateZnodeWrites
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
-from ballast.zk import lost_replies as outcomes
+from ballast.zk import lost_replies
 from ballast.zk.client import Create, Operation, SetData, Stat, ZooKeeperClient
 from ballast.zk.controller_store.fencing import FencedWriter, grouped
 from ballast.zk.errors import (
@@ -51,14 +51,14 @@ class _Progress:
         del self.pending[partition]
         self.stale.add(partition)
 
-    def result(self) -> LeadershipWrites:
+    def result(self) -> StateZnodeWrites:
         # What is still pending after the last round may have been written: it must be read again.
-        return LeadershipWrites(
+        return StateZnodeWrites(
             written=self.written, stale=frozenset(self.stale.union(self.pending))
         )
 
 
-class LeadershipWriter:
+class StateZnodeWriter:
     """Writes states in the name of one elected controller.
 
     Methods raise `ControllerMoved`, `SessionExpired`, and `ConnectionLoss` when connections keep
@@ -69,23 +69,23 @@ class LeadershipWriter:
         self._client = client
         self._writer = writer
 
-    async def update(self, leadership: Mapping[TopicPartition, LeaderAndIsr]) -> LeadershipWrites:
+    async def update(self, leadership: Mapping[TopicPartition, LeaderAndIsr]) -> StateZnodeWrites:
         """Write each state if its znode's version still is its ``zk_version``."""
         progress = _Progress(pending=dict(leadership))
-        for _ in range(outcomes.MAX_ATTEMPTS):
+        for _ in range(lost_replies.MAX_ATTEMPTS):
             states = tuple(progress.pending.items())
             await self._write_pending(progress, (_writing(*state) for state in states))
             if not progress.pending:
                 break
             if progress.is_reply_lost:
-                await outcomes.settle(self._client)
+                await lost_replies.settle(self._client)
             await self._sort_out_updates(progress)
         return progress.result()
 
-    async def create(self, leadership: Mapping[TopicPartition, LeaderAndIsr]) -> LeadershipWrites:
+    async def create(self, leadership: Mapping[TopicPartition, LeaderAndIsr]) -> StateZnodeWrites:
         """Create the states, with /partitions and /partitions/P where they are missing."""
         progress = _Progress(pending=dict(leadership))
-        for _ in range(outcomes.MAX_ATTEMPTS):
+        for _ in range(lost_replies.MAX_ATTEMPTS):
             parents = await self._sort_out_creations(progress)
             await self._write_pending(
                 progress, (_creating(*state, parents) for state in tuple(progress.pending.items()))
@@ -93,7 +93,7 @@ class LeadershipWriter:
             if not progress.pending:
                 break
             if progress.is_reply_lost:
-                await outcomes.settle(self._client)
+                await lost_replies.settle(self._client)
         return progress.result()
 
     async def _write_pending(
@@ -177,11 +177,11 @@ class LeadershipWriter:
     ) -> dict[TopicPartition, tuple[bytes, Stat] | None]:
         partitions = tuple(progress.pending)
         paths = [partition_states.path(partition) for partition in partitions]
-        found = await outcomes.repeat(self._client, lambda: self._client.multi_read(paths))
+        found = await lost_replies.repeat(self._client, lambda: self._client.multi_read(paths))
         return dict(zip(partitions, found, strict=True))
 
     async def _existing(self, paths: Sequence[str]) -> set[str]:
-        found = await outcomes.repeat(self._client, lambda: self._client.multi_read(paths))
+        found = await lost_replies.repeat(self._client, lambda: self._client.multi_read(paths))
         return {path for path, node in zip(paths, found, strict=True) if node is not None}
 
 

@@ -12,20 +12,19 @@ from typing import TypeVar
 
 from ballast.controller.errors import RequestRefused
 from ballast.controller.state.events import Event
-from ballast.controller.state.ports import ConfigChanges, LeadershipWrites
-from ballast.model.brokers import Broker
+from ballast.controller.state.ports import ConfigChanges, StateZnodeWrites
+from ballast.model.brokers import RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
-from ballast.zk import lost_replies as outcomes
+from ballast.zk import lost_replies
 from ballast.zk.client import Stat, Watch, ZooKeeperClient
-from ballast.zk.controller_store.fencing import FencedWriter
+from ballast.zk.controller_store.fencing import FencedWriter, store_errors
 from ballast.zk.controller_store.legacy_admin_znodes import AdminZnodes
-from ballast.zk.controller_store.state_znodes import LeadershipWriter
-from ballast.zk.controller_store.store_errors import store_errors
+from ballast.zk.controller_store.state_znodes import StateZnodeWriter
 from ballast.zk.controller_store.topic_writes import TopicWriter
 from ballast.zk.controller_store.watches import ControllerWatches
-from ballast.zk.election import Elected
+from ballast.zk.election import ElectionWon
 from ballast.zk.errors import NoNode, RequestTooLarge
 from ballast.znodes import (
     broker_ids,
@@ -63,7 +62,7 @@ class ControllerStore:
     def __init__(
         self,
         client: ZooKeeperClient,
-        elected: Elected,
+        elected: ElectionWon,
         on_event: Callable[[Event], None],
         on_unreadable: Callable[[ZnodeError], None] = _report,
     ) -> None:
@@ -72,7 +71,7 @@ class ControllerStore:
         self._watches = ControllerWatches(on_event)
         writer = FencedWriter(client, elected.epoch_zk_version)
         self._writer = writer
-        self._leadership = LeadershipWriter(client, writer)
+        self._leadership = StateZnodeWriter(client, writer)
         self._topics = TopicWriter(client, writer)
         self._admin = AdminZnodes(client, writer, self._watches, on_unreadable)
         self._last_config_change = -1
@@ -83,7 +82,7 @@ class ControllerStore:
 
     # -- reads -------------------------------------------------------------------------------
 
-    async def read_brokers(self) -> Sequence[Broker]:
+    async def read_brokers(self) -> Sequence[RegisteredBroker]:
         """Return the registered brokers by id; arms the watch for `BrokerChange`."""
         with store_errors():
             names = await self._children(broker_ids.PATH, self._watches.broker_ids_changed)
@@ -125,7 +124,7 @@ class ControllerStore:
         self, partitions: Sequence[TopicPartition]
     ) -> Mapping[TopicPartition, LeaderAndIsr]:
         paths = partition_states.paths(partitions)
-        nodes = await outcomes.repeat(self._client, lambda: self._client.multi_read(paths))
+        nodes = await lost_replies.repeat(self._client, lambda: self._client.multi_read(paths))
         found = (
             (partition, node[0], node[1].version)
             for partition, node in zip(partitions, nodes, strict=True)
@@ -209,14 +208,14 @@ class ControllerStore:
 
     async def create_leadership(
         self, leadership: Mapping[TopicPartition, LeaderAndIsr]
-    ) -> LeadershipWrites:
+    ) -> StateZnodeWrites:
         """Create the state znodes (and their parents) of new partitions."""
         with store_errors():
             return await self._leadership.create(leadership)
 
     async def update_leadership(
         self, leadership: Mapping[TopicPartition, LeaderAndIsr]
-    ) -> LeadershipWrites:
+    ) -> StateZnodeWrites:
         """Write states, each on condition of its own ``zk_version``."""
         with store_errors():
             return await self._leadership.update(leadership)
@@ -282,11 +281,13 @@ class ControllerStore:
         """
         while True:
             try:
-                return await outcomes.repeat(
+                return await lost_replies.repeat(
                     self._client, lambda: self._client.children(path, watch)
                 )
             except NoNode:
-                stat = await outcomes.repeat(self._client, lambda: self._client.exists(path, watch))
+                stat = await lost_replies.repeat(
+                    self._client, lambda: self._client.exists(path, watch)
+                )
                 if stat is None:
                     return []
 
@@ -296,7 +297,9 @@ class ControllerStore:
         """Return data and stat of those keys, sorted, that have a znode."""
         ordered = sorted(keys)
         paths = [path_of(key) for key in ordered]
-        found = await outcomes.repeat(self._client, lambda: self._client.multi_read(paths, watch))
+        found = await lost_replies.repeat(
+            self._client, lambda: self._client.multi_read(paths, watch)
+        )
         return {key: node for key, node in zip(ordered, found, strict=True) if node is not None}
 
     def _decoded(

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from ballast.model.topics import TopicAssignment
-from ballast.zk import lost_replies as outcomes
+from ballast.zk import lost_replies
 from ballast.zk.client import Create, Delete, Operation, SetData, ZooKeeperClient
 from ballast.zk.controller_store.fencing import FencedWriter
 from ballast.zk.errors import ConnectionLoss, MultiFailed, NodeExists, NoNode, NotEmpty
@@ -36,11 +36,11 @@ class TopicWriter:
         config_path = configs.path(configs.topic_entity(topic.topic))
         config_data = configs.encode(config)
         config_write: Operation = Create(config_path, config_data)
-        for _ in range(outcomes.MAX_ATTEMPTS):
+        for _ in range(lost_replies.MAX_ATTEMPTS):
             try:
                 await self._writer.multi((config_write, Create(path, data)))
             except ConnectionLoss:
-                await outcomes.settle(self._client)
+                await lost_replies.settle(self._client)
                 stored = await self._read(path)
                 if stored is not None:
                     # The topic id in the data tells this attempt from another's.
@@ -64,7 +64,7 @@ class TopicWriter:
         Large topics take several multis; a controller that fails over in between finds the
         request for deletion still there. What appears meanwhile is deleted too.
         """
-        for _ in range(outcomes.MAX_ATTEMPTS):
+        for _ in range(lost_replies.MAX_ATTEMPTS):
             try:
                 await self._writer.apply(await self._plan_deletion(topic))
             except NotEmpty:
@@ -75,11 +75,11 @@ class TopicWriter:
     async def request_deletion(self, topic: str) -> None:
         """Create /admin/delete_topics/T unless it exists."""
         path = delete_topics.path(topic)
-        for _ in range(outcomes.MAX_ATTEMPTS):
+        for _ in range(lost_replies.MAX_ATTEMPTS):
             try:
                 await self._writer.multi((Create(path),))
             except ConnectionLoss:
-                await outcomes.settle(self._client)
+                await lost_replies.settle(self._client)
             except MultiFailed as failure:
                 if not isinstance(failure.error, NodeExists):
                     raise failure.error from failure
@@ -95,19 +95,19 @@ class TopicWriter:
     async def _plan_deletion(self, topic: str) -> list[Operation]:
         above = topics.partitions_path(topic)
         try:
-            numbers = await outcomes.repeat(self._client, lambda: self._client.children(above))
+            numbers = await lost_replies.repeat(self._client, lambda: self._client.children(above))
         except NoNode:
             numbers = []
         numbers.sort(key=lambda name: (len(name), name))
         paths = [path for n in numbers for path in (f"{above}/{n}/state", f"{above}/{n}")]
         paths += [above, topics.path(topic)]
         paths += [configs.path(configs.topic_entity(topic)), delete_topics.path(topic)]
-        found = await outcomes.repeat(self._client, lambda: self._client.multi_read(paths))
+        found = await lost_replies.repeat(self._client, lambda: self._client.multi_read(paths))
         return [Delete(p) for p, node in zip(paths, found, strict=True) if node is not None]
 
     async def _read(self, path: str) -> bytes | None:
         try:
-            data, _ = await outcomes.repeat(self._client, lambda: self._client.get(path))
+            data, _ = await lost_replies.repeat(self._client, lambda: self._client.get(path))
         except NoNode:
             return None
         return data

@@ -2,15 +2,15 @@ import asyncio
 from uuid import UUID
 
 from ballast.broker.cluster.metadata_cache import MetadataCache, PartitionMetadata
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import LEADER_DURING_DELETE, TopicPartition
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 ID = UUID(int=5)
 
 
-def broker(broker_id: int) -> Broker:
-    return Broker(broker_id=broker_id, endpoints=(Endpoint(host="h", port=broker_id),))
+def broker(broker_id: int) -> RegisteredBroker:
+    return RegisteredBroker(broker_id=broker_id, endpoints=(Endpoint(host="h", port=broker_id),))
 
 
 def led_by(leader: int) -> PartitionMetadata:

@@ -2,7 +2,7 @@ import pytest
 
 from ballast.broker.config.config import BrokerConfig
 from ballast.broker.config.sections import BrokerLogConfig
-from ballast.coordinator.options import GroupOptions
+from ballast.coordinator.ports import GroupOptions
 from ballast.model.settings.fields import rows_of
 from ballast.model.settings.keys import ConfigError
 from tests.unit.broker.config.test_config import REQUIRED

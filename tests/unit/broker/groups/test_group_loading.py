@@ -7,7 +7,7 @@ from ballast.protocol.records import CONTROL_BIT, build_batch
 from ballast.storage.errors import StorageError
 from tests.unit.broker.broker_cluster import EPOCH_MS, P0, Cluster, simulate
 from tests.unit.broker.group_requests import AT_ONCE, OFFSETS_P0
-from tests.unit.coordinator.world import offset
+from tests.unit.coordinator.harness import offset
 
 MANY = 400
 

@@ -223,7 +223,7 @@ async def test_what_cannot_be_executed(
     with pytest.raises(error) as caught:
         await execute(tool.admin, proposed, tool.say, clock=tool.clock)
     assert str(caught.value) == message
-    assert tool.admin.fuse.effects == []
+    assert tool.admin.crash_point.effects == []
 
 
 async def test_a_partition_without_replicas_cannot_be_throttled() -> None:

@@ -8,9 +8,9 @@ from ballast.controller.brokers.brokers import compare_brokers
 from ballast.controller.state.events import LeaderAndIsrAnswered
 from ballast.controller.state.states import Replica
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import TopicPartition
-from tests.fakes.broker_channels import describe_command
+from tests.fakes.broker_channels import describe_control_request
 from tests.fakes.controller_cluster import ControllerCluster
 from tests.fakes.metadata_store import describe_state
 
@@ -18,9 +18,13 @@ T0 = TopicPartition("t", 0)
 T1 = TopicPartition("t", 1)
 
 
-def broker(broker_id: int, *, epoch: int = 1, port: int = 9092, rack: str | None = None) -> Broker:
+def broker(
+    broker_id: int, *, epoch: int = 1, port: int = 9092, rack: str | None = None
+) -> RegisteredBroker:
     endpoint = Endpoint(host="localhost", port=port)
-    return Broker(broker_id=broker_id, endpoints=(endpoint,), broker_epoch=epoch, rack=rack)
+    return RegisteredBroker(
+        broker_id=broker_id, endpoints=(endpoint,), broker_epoch=epoch, rack=rack
+    )
 
 
 def test_comparison() -> None:
@@ -33,8 +37,8 @@ def test_comparison() -> None:
         6: broker(6),
     }
     difference = compare_brokers(known, registered)
-    assert difference.gone == [2, 3, 5]
-    assert difference.come == [2, 3, 6]
+    assert difference.failed == [2, 3, 5]
+    assert difference.started == [2, 3, 6]
     assert difference.changed == [4]
 
 
@@ -49,7 +53,7 @@ async def start(*assignments: tuple[int, ...]) -> ControllerCluster:
 
 
 def sent(cluster: ControllerCluster, broker_id: int) -> list[str]:
-    return [describe_command(command) for command in cluster.channels.take(broker_id)]
+    return [describe_control_request(request) for request in cluster.channels.take(broker_id)]
 
 
 async def test_a_newcomer_learns_everything_before_it_is_told_to_follow() -> None:
@@ -140,7 +144,7 @@ async def test_a_lost_disk_is_like_a_lost_broker_for_its_replicas() -> None:
     await cluster.handle(answered(1, t0="KAFKA_STORAGE_ERROR", t1="NONE"))
     assert cluster.metadata.log == ["state t-0 leader=2 epoch=1 isr=[2]"]
     assert cluster.controller.context.offline_dir_replicas == {Replica(T0, 1)}
-    assert any("replicas=[1, 2] offline=[1]" in command for command in sent(cluster, 2))
+    assert any("replicas=[1, 2] offline=[1]" in request for request in sent(cluster, 2))
     effects = cluster.effects.count
     await cluster.handle(answered(1, t0="KAFKA_STORAGE_ERROR"))
     assert cluster.effects.count == effects

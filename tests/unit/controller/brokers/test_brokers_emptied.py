@@ -9,7 +9,7 @@ from ballast.controller.machines.elections import ElectionType
 from ballast.controller.state.events import LeaderAndIsrAnswered
 from ballast.controller.state.states import Replica
 from ballast.model.ids import TopicPartition
-from tests.fakes.broker_channels import describe_command
+from tests.fakes.broker_channels import describe_control_request
 from tests.fakes.controller_cluster import ControllerCluster
 
 T0 = TopicPartition("t", 0)
@@ -123,10 +123,10 @@ async def test_its_topic_can_be_deleted() -> None:
 
 
 async def test_an_answer_that_got_lost_is_made_up_for_by_the_next() -> None:
-    """The command is sent again, and the broker calls it stale: it has the replica."""
+    """The request is sent again, and the broker calls it stale: it has the replica."""
     cluster = await emptied(1, is_seen=True)
     await cluster.controller.elect_leaders(ElectionType.UNCLEAN, [T0])
     stale = {T0: "STALE_CONTROLLER_EPOCH"}
     await cluster.handle(LeaderAndIsrAnswered(broker_id=1, error="NONE", partition_errors=stale))
     assert not lost(cluster)
-    assert describe_command(cluster.channels.take(1)[-1]).startswith("UpdateMetadata")
+    assert describe_control_request(cluster.channels.take(1)[-1]).startswith("UpdateMetadata")

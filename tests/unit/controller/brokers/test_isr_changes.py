@@ -4,7 +4,7 @@ import pytest
 
 from ballast.controller.state.events import IsrChangeNotification
 from ballast.model.ids import TopicPartition
-from tests.fakes.broker_channels import describe_command
+from tests.fakes.broker_channels import describe_control_request
 from tests.fakes.controller_cluster import ControllerCluster
 from tests.fakes.metadata_store import ControllerCrashed
 
@@ -27,8 +27,8 @@ async def test_every_broker_learns_the_isr_as_it_is_now() -> None:
     cluster.metadata.change_isr(T0, 1)
     await cluster.handle(IsrChangeNotification())
     told = "UpdateMetadata live=[1, 2, 3]; t-0 leader=1 epoch=0 isr=[1] replicas=[1, 2] offline=[]"
-    for commands in cluster.channels.take_all().values():
-        assert [describe_command(command) for command in commands] == [told]
+    for requests in cluster.channels.take_all().values():
+        assert [describe_control_request(request) for request in requests] == [told]
     assert cluster.controller.context.leadership[T0].isr == (1,)
     assert cluster.metadata.isr_notifications == {}
 

@@ -5,7 +5,7 @@ import pytest
 from ballast.controller.state.events import LeaderAndIsrAnswered, LogDirEventNotification
 from ballast.controller.state.states import Replica
 from ballast.model.ids import TopicPartition
-from tests.fakes.broker_channels import describe_command
+from tests.fakes.broker_channels import describe_control_request
 from tests.fakes.controller_cluster import ControllerCluster
 from tests.fakes.metadata_store import ControllerCrashed
 
@@ -25,7 +25,7 @@ async def start() -> ControllerCluster:
 
 
 def sent(cluster: ControllerCluster, broker_id: int) -> list[str]:
-    return [describe_command(command) for command in cluster.channels.take(broker_id)]
+    return [describe_control_request(request) for request in cluster.channels.take(broker_id)]
 
 
 async def test_every_replica_of_the_broker_is_asked_and_nobody_elses() -> None:

@@ -1,4 +1,4 @@
-"""Leadership that strayed from the preferred replicas: when it is given back, and what is not."""
+"""Imbalance of preferred leaders: when they are elected, and which are not."""
 
 import pytest
 
@@ -47,11 +47,11 @@ def leaders(cluster: ControllerCluster) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("strayed", "percentage", "exceeds"),
+    ("imbalanced", "percentage", "exceeds"),
     [(0, 0, False), (1, 0, True), (1, 10, False), (2, 10, True), (10, 99, True), (10, 100, False)],
 )
-def test_the_share_must_be_exceeded(strayed: int, percentage: int, exceeds: bool) -> None:
-    preference = Preference(partitions=10, strayed=tuple(map(tp, range(strayed))))
+def test_the_share_must_be_exceeded(imbalanced: int, percentage: int, exceeds: bool) -> None:
+    preference = Preference(partitions=10, imbalanced=tuple(map(tp, range(imbalanced))))
     assert preference.exceeds(percentage) is exceeds
 
 

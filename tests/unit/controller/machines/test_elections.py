@@ -3,7 +3,7 @@
 import pytest
 
 from ballast.controller.machines.elections import (
-    Elected,
+    ElectionResult,
     elect_for_controlled_shutdown,
     elect_offline,
     elect_preferred,
@@ -13,8 +13,8 @@ from ballast.controller.machines.elections import (
 RS = (2, 4)
 
 
-def elected(leader: int, *isr: int) -> Elected:
-    return Elected(leader=leader, isr=isr)
+def elected(leader: int, *isr: int) -> ElectionResult:
+    return ElectionResult(leader=leader, isr=isr)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,9 @@ def elected(leader: int, *isr: int) -> Elected:
         pytest.param((2,), set(), True, None, id="nobody lives"),
     ],
 )
-def test_offline(isr: tuple[int, ...], live: set[int], unclean: bool, outcome: Elected) -> None:
+def test_offline(
+    isr: tuple[int, ...], live: set[int], unclean: bool, outcome: ElectionResult
+) -> None:
     assert elect_offline(RS, isr, live, unclean=unclean) == outcome
 
 
@@ -39,7 +41,7 @@ def test_offline(isr: tuple[int, ...], live: set[int], unclean: bool, outcome: E
         pytest.param((), {2}, None, id="live but not in sync"),
     ],
 )
-def test_reassigned(isr: tuple[int, ...], live: set[int], outcome: Elected | None) -> None:
+def test_reassigned(isr: tuple[int, ...], live: set[int], outcome: ElectionResult | None) -> None:
     assert elect_reassigned(RS, isr, live) == outcome
 
 
@@ -51,7 +53,7 @@ def test_reassigned(isr: tuple[int, ...], live: set[int], outcome: Elected | Non
         pytest.param((4,), {2, 4}, None, id="not in sync"),
     ],
 )
-def test_preferred(isr: tuple[int, ...], live: set[int], outcome: Elected | None) -> None:
+def test_preferred(isr: tuple[int, ...], live: set[int], outcome: ElectionResult | None) -> None:
     assert elect_preferred(RS, isr, live) == outcome
 
 
@@ -64,6 +66,6 @@ def test_preferred(isr: tuple[int, ...], live: set[int], outcome: Elected | None
     ],
 )
 def test_controlled_shutdown(
-    isr: tuple[int, ...], shutting_down: set[int], outcome: Elected | None
+    isr: tuple[int, ...], shutting_down: set[int], outcome: ElectionResult | None
 ) -> None:
     assert elect_for_controlled_shutdown(RS, isr, {2, 4}, shutting_down) == outcome

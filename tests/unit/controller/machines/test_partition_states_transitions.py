@@ -8,7 +8,7 @@ from ballast.controller.errors import IllegalTransition
 from ballast.controller.machines.elections import ElectionStrategy
 from ballast.controller.state.states import PartitionState
 from ballast.model.ids import TopicPartition
-from tests.unit.controller.machines.test_partition_states import World, start
+from tests.unit.controller.machines.test_partition_states import Harness, start
 
 T0 = TopicPartition("t", 0)
 P = PartitionState
@@ -24,29 +24,29 @@ LEGAL = {
 }
 
 
-async def step(world: World, target: PartitionState) -> None:
+async def step(harness: Harness, target: PartitionState) -> None:
     if target is P.ONLINE:
-        await world.machine.elect([T0], ElectionStrategy.OFFLINE)
+        await harness.machine.elect([T0], ElectionStrategy.OFFLINE)
     else:
-        world.machine.change([T0], target)
+        harness.machine.change([T0], target)
 
 
 @pytest.mark.parametrize(("before", "target"), list(product(P, P)), ids=lambda state: state.name)
 async def test_step(before: PartitionState, target: PartitionState) -> None:
-    world = await start((1, 2))
-    world.controller.context.set_partition_state(T0, before)
+    harness = await start((1, 2))
+    harness.controller.context.set_partition_state(T0, before)
     if before in (P.NON_EXISTENT, P.NEW):
-        del world.controller.context.leadership[T0]
-        del world.metadata.states[T0]
+        del harness.controller.context.leadership[T0]
+        del harness.metadata.states[T0]
     if (before, target) in LEGAL:
-        await step(world, target)
-        assert world.partition_state(T0) is target
+        await step(harness, target)
+        assert harness.partition_state(T0) is target
     else:
         with pytest.raises(IllegalTransition, match=f"t-0 is {before} and cannot become {target}"):
-            await step(world, target)
-        assert world.partition_state(T0) is before
-        assert world.metadata.log == []
+            await step(harness, target)
+        assert harness.partition_state(T0) is before
+        assert harness.metadata.log == []
     # Who leads and who is told changes with an election only.
-    assert any(world.channels.take_all().values()) is (
+    assert any(harness.channels.take_all().values()) is (
         target is P.ONLINE and (before, target) in LEGAL
     )

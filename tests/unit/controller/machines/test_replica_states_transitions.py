@@ -7,7 +7,7 @@ import pytest
 from ballast.controller.errors import IllegalTransition
 from ballast.controller.state.states import Replica, ReplicaState
 from ballast.model.ids import TopicPartition
-from tests.unit.controller.machines.test_replica_states import World, start
+from tests.unit.controller.machines.test_replica_states import Harness, start
 
 R = ReplicaState
 REPLICA = Replica(TopicPartition("t", 0), 3)
@@ -36,38 +36,38 @@ TOLD = {
 """The first thing that the replica's own broker is told in each step; nothing in the others."""
 
 
-async def step(world: World, target: ReplicaState) -> None:
+async def step(harness: Harness, target: ReplicaState) -> None:
     match target:
         case R.NEW:
-            world.machine.start_new([REPLICA])
+            harness.machine.start_new([REPLICA])
         case R.ONLINE:
-            world.machine.bring_online([REPLICA])
+            harness.machine.bring_online([REPLICA])
         case R.OFFLINE:
-            await world.machine.take_offline([REPLICA])
+            await harness.machine.take_offline([REPLICA])
         case R.DELETION_STARTED:
-            world.machine.start_deletion([REPLICA])
+            harness.machine.start_deletion([REPLICA])
         case R.DELETION_SUCCESSFUL:
-            world.machine.finish_deletion([REPLICA])
+            harness.machine.finish_deletion([REPLICA])
         case R.DELETION_INELIGIBLE:
-            world.machine.fail_deletion([REPLICA])
+            harness.machine.fail_deletion([REPLICA])
         case R.NON_EXISTENT:
-            world.machine.forget([REPLICA])
+            harness.machine.forget([REPLICA])
 
 
 @pytest.mark.parametrize(("before", "target"), list(product(R, R)), ids=lambda state: state.name)
 async def test_step(before: ReplicaState, target: ReplicaState) -> None:
-    world = await start((1, 2))
-    world.controller.context.set_replica_state(REPLICA, before)
+    harness = await start((1, 2))
+    harness.controller.context.set_replica_state(REPLICA, before)
     if (before, target) not in LEGAL:
         with pytest.raises(IllegalTransition, match=f"t-0 on 3 is {before} and cannot become"):
-            await step(world, target)
-        assert world.replica_state(REPLICA) is before
-        assert world.metadata.log == []
-        assert not any(world.channels.take_all().values())
+            await step(harness, target)
+        assert harness.replica_state(REPLICA) is before
+        assert harness.metadata.log == []
+        assert not any(harness.channels.take_all().values())
         return
-    await step(world, target)
-    assert world.replica_state(REPLICA) is target
+    await step(harness, target)
+    assert harness.replica_state(REPLICA) is target
     # A new replica has been told when it was made.
     expected = None if before is R.NEW and target is R.ONLINE else TOLD.get(target)
-    told = [line.split()[0] for line in world.sent(REPLICA.broker_id)]
+    told = [line.split()[0] for line in harness.sent(REPLICA.broker_id)]
     assert told[:1] == ([] if expected is None else [expected])

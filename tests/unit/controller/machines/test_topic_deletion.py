@@ -2,7 +2,7 @@
 
 import pytest
 
-from ballast.controller.state.control_requests import StopReplicaCommand
+from ballast.controller.state.control_requests import StopReplicaControlRequest
 from ballast.controller.state.events import (
     AutoPreferredReplicaLeaderElection,
     StopReplicaAnswered,
@@ -198,9 +198,9 @@ async def test_a_failed_deletion_is_tried_again_when_the_broker_comes_back() -> 
     cluster = await start()
     await cluster.controller.delete_topics(["t"])
     deletions = [
-        command
-        for command in cluster.channels.take(1)
-        if isinstance(command, StopReplicaCommand) and command.entries[0].delete
+        request
+        for request in cluster.channels.take(1)
+        if isinstance(request, StopReplicaControlRequest) and request.entries[0].delete
     ]
     assert len(deletions) == 1
     failed = StopReplicaAnswered(

@@ -2,11 +2,14 @@
 
 import pytest
 
-from ballast.controller.state.control_requests import LeaderAndIsrCommand, StopReplicaCommand
+from ballast.controller.state.control_requests import (
+    LeaderAndIsrControlRequest,
+    StopReplicaControlRequest,
+)
 from ballast.controller.state.events import IsrChangeNotification
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
-from tests.fakes.broker_channels import describe_command
+from tests.fakes.broker_channels import describe_control_request
 from tests.fakes.controller_cluster import ControllerCluster
 from tests.fakes.metadata_store import ControllerCrashed
 
@@ -61,8 +64,8 @@ async def test_removed_replica_gets_its_commands_in_order() -> None:
     await alter(cluster, 2, 3)
     cluster.channels.take_all()
     await cluster.isr_changed(T0, 1, 2, 3)
-    stops = [c for c in cluster.channels.take(1) if isinstance(c, StopReplicaCommand)]
-    assert [describe_command(stop) for stop in stops] == [
+    stops = [c for c in cluster.channels.take(1) if isinstance(c, StopReplicaControlRequest)]
+    assert [describe_control_request(stop) for stop in stops] == [
         "StopReplica t-0 epoch=2",
         "StopReplica t-0 epoch=3 delete",
     ]
@@ -118,9 +121,9 @@ async def test_target_that_falls_out_of_sync_after_the_leader_moved_is_waited_fo
     assert cluster.metadata.assignment(T0).replicas == (2, 3, 1)
     assert not any(
         entry.delete
-        for command in cluster.channels.take(1)
-        if isinstance(command, StopReplicaCommand)
-        for entry in command.entries
+        for request in cluster.channels.take(1)
+        if isinstance(request, StopReplicaControlRequest)
+        for entry in request.entries
     )
 
 
@@ -181,7 +184,7 @@ async def test_removed_replicas_are_told_before_the_last_trace_of_them_is_gone()
         with pytest.raises(ControllerCrashed):
             await cluster.handle(IsrChangeNotification())
         is_pending = cluster.replicas()[T0].is_being_reassigned
-        queued = [describe_command(command) for command in cluster.channels.queues[1]]
+        queued = [describe_control_request(request) for request in cluster.channels.queues[1]]
     assert queued[-1] == "StopReplica t-0 epoch=3 delete"
 
 
@@ -193,8 +196,8 @@ async def test_many_partitions_move_in_few_calls() -> None:
     await cluster.controller.alter_partition_reassignments(targets)
     assert cluster.store.calls == ["write_topics", "read_leadership", "update_leadership"]
     assert len(cluster.metadata.log) == 1 + count
-    commands = [c for c in cluster.channels.queues[1] if isinstance(c, LeaderAndIsrCommand)]
-    assert [len(command.entries) for command in commands] == [count]
+    requests = [c for c in cluster.channels.queues[1] if isinstance(c, LeaderAndIsrControlRequest)]
+    assert [len(request.entries) for request in requests] == [count]
     for topic_partition in targets:
         cluster.metadata.change_isr(topic_partition, 1, 2, 3, 4)
     cluster.store.calls.clear()

@@ -6,7 +6,10 @@ Two of the ten are about throttles and concern brokers: see tests/SEEDS.md.
 import pytest
 
 from ballast.controller.machines.elections import ElectionType
-from ballast.controller.state.control_requests import LeaderAndIsrCommand, StopReplicaCommand
+from ballast.controller.state.control_requests import (
+    LeaderAndIsrControlRequest,
+    StopReplicaControlRequest,
+)
 from ballast.controller.state.events import ZkPartitionReassignment
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
@@ -58,8 +61,8 @@ async def test_deletion_meanwhile() -> None:
     cluster = await start(0, 1)
     await move(cluster, 2, 3)
     assert await cluster.controller.delete_topics(["t"]) == {"t": None}
-    commands = [c for queue in cluster.channels.queues.values() for c in queue]
-    assert not any(isinstance(command, StopReplicaCommand) for command in commands)
+    requests = [c for queue in cluster.channels.queues.values() for c in queue]
+    assert not any(isinstance(request, StopReplicaControlRequest) for request in requests)
     await cluster.isr_changed(T0, 0, 1, 2, 3)
     await cluster.settle()
     assert (cluster.metadata.topics, cluster.disks) == ({}, set())
@@ -71,7 +74,7 @@ async def test_when_replicas_are_added() -> None:
     await move(cluster, 0, 2)
     assert cluster.replicas()[T0].adding_replicas == (2,)
     first = cluster.channels.queues[2][0]
-    assert isinstance(first, LeaderAndIsrCommand)
+    assert isinstance(first, LeaderAndIsrControlRequest)
     assert first.entries[0].is_new
     assert 2 not in cluster.state(T0).isr
     await cluster.settle()
@@ -86,9 +89,9 @@ async def test_when_replicas_are_removed() -> None:
     cluster.channels.take_all()
     await cluster.isr_changed(T0, 0, 1)
     assert cluster.channels.queues[1] != []
-    assert not any(isinstance(c, StopReplicaCommand) for c in cluster.channels.take(1))
+    assert not any(isinstance(c, StopReplicaControlRequest) for c in cluster.channels.take(1))
     await cluster.isr_changed(T0, 0, 1, 2)
-    stops = [c for c in cluster.channels.take(1) if isinstance(c, StopReplicaCommand)]
+    stops = [c for c in cluster.channels.take(1) if isinstance(c, StopReplicaControlRequest)]
     assert [entry.delete for stop in stops for entry in stop.entries] == [False, True]
     assert cluster.state(T0).isr == (0, 2)
 
@@ -112,8 +115,8 @@ async def test_another_order() -> None:
     cluster = await start(0, 1, 2)
     disks = set(cluster.disks)
     await move(cluster, 2, 1, 0)
-    commands = [c for queue in cluster.channels.queues.values() for c in queue]
-    assert not any(isinstance(command, StopReplicaCommand) for command in commands)
+    requests = [c for queue in cluster.channels.queues.values() for c in queue]
+    assert not any(isinstance(request, StopReplicaControlRequest) for request in requests)
     await cluster.settle()
     assert cluster.replicas() == {T0: ReplicaAssignment.of(2, 1, 0)}
     assert (cluster.state(T0).leader, cluster.disks) == (0, disks)

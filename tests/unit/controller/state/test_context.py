@@ -7,7 +7,7 @@ import pytest
 from ballast.controller.state.context import ControllerContext, by_topic
 from ballast.controller.state.states import PartitionState, Replica, ReplicaState
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import TopicAssignment
@@ -16,9 +16,9 @@ T0 = TopicPartition("t", 0)
 MOVING = ReplicaAssignment(replicas=(2, 3, 1), adding_replicas=(3,), removing_replicas=(1,))
 
 
-def broker(broker_id: int) -> Broker:
+def broker(broker_id: int) -> RegisteredBroker:
     endpoint = Endpoint(host="localhost", port=9092)
-    return Broker(broker_id=broker_id, endpoints=(endpoint,), broker_epoch=7)
+    return RegisteredBroker(broker_id=broker_id, endpoints=(endpoint,), broker_epoch=7)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from ballast.controller.errors import RequestRefused
 from ballast.controller.state.options import ControllerConfig, ControllerOptions
 from ballast.controller.topics.new_topics import NewTopic, plan_topic
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.topics import TopicAssignment
 
 OPTIONS = ControllerOptions(config=ControllerConfig(num_partitions=2, default_replication_factor=3))
@@ -23,7 +23,7 @@ def plan(
     return plan_topic(
         NewTopic(topic=topic, topic_id=UUID(int=1), **settings),
         existing={"taken", "a.b"},
-        brokers=[Broker(broker_id=b, endpoints=(endpoint,)) for b in (3, 1, 2)],
+        brokers=[RegisteredBroker(broker_id=b, endpoints=(endpoint,)) for b in (3, 1, 2)],
         options=options,
     )
 

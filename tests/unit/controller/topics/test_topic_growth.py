@@ -8,16 +8,19 @@ from ballast.controller.errors import RequestRefused
 from ballast.controller.state.options import ControllerOptions
 from ballast.controller.topics.topic_growth import TopicGrowth, plan_growth
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.topics import TopicAssignment
 
 of = ReplicaAssignment.of
 KNOWN = {0: of(2, 3), 1: of(3, 4)}
 
 
-def brokers(*ids: int, racks: dict[int, str] | None = None) -> list[Broker]:
+def brokers(*ids: int, racks: dict[int, str] | None = None) -> list[RegisteredBroker]:
     endpoints = (Endpoint(host="localhost", port=9092),)
-    return [Broker(broker_id=b, endpoints=endpoints, rack=racks[b] if racks else None) for b in ids]
+    return [
+        RegisteredBroker(broker_id=b, endpoints=endpoints, rack=racks[b] if racks else None)
+        for b in ids
+    ]
 
 
 def plan(

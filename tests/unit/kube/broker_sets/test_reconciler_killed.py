@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ballast.kube.api.resources import PARTITION_REASSIGNMENTS, Resource
-from tests.fakes.fuse import Killed
+from tests.fakes.crash_point import Killed
 from tests.fakes.kubernetes import FakeKubernetes
 from tests.unit.kube.broker_set_cluster import Environment
 from tests.unit.kube.broker_sets.test_reconciler import CONNECTED, finish

@@ -13,7 +13,7 @@ from ballast.kube.api.resources import BROKER_SETS, ObjectKey
 from ballast.kube.candidates.candidate_specs import CandidateSpec
 from ballast.kube.candidates.candidates import RESTART_DELAYS_S, Candidates
 from ballast.zk.client import ZooKeeperClient
-from ballast.zk.election import Lost
+from ballast.zk.election import ElectionLost
 from tests.fakes.clocks import YieldingClock
 from tests.fakes.kubernetes import FakeKubernetes
 
@@ -160,7 +160,7 @@ async def test_they_stand_by_once_each_leads_or_knows_who_does() -> None:
     env.put()
     async with env.running():
         assert not env.candidates.is_standing_by
-        env.made[0].lost_to = Lost(controller=None, controller_epoch=3)
+        env.made[0].lost_to = ElectionLost(controller=None, controller_epoch=3)
         assert env.candidates.is_standing_by
 
 

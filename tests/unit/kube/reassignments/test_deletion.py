@@ -17,7 +17,7 @@ async def moving(policy: str = "Cancel", **spec: Any) -> Environment:
     for partition in env.cluster.partitions.values():
         partition.sizes = {broker: 20 * size for broker, size in partition.sizes.items()}
     env.put(execution=THROTTLED, deletionPolicy=policy, **spec)
-    await env.until(lambda env: "submit" in env.fuse.effects)
+    await env.until(lambda env: "submit" in env.crash_point.effects)
     env.delete()
     return env
 
@@ -54,7 +54,7 @@ async def test_orphan_leaves_the_moves_and_takes_the_throttle_back() -> None:
     assert pending
     await env.until(is_gone)
     assert env.cluster.configs() == clean_configs()
-    assert "cancel" not in env.fuse.effects
+    assert "cancel" not in env.crash_point.effects
     env.cluster.live(100)
     assert {tp: env.cluster.replicas()[tp] for tp in pending} == {tp: TARGETS[tp] for tp in pending}
 
@@ -104,7 +104,7 @@ async def test_an_object_that_we_do_not_hold_is_none_of_our_business() -> None:
     env.delete()
     assert await env.looks(env.reconciler(), 1) is None
     assert env.seen().finalizers == ["example.com/other"]
-    assert env.fuse.effects == []
+    assert env.crash_point.effects == []
 
 
 async def test_a_broker_set_that_is_gone_holds_nothing() -> None:
@@ -134,9 +134,9 @@ async def test_a_cluster_that_does_not_answer_is_waited_for_and_the_way_out_is_n
     assert "no broker answers" in words
     assert "kubectl patch preassign move -n ns --type merge -p" in words
     assert notes(env)["Stalled"] == words
-    effects = len(env.fuse.effects)
+    effects = len(env.crash_point.effects)
     await env.looks(env.reconciler(), 5)
-    assert len(env.fuse.effects) == effects, "said once"
+    assert len(env.crash_point.effects) == effects, "said once"
     env.admin.is_available = True
     await env.until(is_gone)
     assert env.cluster.configs() == clean_configs()

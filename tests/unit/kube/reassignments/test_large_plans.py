@@ -89,9 +89,9 @@ async def test_it_is_shown_until_it_is_approved(monkeypatch: pytest.MonkeyPatch)
     assert status["plan"]["digest"] == plan.digest
     assert status["plan"]["partitions"] == 3000
     assert env.reason("Approved") == "False AwaitingApproval"
-    writes = len(env.fuse.effects)
+    writes = len(env.crash_point.effects)
     await env.looks(reconciler, 10)
-    assert len(env.fuse.effects) == writes
+    assert len(env.crash_point.effects) == writes
     env.delete()
     assert await env.looks(reconciler, 1) is None
     assert env.find() is None

@@ -12,7 +12,7 @@ from ballast.reassign.plan.pieces import Piece
 from ballast.reassign.plan.plan import Plan
 from ballast.reassign.state.conditions import LifecycleState
 from ballast.reassign.throttle.throttle_values import FOLLOWER_RATE
-from tests.fakes.fuse import Fuse
+from tests.fakes.crash_point import CrashPoint
 from tests.unit.kube.reassignment_cluster import NAMESPACE, Environment, has_ended, is_gone
 from tests.unit.kube.reassignments.test_plan_source import chunked
 from tests.unit.reassign.scenario import ORIGINS, TARGETS, assert_nothing_pending
@@ -27,8 +27,8 @@ def _pieces_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan_source, "EXECUTABLE_PARTITIONS", 1)
 
 
-def house_with(fuse: Fuse | None = None, **spec: Any) -> Environment:
-    env = Environment(fuse=fuse)
+def house_with(crash_point: CrashPoint | None = None, **spec: Any) -> Environment:
+    env = Environment(crash_point=crash_point)
     for document in chunked(PLAN)[1]:
         document["metadata"]["namespace"] = NAMESPACE
         env.api.put(CONFIG_MAPS, document)
@@ -95,15 +95,15 @@ SCENARIOS: dict[str, tuple[Script, dict[str, Any], LifecycleState | None]] = {
 def test_killed_at_any_write_it_comes_to_the_same_end(name: str) -> None:
     reference = lived(name, None)
     first = 1 if reference.turned_at is None else reference.turned_at
-    for at in range(max(1, first), len(reference.fuse.effects) + 1):
+    for at in range(max(1, first), len(reference.crash_point.effects) + 1):
         # Before a write or after it, in turn: the other one is that of the write beside it.
-        check(name, lived(name, Fuse(at=at, after=at % 2 == 0)), f"killed at {at}")
+        check(name, lived(name, CrashPoint(at=at, after=at % 2 == 0)), f"killed at {at}")
     check(name, reference, "not killed")
 
 
-def lived(name: str, fuse: Fuse | None) -> Environment:
+def lived(name: str, crash_point: CrashPoint | None) -> Environment:
     script, spec, outcome = SCENARIOS[name]
-    env = house_with(fuse, **spec)
+    env = house_with(crash_point, **spec)
     env.events = script
     over: Callable[[Environment], bool] = is_gone if outcome is None else has_ended
     if name == "rolled back after the end":

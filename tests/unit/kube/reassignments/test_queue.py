@@ -147,7 +147,7 @@ async def test_who_waits_says_for_whom_and_is_woken() -> None:
     env = Environment()
     env.put("running", execution={"throttle": {"rate": "1Ki"}})
     running = env.reconciler("running")
-    await env.until(lambda env: "submit" in env.fuse.effects, running)
+    await env.until(lambda env: "submit" in env.crash_point.effects, running)
     env.api.now = "2026-01-01T00:00:05Z"
     env.put("waiting")
     waiting = env.reconciler("waiting")
@@ -184,7 +184,7 @@ async def test_a_paused_one_holds_its_place_once_it_has_begun_and_not_before() -
 async def test_a_drain_goes_before_a_plan_that_waits() -> None:
     env = Environment()
     env.put("running", execution={"throttle": {"rate": "1Ki"}})
-    await env.until(lambda env: "submit" in env.fuse.effects, env.reconciler("running"))
+    await env.until(lambda env: "submit" in env.crash_point.effects, env.reconciler("running"))
     env.put("plan", plan=half(0))
     await env.looks(env.reconciler("plan"), 4)
     env.api.now = "2026-01-01T00:01:00Z"
@@ -214,7 +214,7 @@ async def test_undoing_what_has_ended_waits_for_its_turn() -> None:
 async def test_broker_sets_do_not_wait_for_one_another() -> None:
     env = Environment()
     env.put("here", execution={"throttle": {"rate": "1Ki"}})
-    await env.until(lambda env: "submit" in env.fuse.effects, env.reconciler("here"))
+    await env.until(lambda env: "submit" in env.crash_point.effects, env.reconciler("here"))
     env.put("there", brokerSetRef={"name": "elsewhere"})
     reconciler = env.reconciler("there")
     await env.looks(reconciler, 3)

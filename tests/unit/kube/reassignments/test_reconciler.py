@@ -62,8 +62,8 @@ async def test_the_finalizer_is_on_before_the_first_change_and_off_after_the_las
     held: list[bool] = []
     env.events = lambda env: held.append(env.seen().has_finalizer)
     await env.until(has_ended)
-    first_change = env.fuse.effects.index("submit")
-    assert "patch partitionreassignments" in env.fuse.effects[:first_change]
+    first_change = env.crash_point.effects.index("submit")
+    assert "patch partitionreassignments" in env.crash_point.effects[:first_change]
     assert held[0] is False
     assert not env.seen().has_finalizer
 
@@ -74,9 +74,9 @@ async def test_nothing_is_written_while_nothing_changes() -> None:
     reconciler = env.reconciler()
     await env.looks(reconciler, 6)
     assert env.state() is LifecycleState.AWAITING_APPROVAL
-    effects = len(env.fuse.effects)
+    effects = len(env.crash_point.effects)
     assert await env.looks(reconciler, 20) == 15.0
-    assert len(env.fuse.effects) == effects
+    assert len(env.crash_point.effects) == effects
     assert env.notes() == ["Accepted", "AwaitingApproval"]
 
 
@@ -191,7 +191,7 @@ async def test_what_cannot_be_done_is_refused_and_nothing_is_touched(
     assert env.reason("Succeeded") == "False Invalid"
     assert env.notes() == ["Rejected"]
     assert env.api.all(CONFIG_MAPS) == []
-    assert not {"submit", "topic configs"} & set(env.fuse.effects)
+    assert not {"submit", "topic configs"} & set(env.crash_point.effects)
 
 
 async def test_a_refused_one_is_looked_at_again_when_it_is_edited() -> None:
@@ -209,7 +209,7 @@ async def test_an_edit_that_cannot_be_read_does_not_end_what_has_begun() -> None
     env = Environment()
     env.put(execution={"throttle": {"rate": "1Ki"}})
     reconciler = env.reconciler()
-    await env.until(lambda env: "submit" in env.fuse.effects, reconciler)
+    await env.until(lambda env: "submit" in env.crash_point.effects, reconciler)
     env.put(execution={"batchSize": 0})
     await env.looks(reconciler, 2)
     assert env.reason("Stalled") == "True PlanUnreadable"
@@ -246,7 +246,7 @@ async def test_a_broker_set_that_goes_while_it_runs_ends_nothing() -> None:
     env = Environment()
     env.put(execution={"throttle": {"rate": "1Ki"}})
     reconciler = env.reconciler()
-    await env.until(lambda env: "submit" in env.fuse.effects, reconciler)
+    await env.until(lambda env: "submit" in env.crash_point.effects, reconciler)
     await env.api.delete(BROKER_SETS, NAMESPACE, "prod")
     await env.looks(reconciler, 2)
     assert env.reason("Progressing") == "False BrokerSetNotFound"
@@ -260,7 +260,7 @@ async def test_a_broker_set_that_goes_while_it_runs_ends_nothing() -> None:
 async def test_a_state_that_cannot_be_read_stalls_it() -> None:
     env = Environment()
     env.put(execution={"throttle": {"rate": "1Ki"}})
-    await env.until(lambda env: "submit" in env.fuse.effects)
+    await env.until(lambda env: "submit" in env.crash_point.effects)
     index = env.api.find(CONFIG_MAPS, NAMESPACE, "move-state")
     assert index is not None
     env.api.put(CONFIG_MAPS, {**index, "data": {"format": "x"}})
@@ -290,9 +290,9 @@ async def test_a_later_incarnation_is_left_alone() -> None:
     digest = env.seen().status["plan"]["digest"]
     env.put(approval={"policy": "Manual", "planDigest": digest})
     late = env.reconciler()
-    effects = len(env.fuse.effects)
+    effects = len(env.crash_point.effects)
     assert await env.looks(late, 20) == 1.0
-    assert len(env.fuse.effects) == effects
+    assert len(env.crash_point.effects) == effects
     await env.until(has_ended, late)
     assert env.seen().controller_epoch == 6, "what nobody has written for a minute is taken over"
 

@@ -8,7 +8,7 @@ import pytest
 from ballast.kube.api.resources import CONFIG_MAPS
 from ballast.reassign.state.conditions import LifecycleState
 from ballast.reassign.throttle.throttle_values import FOLLOWER_RATE, LEADER_REPLICAS
-from tests.fakes.fuse import Fuse
+from tests.fakes.crash_point import CrashPoint
 from tests.unit.kube.reassignment_cluster import Environment, assignments, has_ended, is_gone
 from tests.unit.reassign.scenario import T0, T1, TARGETS, assert_nothing_pending
 
@@ -77,9 +77,9 @@ def test_killed_at_any_write_it_comes_to_the_same_end(name: str) -> None:
     reference = lived(name, None)
     # Up to where the user intervenes, a life is like any other.
     first = 1 if reference.turned_at is None else reference.turned_at
-    for at in range(max(1, first), len(reference.fuse.effects) + 1):
+    for at in range(max(1, first), len(reference.crash_point.effects) + 1):
         env = lived(name, at)
-        where = f"killed at {at}: {env.fuse.effects[at - 1]}"
+        where = f"killed at {at}: {env.crash_point.effects[at - 1]}"
         if name != "deleted, Orphan":
             assert_nothing_pending(env.cluster)
         if outcome is None:
@@ -92,7 +92,7 @@ def test_killed_at_any_write_it_comes_to_the_same_end(name: str) -> None:
 
 def test_killed_after_any_write_it_comes_to_the_same_end() -> None:
     reference = lived("plain", None)
-    for at in range(1, len(reference.fuse.effects) + 1):
+    for at in range(1, len(reference.crash_point.effects) + 1):
         env = lived("plain", at, after=True)
         assert env.state() is LifecycleState.COMPLETED, at
         assert env.cluster.replicas() == reference.cluster.replicas(), at
@@ -102,7 +102,7 @@ def test_killed_after_any_write_it_comes_to_the_same_end() -> None:
 def lived(name: str, at: int | None, *, after: bool = False) -> Environment:
     """Return the house after the scenario; throttles are as they were."""
     script, options, outcome = SCENARIOS[name]
-    env = Environment(fuse=Fuse(at=at, after=after))
+    env = Environment(crash_point=CrashPoint(at=at, after=after))
     env.cluster.topic_configs["t"] = {LEADER_REPLICAS: "0:1,7:7"}
     env.cluster.broker_configs[4] = {FOLLOWER_RATE: "123456"}
     before = env.cluster.configs()

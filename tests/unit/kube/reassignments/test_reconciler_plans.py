@@ -57,12 +57,12 @@ async def test_a_plan_that_changes_under_way_is_not_taken_over() -> None:
     env.put(**REFERENCE, execution={"throttle": {"rate": "1Ki"}, "batchSize": 1})
     env.cluster.stop(4)
     reconciler = env.reconciler()
-    await env.until(lambda env: "submit" in env.fuse.effects, reconciler)
+    await env.until(lambda env: "submit" in env.crash_point.effects, reconciler)
     put_plan(env, format_reassignment_json({T0: (1, 2), T1: (2, 3)}))
     await env.until(lambda env: env.reason("Stalled") == "True PlanChanged", reconciler)
-    submitted = env.fuse.effects.count("submit")
+    submitted = env.crash_point.effects.count("submit")
     await env.looks(reconciler, 5)
-    assert env.fuse.effects.count("submit") == submitted
+    assert env.crash_point.effects.count("submit") == submitted
     assert env.state() is LifecycleState.EXECUTING
     env.cluster.start(4)
     env.put(desiredState="RolledBack")
@@ -75,7 +75,7 @@ async def test_what_has_begun_does_not_need_its_config_map_any_more() -> None:
     env = Environment()
     put_plan(env, format_reassignment_json(TARGETS))
     env.put(**REFERENCE, execution={"throttle": {"rate": "1Ki"}})
-    await env.until(lambda env: "submit" in env.fuse.effects)
+    await env.until(lambda env: "submit" in env.crash_point.effects)
     await env.api.delete(CONFIG_MAPS, NAMESPACE, "plan")
     await env.until(has_ended, env.reconciler())
     assert env.reason("Succeeded") == "True Completed"

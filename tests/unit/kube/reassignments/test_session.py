@@ -88,9 +88,9 @@ async def test_the_same_status_is_not_written_twice_nor_told() -> None:
     seen = await work.see()
     document = with_findings(seen, stalled("PlanChanged", "why"), env.clock.wall_ms())
     await work.report(seen, document)
-    writes = len(env.fuse.effects)
+    writes = len(env.crash_point.effects)
     await work.report(await work.see(), document)
-    assert len(env.fuse.effects) == writes
+    assert len(env.crash_point.effects) == writes
     assert env.notes() == ["PlanChanged", "Stalled"]
 
 

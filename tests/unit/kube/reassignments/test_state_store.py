@@ -17,7 +17,7 @@ from ballast.kube.api.reassignment_object import ReassignmentObject
 from ballast.kube.api.resources import CONFIG_MAPS, PARTITION_REASSIGNMENTS, Document, Resource
 from ballast.kube.reassignments.state_store import INLINE_BYTES, PART_BYTES, ConfigMapStore
 from ballast.reassign.errors import StateMismatch
-from tests.fakes.fuse import Fuse, Killed
+from tests.fakes.crash_point import CrashPoint, Killed
 from tests.fakes.kubernetes import FakeKubernetes
 from tests.unit.kube.reassignment_cluster import NAMESPACE, FusedKubernetes
 
@@ -114,16 +114,16 @@ def test_killed_at_any_call_the_document_is_the_old_or_the_new_one() -> None:
     old, new = large(1), large(2)
     for after in (False, True):
         for at in range(1, 20):
-            fuse = Fuse()
-            api = FusedKubernetes(fuse)
+            crash_point = CrashPoint()
+            api = FusedKubernetes(crash_point)
             asyncio.run(ConfigMapStore(api, owner_in(api)).save(old))
-            fuse.at, fuse.after = len(fuse.effects) + at, after
+            crash_point.at, crash_point.after = len(crash_point.effects) + at, after
             try:
                 asyncio.run(store_in(api).save(new))
                 is_over = True
             except Killed:
                 is_over = False
-            fuse.at = None
+            crash_point.at = None
             found = asyncio.run(store_in(api).load())
             assert found in (old, new), at
             asyncio.run(store_in(api).save(SMALL))

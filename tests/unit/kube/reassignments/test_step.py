@@ -68,8 +68,8 @@ async def test_nothing_is_changed_before_the_object_is_held() -> None:
     await env.looks(reconciler, 1)
     assert not env.seen().has_finalizer
     env.api.fail_next("patch", Invalid("edited meanwhile", status=422))
-    effects = list(env.fuse.effects)
+    effects = list(env.crash_point.effects)
     assert await env.looks(reconciler, 1) == 0.0
-    assert env.fuse.effects == [*effects, "patch partitionreassignments"]
+    assert env.crash_point.effects == [*effects, "patch partitionreassignments"]
     await env.looks(reconciler, 1)
     assert env.seen().has_finalizer

@@ -5,7 +5,7 @@ from typing import Any
 from ballast.brokersets.observation.observation import ControllerView, ZooKeeperState
 from ballast.kube.api.resources import ObjectKey
 from ballast.kube.runtime.candidate_view import CandidateView, no_candidate, view_of
-from ballast.zk.election import Lost
+from ballast.zk.election import ElectionLost
 from ballast.znodes.controller import ControllerInfo
 from tests.fakes.candidate_cluster import CandidateCluster
 from tests.simulation.loop import SimulatedLoop, run
@@ -48,10 +48,12 @@ def test_a_controller_knows_itself_and_the_others_know_where_it_is() -> None:
 def test_a_controller_of_apache_kafka_and_an_unreadable_one() -> None:
     async def scenario(cluster: CandidateCluster) -> None:
         candidate = cluster.start_candidate(100)
-        candidate.lost_to = Lost(controller=ControllerInfo(controller_id=3), controller_epoch=7)
+        candidate.lost_to = ElectionLost(
+            controller=ControllerInfo(controller_id=3), controller_epoch=7
+        )
         controller = ControllerView(identity="broker-3", epoch=7)
         assert view_of(candidate, "pod-0").controller == controller
-        candidate.lost_to = Lost(controller=None, controller_epoch=7)
+        candidate.lost_to = ElectionLost(controller=None, controller_epoch=7)
         controller = ControllerView(identity="unknown", epoch=7)
         assert view_of(candidate, "pod-0").controller == controller
 

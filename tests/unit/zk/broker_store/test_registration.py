@@ -5,13 +5,13 @@ import random
 
 import pytest
 
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.zk.broker_store.store import BrokerStore
 from ballast.zk.errors import AlreadyRegistered, NoNode
 from tests.fakes.zookeeper import FakeZooKeeper
 from tests.unit.zk.stores import server, session
 
-BROKER = Broker(broker_id=1, endpoints=(Endpoint(host="h", port=1),))
+BROKER = RegisteredBroker(broker_id=1, endpoints=(Endpoint(host="h", port=1),))
 PATH = "/brokers/ids/1"
 
 

@@ -1,9 +1,24 @@
 import pytest
 
-from ballast.controller.errors import ControllerMoved
+from ballast.controller.errors import ControllerMoved, StateChangeFailed, StoreUnavailable
 from ballast.zk.client import MAX_REQUEST_BYTES, Create, Delete, SetData, request_size
-from ballast.zk.controller_store.fencing import MAX_OPERATIONS, FencedWriter, chunks, grouped
-from ballast.zk.errors import MultiFailed, NodeExists, NotEmpty
+from ballast.zk.controller_store.fencing import (
+    MAX_OPERATIONS,
+    FencedWriter,
+    chunks,
+    grouped,
+    store_errors,
+)
+from ballast.zk.errors import (
+    BadVersion,
+    ConnectionLoss,
+    MultiFailed,
+    NodeExists,
+    NotEmpty,
+    RequestFailed,
+    RequestTooLarge,
+    SessionExpired,
+)
 from tests.unit.zk.stores import server, session
 
 
@@ -57,3 +72,22 @@ async def test_what_is_gone_is_left_out_and_what_fails_is_told() -> None:
         assert zookeeper.data("/a") == b"2"
         with pytest.raises(NotEmpty):
             await writer.apply([Delete("/a")])
+
+
+@pytest.mark.parametrize(
+    ("raised", "expected"),
+    [
+        (SessionExpired(), StoreUnavailable),
+        (ConnectionLoss(), StoreUnavailable),
+        (RequestFailed(), StoreUnavailable),
+        (RequestTooLarge(), StateChangeFailed),
+        (BadVersion(), StateChangeFailed),
+        (ControllerMoved(), ControllerMoved),
+        (KeyError(), KeyError),
+    ],
+)
+def test_errors_of_zookeeper_become_those_of_the_controller(
+    raised: Exception, expected: type[Exception]
+) -> None:
+    with pytest.raises(expected), store_errors():
+        raise raised

@@ -8,12 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from ballast.controller.errors import ControllerMoved
-from ballast.controller.state.ports import LeadershipWrites
+from ballast.controller.state.ports import StateZnodeWrites
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.zk.client import Operation, OperationResult, Stat, ZooKeeperClient
 from ballast.zk.controller_store.fencing import MAX_OPERATIONS, FencedWriter
-from ballast.zk.controller_store.state_znodes import RUNS_IN_FLIGHT, LeadershipWriter
+from ballast.zk.controller_store.state_znodes import RUNS_IN_FLIGHT, StateZnodeWriter
 from ballast.zk.errors import ConnectionLoss, MultiFailed, NotEmpty, SessionExpired
 from ballast.znodes import partition_states
 from tests.fakes.zookeeper import FakeZooKeeper
@@ -57,7 +57,7 @@ async def test_partitions_that_are_gone_are_stale() -> None:
         gone = TopicPartition("gone", 0)
         moved = await elected.store.update_leadership({tp(0): states[tp(0)], gone: state()})
         assert moved.stale == {gone}
-        assert await elected.store.create_leadership({gone: state()}) == LeadershipWrites(
+        assert await elected.store.create_leadership({gone: state()}) == StateZnodeWrites(
             written={}, stale=frozenset({gone})
         )
         assert zookeeper.data("/brokers/topics/gone") is None
@@ -113,7 +113,7 @@ async def test_new_partitions_of_an_old_topic() -> None:
         made = await elected.store.create_leadership(
             {tp(1): state(), tp(2): state(), tp(0): state()}
         )
-        assert made == LeadershipWrites(
+        assert made == StateZnodeWrites(
             written={tp(1): state(), tp(2): state()}, stale=frozenset({tp(0)})
         )
 
@@ -168,7 +168,7 @@ async def test_what_ends_a_call_is_raised_once_everything_is_answered(
     zookeeper = server()
     async with controller(zookeeper) as elected:
         states = await populate(elected)
-        writer = LeadershipWriter(elected.client, Answers(elected.client, failure))
+        writer = StateZnodeWriter(elected.client, Answers(elected.client, failure))
         changes = {p: replace(s, leader=2, leader_epoch=1) for p, s in states.items()}
         with pytest.raises(raised):
             await writer.update(changes)
@@ -216,9 +216,9 @@ async def test_after_a_lost_reply_nothing_is_believed_of_a_server_that_lags() ->
         lagging = LaggingClient(elected.client)
         await lagging.fall_behind([partition_states.path(tp(0))])
         client = cast("ZooKeeperClient", lagging)
-        writer = LeadershipWriter(client, Answers(client, ConnectionLoss("no reply")))
+        writer = StateZnodeWriter(client, Answers(client, ConnectionLoss("no reply")))
         change = replace(states[tp(0)], leader=2, leader_epoch=1)
         moved = await writer.update({tp(0): change})
-        assert moved == LeadershipWrites(
+        assert moved == StateZnodeWrites(
             written={tp(0): replace(change, zk_version=1)}, stale=frozenset()
         )

@@ -19,7 +19,7 @@ from uuid import UUID
 from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.following.replica_roles import LeadershipChange
 from ballast.model.assignments import ReplicaAssignment
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.model.leadership import LeaderAndIsr
 from ballast.model.topics import InvalidTopicName, check_topic_name
@@ -49,7 +49,7 @@ async def handle(
     if fenced is not None:
         return LeaderAndIsrResponse(error_code=fenced)
     live_leaders = {
-        leader.broker_id: Broker(
+        leader.broker_id: RegisteredBroker(
             broker_id=leader.broker_id,
             endpoints=(Endpoint(host=leader.host_name, port=leader.port),),
         )

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.cluster.metadata_cache import PartitionMetadata
 from ballast.broker.following.strays import find_strays
-from ballast.model.brokers import Broker, Endpoint
+from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.control.update_metadata import (
@@ -73,7 +73,7 @@ def _metadata(state: UpdateMetadataPartitionState) -> PartitionMetadata:
     )
 
 
-def _brokers(brokers: Iterable[UpdateMetadataBroker], version: int) -> Iterator[Broker]:
+def _brokers(brokers: Iterable[UpdateMetadataBroker], version: int) -> Iterator[RegisteredBroker]:
     for broker in brokers:
         endpoints = (
             (Endpoint(host=broker.v0_host, port=broker.v0_port),)
@@ -81,4 +81,4 @@ def _brokers(brokers: Iterable[UpdateMetadataBroker], version: int) -> Iterator[
             else tuple(Endpoint(host=e.host, port=e.port) for e in broker.endpoints)
         )
         if endpoints:
-            yield Broker(broker_id=broker.id, endpoints=endpoints, rack=broker.rack)
+            yield RegisteredBroker(broker_id=broker.id, endpoints=endpoints, rack=broker.rack)

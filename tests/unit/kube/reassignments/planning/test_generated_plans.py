@@ -13,7 +13,7 @@ from ballast.kube.reassignments.planning.generated_plans import (
 from ballast.kube.reassignments.planning.plan_attempt import Attempt
 from ballast.kube.runtime.planner_process import InfeasiblePlan, Request, WrittenPlan, make_plan
 from ballast.reassign.spec.plan_manifest import PlanConfigMap
-from tests.fakes.fuse import Fuse, Killed
+from tests.fakes.crash_point import CrashPoint, Killed
 from tests.fakes.kubernetes import FakeKubernetes
 from tests.unit.kube.reassignment_cluster import FusedKubernetes
 
@@ -60,8 +60,8 @@ async def test_that_there_is_none_is_known_by_its_index_alone() -> None:
 
 async def test_a_writer_that_was_killed_is_followed() -> None:
     for at in (1, 2):
-        fuse = Fuse(at=at)
-        api = FusedKubernetes(fuse)
+        crash_point = CrashPoint(at=at)
+        api = FusedKubernetes(crash_point)
         try:
             await write_plan_chunks(api, ATTEMPT, made(), "sha256:s")
         except Killed:

@@ -280,7 +280,7 @@ async def test_a_plan_that_nobody_approved_is_made_anew_when_the_cluster_changes
     env.put("grow", approval={"planDigest": before})
     await env.looks(reconciler, 3)
     assert env.reason("Approved", "grow") == "False DigestMismatch"
-    assert env.fuse.effects.count("submit") == 0
+    assert env.crash_point.effects.count("submit") == 0
     env.put("grow", approval={"planDigest": after})
     await env.until(lambda env: env.state("grow") is LifecycleState.COMPLETED, reconciler)
 
@@ -297,7 +297,7 @@ async def test_an_approved_plan_that_is_stale_never_runs_and_is_never_replaced()
     await env.looks(reconciler, 10)
     assert env.reason("Approved", "grow") == "False PlanStale"
     assert env.seen("grow").status["plan"]["digest"] == digest
-    assert env.fuse.effects.count("submit") == 0
+    assert env.crash_point.effects.count("submit") == 0
     env.put("grow", approval=None)
     await env.until(lambda env: env.seen("grow").status["planning"]["attempt"] == 2, reconciler)
 
@@ -363,7 +363,7 @@ async def test_a_status_that_was_lost_while_it_is_executed_does_not_matter() -> 
     env = house_of_four(copy_rate=100.0)
     generate(env, approval={"policy": "Automatic"}, execution={"maxConcurrentMovesPerBroker": 1})
     reconciler = env.reconciler("grow")
-    await env.until(lambda env: "submit" in env.fuse.effects, reconciler)
+    await env.until(lambda env: "submit" in env.crash_point.effects, reconciler)
     lose_status(env)
     await until(env, lambda env: env.state("grow") is LifecycleState.COMPLETED)
     assert held(env)[4] == 4

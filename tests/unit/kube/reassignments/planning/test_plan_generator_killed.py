@@ -2,7 +2,7 @@
 
 from ballast.reassign.state.conditions import LifecycleState
 from tests.fakes.cluster_admin import FakeCluster
-from tests.fakes.fuse import Fuse
+from tests.fakes.crash_point import CrashPoint
 from tests.unit.kube.reassignment_cluster import Environment
 from tests.unit.kube.reassignments.planning.test_plan_generator import ADD, P, held, stored
 
@@ -11,7 +11,7 @@ def lived(at: int | None, *, after: bool = False) -> Environment:
     made = FakeCluster(1, 2, 3, 4, copy_rate=10_000.0)
     for tp in P:
         made.add(tp.topic, tp.partition, *((tp.partition + i) % 3 + 1 for i in range(2)), size=1000)
-    env = Environment(made, Fuse(at=at, after=after))
+    env = Environment(made, CrashPoint(at=at, after=after))
     env.put("move", **ADD, approval={"policy": "Automatic"})
     env.live(lambda env: env.state() is LifecycleState.COMPLETED)
     return env
@@ -21,9 +21,9 @@ def test_killed_at_any_write_it_comes_to_the_same_end() -> None:
     reference = lived(None)
     digest = reference.seen().status["plan"]["digest"]
     for after in (False, True):
-        for at in range(1, len(reference.fuse.effects) + 1):
+        for at in range(1, len(reference.crash_point.effects) + 1):
             env = lived(at, after=after)
-            where = f"killed {'after' if after else 'at'} {at}: {env.fuse.effects[at - 1]}"
+            where = f"killed {'after' if after else 'at'} {at}: {env.crash_point.effects[at - 1]}"
             assert env.seen().status["plan"]["digest"] == digest, where
             assert held(env) == {1: 4, 2: 4, 3: 4, 4: 4}, where
             assert env.seen().status["planning"]["attempt"] == 1, where

@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from tests.faults.storm_faults import (
+from tests.faults.chaos_faults import (
     CUT_MAX_S,
     Fault,
     FaultKind,

@@ -8,7 +8,7 @@ class Killed(BaseException):
 
 
 @dataclass
-class Fuse:
+class CrashPoint:
     """Kills the process at its n-th effect: before it happens, or just after."""
 
     at: int | None = None

@@ -22,7 +22,7 @@ COMPACTED_TOPIC: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class SeedPlan:
     """What one seed does."""
 
     brokers: int
@@ -43,15 +43,15 @@ class Story:
     """Whether there is a compacted topic."""
 
     @classmethod
-    def draw(cls, rng: random.Random, kinds: Sequence[str] = ()) -> "Story":
-        """Draw a story; ``kinds`` are the faults it has, instead of drawn ones."""
-        story = cls._draw(rng)
+    def draw(cls, rng: random.Random, kinds: Sequence[str] = ()) -> "SeedPlan":
+        """Draw a seed_plan; ``kinds`` are the faults it has, instead of drawn ones."""
+        seed_plan = cls._draw(rng)
         if not kinds:
-            return story
-        return replace(story, faults=FaultPlan(kinds=tuple(kinds), pause_s=OFTEN_S))
+            return seed_plan
+        return replace(seed_plan, faults=FaultPlan(kinds=tuple(kinds), pause_s=OFTEN_S))
 
     @classmethod
-    def _draw(cls, rng: random.Random) -> "Story":
+    def _draw(cls, rng: random.Random) -> "SeedPlan":
         return cls(
             brokers=rng.choice((3, 4, 4, 5)),
             partitions=rng.choice((1, 2, 3)),

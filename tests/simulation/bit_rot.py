@@ -20,7 +20,7 @@ from tests.fakes.disk import FakeDisk
 from tests.simulation.violations import require
 
 
-class Rot:
+class BitRot:
     """Lets bytes rot, of one replica of each partition."""
 
     def __init__(self, disks: Mapping[int, FakeDisk], directories: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from ballast.broker.groups.group_purgatories import GroupPurgatories
 from ballast.coordinator.coordinator import GroupCoordinator
 from ballast.coordinator.group import Group
-from ballast.coordinator.options import GroupOptions
+from ballast.coordinator.ports import GroupOptions
 from ballast.coordinator.requests import (
     CommitRequest,
     CommittedOffset,
@@ -40,7 +40,7 @@ def offset(number: int, **fields: Any) -> CommittedOffset:
     return CommittedOffset(**{"offset": number, "commit_timestamp_ms": EPOCH_MS, **fields})
 
 
-class World:
+class Harness:
     """One coordinator of partition 0, with time in the test's hand."""
 
     def __init__(self, **options: int) -> None:

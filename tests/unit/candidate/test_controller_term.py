@@ -34,10 +34,10 @@ def test_requests_of_many_clients_are_handled_one_at_a_time() -> None:
         ]
         runs = [name for number, name in enumerate(written) if written[number - 1] != name]
         assert sorted(runs) == names, "no topic's writes lie between another's"
-        leadership = cluster.candidates[100].leadership
-        assert leadership is not None
-        assert leadership.handled["CreateTopicsRequest"] == 8
-        assert leadership.handled["UpdateMetadataAnswered"] > 8
+        term = cluster.candidates[100].controller_term
+        assert term is not None
+        assert term.handled["CreateTopicsRequest"] == 8
+        assert term.handled["UpdateMetadataAnswered"] > 8
 
     with_candidate(scenario)
 
@@ -63,17 +63,17 @@ def test_leadership_is_given_back_at_regular_times() -> None:
     async def scenario(cluster: CandidateCluster, channel: BrokerChannel) -> None:
         del channel
         candidate = cluster.candidates[100]
-        leadership = candidate.leadership
-        assert leadership is not None
+        term = candidate.controller_term
+        assert term is not None
         due = "AutoPreferredReplicaLeaderElection"
         await asyncio.sleep(4)
-        assert leadership.handled[due] == 0
+        assert term.handled[due] == 0
         await asyncio.sleep(2)
-        assert leadership.handled[due] == 1
+        assert term.handled[due] == 1
         await asyncio.sleep(298)
-        assert leadership.handled[due] == 1
+        assert term.handled[due] == 1
         await asyncio.sleep(2 + 2 * 300)
-        assert leadership.handled[due] == 4
+        assert term.handled[due] == 4
 
     with_candidate(scenario)
 
@@ -84,10 +84,10 @@ def test_leadership_stays_where_nobody_wants_it_back() -> None:
         options = ControllerOptions(config=ControllerConfig(auto_leader_rebalance_enable=False))
         other = cluster.start_candidate(101, controller=options)
         cluster.tasks[100].cancel()
-        await cluster.until(lambda: other.leadership is not None)
+        await cluster.until(lambda: other.controller_term is not None)
         await asyncio.sleep(400)
-        assert other.leadership is not None
-        assert other.leadership.handled["AutoPreferredReplicaLeaderElection"] == 0
+        assert other.controller_term is not None
+        assert other.controller_term.handled["AutoPreferredReplicaLeaderElection"] == 0
 
     with_candidate(scenario)
 

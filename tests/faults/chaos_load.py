@@ -12,7 +12,7 @@ import confluent_kafka
 from aiokafka.errors import KafkaError
 
 from ballast.cli.embedded.closing import close_in_time
-from tests.faults.storm_ledger import Ledger, Place
+from tests.faults.chaos_ledger import Ledger, Place
 
 COMMIT_INTERVAL_S = 1.0
 POLL_S = 0.3

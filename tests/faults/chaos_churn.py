@@ -8,9 +8,9 @@ from pathlib import Path
 import confluent_kafka
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.faults.chaos_load import Load
 from tests.faults.move import Move
 from tests.faults.networked_cluster import NetworkedCluster
-from tests.faults.storm_load import Load
 
 MOVE_TIMEOUT_S = 300.0
 DELETION_TIMEOUT_S = 120.0

@@ -1,10 +1,10 @@
-"""Conditional writes of leadership, many partitions at a time.
+"""Conditional writes of LeaderAndIsr, many partitions at a time.
 
-Leaders change the ISR in the same znodes, so a state known from memory may be stale. The first
-round decides on memory, the later ones on what they read; each writes on condition that nothing
-has changed since. What has changed, or cannot be decided from memory, goes into the next round, and
-so does what shall stay as it is, unless it was written a moment ago. So the common case costs no
-reading, and nothing is decided on what is not so.
+Leaders change the ISR in the same znodes, so the state in the context may be stale. The first round
+decides on the context, later rounds on what they read; each write is conditional on the znode's
+version. A partition goes into the next round if its version has changed, if it cannot be decided on
+the context, or if its state is to stay as it is and was not written just before. So the common case
+needs no read, and no decision is based on a stale state.
 """
 
 from collections.abc import Callable, Collection, Mapping, Set
@@ -28,15 +28,15 @@ Raises `StateChangeFailed`. Epochs and versions of what it returns are overwritt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten:
-    """What became of a rewrite."""
+    """The outcome of a rewrite, by partition."""
 
     states: dict[TopicPartition, LeaderAndIsr] = field(default_factory=dict)
     """The state of each partition that was written, or left as it is on purpose."""
     failed: dict[TopicPartition, StateChangeFailed] = field(default_factory=dict)
 
 
-class LeadershipWriter:
-    """Reads and writes leadership, in the store and then in memory."""
+class LeaderAndIsrUpdater:
+    """Reads and writes LeaderAndIsr, in the store and then in the context."""
 
     def __init__(self, context: ControllerContext, store: MetadataStore) -> None:
         self._context = context
@@ -45,21 +45,21 @@ class LeadershipWriter:
     async def read(
         self, partitions: Collection[TopicPartition]
     ) -> Mapping[TopicPartition, LeaderAndIsr]:
-        """Read and remember the states of partitions; one without a state is left out.
+        """Read the states of partitions into the context; one without a state is left out.
 
         Raises `ControllerMoved` when a later controller has written one of them.
         """
         if not partitions:
             return {}
-        found = await self._store.read_leadership(partitions)
-        for topic_partition, state in found.items():
+        states = await self._store.read_leadership(partitions)
+        for topic_partition, state in states.items():
             if state.controller_epoch > self._context.controller_epoch:
                 raise ControllerMoved(
                     f"{topic_partition} was written by controller epoch {state.controller_epoch}, "
                     f"this is {self._context.controller_epoch}"
                 )
-        self._context.leadership.update(found)
-        return found
+        self._context.leadership.update(states)
+        return states
 
     async def create(
         self, leadership: Mapping[TopicPartition, LeaderAndIsr]
@@ -84,10 +84,10 @@ class LeadershipWriter:
         *,
         just_written: Set[TopicPartition] = frozenset(),
     ) -> Rewritten:
-        """Write what ``decide`` says, each state under its next leader epoch.
+        """Write what ``decide`` returns, each state under its next leader epoch.
 
-        Of the partitions ``just_written`` by this controller, those whose state shall be left as
-        it is are not read first. Failures are also kept in the context. Raises `ControllerMoved`.
+        Partitions ``just_written`` by this controller are not read first where their state stays
+        as it is. Failures are also added to the context. Raises `ControllerMoved`.
         """
         outcome = Rewritten()
         pending = sorted(set(partitions))
@@ -114,11 +114,11 @@ class LeadershipWriter:
         self, partitions: list[TopicPartition], decide: Decision, outcome: Rewritten
     ) -> list[TopicPartition]:
         """Read, decide and write once; return the partitions that changed in between."""
-        found = await self.read(partitions)
+        states = await self.read(partitions)
         changes: dict[TopicPartition, LeaderAndIsr] = {}
         for topic_partition in partitions:
             try:
-                stored = _stored(found, topic_partition)
+                stored = _stored(states, topic_partition)
                 decided = decide(topic_partition, stored)
             except StateChangeFailed as failure:
                 outcome.failed[topic_partition] = failure
@@ -127,7 +127,7 @@ class LeadershipWriter:
                 outcome.states[topic_partition] = stored
             else:
                 changes[topic_partition] = decided
-        written = await self._write(changes, found)
+        written = await self._write(changes, states)
         outcome.states.update(written)
         return sorted(tp for tp in changes if tp not in written)
 
@@ -149,7 +149,7 @@ class LeadershipWriter:
 def _decided(
     states: Mapping[TopicPartition, LeaderAndIsr], decide: Decision
 ) -> tuple[dict[TopicPartition, LeaderAndIsr], list[TopicPartition]]:
-    """Return what is to be written, and what is left as it is; what fails is judged when read."""
+    """Return the states to write and the partitions to leave; failures are decided when read."""
     decided: dict[TopicPartition, LeaderAndIsr] = {}
     left: list[TopicPartition] = []
     for topic_partition, state in states.items():
@@ -165,8 +165,8 @@ def _decided(
 
 
 def _stored(
-    found: Mapping[TopicPartition, LeaderAndIsr], topic_partition: TopicPartition
+    states: Mapping[TopicPartition, LeaderAndIsr], topic_partition: TopicPartition
 ) -> LeaderAndIsr:
-    if topic_partition not in found:
+    if topic_partition not in states:
         raise StateChangeFailed(f"{topic_partition} has no stored state")
-    return found[topic_partition]
+    return states[topic_partition]

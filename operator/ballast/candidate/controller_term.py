@@ -5,7 +5,7 @@ import logging
 from collections import Counter
 from random import Random
 
-from ballast.candidate.active_controller import Acting
+from ballast.candidate.active_controller import ActiveController
 from ballast.candidate.errors import Deposed, SessionEnded
 from ballast.candidate.event_queue import EventQueue
 from ballast.candidate.options import CandidateOptions
@@ -18,7 +18,7 @@ from ballast.net.controller_channels import ControllerChannels
 from ballast.protocol.error_codes import ErrorCode
 from ballast.zk.client import SessionEvent, ZooKeeperClient
 from ballast.zk.controller_store.store import ControllerStore
-from ballast.zk.election import Elected, Election
+from ballast.zk.election import Election, ElectionWon
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ FIRST_REBALANCE_S = 5.0
 """How long after an election leadership is first given back (Kafka)."""
 
 
-class Leadership:
+class ControllerTerm:
     """Runs a `Controller` from one queue, events and requests strictly one at a time.
 
     It ends with the first exception: a fenced write, the end of the session, a bug. Then nothing
@@ -36,7 +36,7 @@ class Leadership:
     def __init__(  # noqa: PLR0913  one argument per part that it binds together
         self,
         client: ZooKeeperClient,
-        elected: Elected,
+        elected: ElectionWon,
         queue: EventQueue[Request],
         *,
         candidate_id: int,
@@ -107,7 +107,7 @@ class Leadership:
                 options=self._options.controller,
             )
             requests = Requests(
-                Acting(controller=controller, channels=channels, random=self._random),
+                ActiveController(controller=controller, channels=channels, random=self._random),
                 self._options.max_waiting,
             )
             tasks.create_task(self._guard(election), name="guard of /controller")

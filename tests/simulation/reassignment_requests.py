@@ -99,7 +99,7 @@ class LimitedAdmin(AdminClient):
         return {**refused, **await super().alter_reassignments(begun)}
 
 
-class Desk:
+class ReassignmentOperator:
     """Visits every order that has not ended, in turn."""
 
     def __init__(

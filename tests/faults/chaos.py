@@ -1,4 +1,4 @@
-"""A storm over real processes: ``python -m tests.faults.storm --minutes 30``.
+"""A storm over real processes: ``python -m tests.faults.chaos --minutes 30``.
 
 Brokers, controllers and ZooKeeper are killed, stopped, and cut off one way, by a seed, while
 partitions move, topics come and go, groups read and commit, and two client libraries write with
@@ -22,11 +22,11 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from ballast.cli.embedded.workload import Verdict, Workload
 from tests.faults import observation
+from tests.faults.chaos_churn import REPLICAS, Churn, Mover
+from tests.faults.chaos_faults import put_on, rounds, take_off
+from tests.faults.chaos_ledger import Ledger, Place
+from tests.faults.chaos_load import READERS, AiokafkaWriter, Load
 from tests.faults.networked_cluster import CLIENTS, NetworkedCluster, NetworksMissing, enter
-from tests.faults.storm_churn import REPLICAS, Churn, Mover
-from tests.faults.storm_faults import put_on, rounds, take_off
-from tests.faults.storm_ledger import Ledger, Place
-from tests.faults.storm_load import READERS, AiokafkaWriter, Load
 
 BROKERS = 4
 CONTROLLERS = 2
@@ -45,7 +45,7 @@ ASK_TIMEOUT_S = 30.0
 
 
 @dataclass(kw_only=True)
-class Storm:
+class ChaosRun:
     """One run: the cluster, its load, and what has been seen."""
 
     cluster: NetworkedCluster
@@ -235,7 +235,7 @@ def say(what: str) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run a storm; 0 when nothing was lost."""
-    parser = argparse.ArgumentParser(prog="python -m tests.faults.storm")
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.chaos")
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
     parser.add_argument("--directory", type=Path, default=None)
@@ -250,29 +250,29 @@ def main(arguments: Sequence[str]) -> int:
     logging.disable(logging.CRITICAL)  # Clients tell of every connection that faults break.
     cluster = NetworkedCluster(folder, brokers=BROKERS, controllers=CONTROLLERS)
     with cluster.running():
-        storm = Storm(cluster=cluster, chance=random.Random(options.seed))
+        chaos = ChaosRun(cluster=cluster, chance=random.Random(options.seed))
         try:
-            verdict = storm.run(options.minutes)
+            verdict = chaos.run(options.minutes)
         except BaseException:
-            storm.workload.abandon()
+            chaos.workload.abandon()
             raise
-    for line in storm.violations[:50]:
+    for line in chaos.violations[:50]:
         say(f"VIOLATION: {line}")
-    for load in storm.loads:
+    for load in chaos.loads:
         for failure in load.failures[:5]:
             say(f"begun again: {failure[:300]}")
-    lost = verdict.lost + sum("was acknowledged at" in line for line in storm.violations)
+    lost = verdict.lost + sum("was acknowledged at" in line for line in chaos.violations)
     print(
-        f"chaos: minutes={options.minutes:g} seed={options.seed} faults={storm.faults} "
-        f"acknowledged={verdict.acknowledged + storm.ledger.acknowledged} lost={lost} "
-        f"duplicated={verdict.duplicated} commits={storm.ledger.commits} "
-        f"commits_lost={len(storm.ledger.lost_commits)} moves={storm.mover.moves} "
-        f"unfinished={storm.mover.unfinished} topics={storm.churn.topics} "
-        f"undeleted={len(storm.churn.undeleted)} violations={len(storm.violations)}",
+        f"chaos: minutes={options.minutes:g} seed={options.seed} faults={chaos.faults} "
+        f"acknowledged={verdict.acknowledged + chaos.ledger.acknowledged} lost={lost} "
+        f"duplicated={verdict.duplicated} commits={chaos.ledger.commits} "
+        f"commits_lost={len(chaos.ledger.lost_commits)} moves={chaos.mover.moves} "
+        f"unfinished={chaos.mover.unfinished} topics={chaos.churn.topics} "
+        f"undeleted={len(chaos.churn.undeleted)} violations={len(chaos.violations)}",
         flush=True,
     )
-    clean = not (storm.violations or lost or verdict.duplicated)
-    return 0 if clean and not (storm.mover.unfinished or storm.churn.undeleted) else 1
+    clean = not (chaos.violations or lost or verdict.duplicated)
+    return 0 if clean and not (chaos.mover.unfinished or chaos.churn.undeleted) else 1
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.faults.storm_ledger import DOUBT_S, Ledger, Place
+from tests.faults.chaos_ledger import DOUBT_S, Ledger, Place
 
 PLACE = Place("t", 0)
 

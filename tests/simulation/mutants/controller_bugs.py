@@ -10,10 +10,10 @@ from ballast.controller.brokers.isr_changes import IsrChanges
 from ballast.controller.brokers.strays import Strays
 from ballast.controller.leaders.leader_rebalance import LeaderRebalance
 from ballast.controller.machines import partition_states, replica_states
-from ballast.controller.machines.elections import Elected
-from ballast.controller.machines.leader_and_isr import LeadershipWriter
+from ballast.controller.machines.elections import ElectionResult
+from ballast.controller.machines.leader_and_isr_updater import LeaderAndIsrUpdater
 from ballast.controller.machines.partition_states import PartitionStateMachine
-from ballast.controller.machines.topic_deletion import TopicDeletion
+from ballast.controller.machines.topic_deletion import TopicDeletionManager
 from ballast.controller.reassignment.reassignment import Assignments, Reassignment
 from ballast.controller.reassignment.requests import ReassignmentRequests
 from ballast.controller.state.context import ControllerContext
@@ -95,7 +95,7 @@ def leaders_are_told_before_live_brokers(patch: pytest.MonkeyPatch) -> None:
         for broker_id in brokers._context.live_or_shutting_down:
             brokers._channels.add_broker(brokers._context.brokers[broker_id])
 
-    patch.setattr(BrokerLifecycle, "introduce_all", silently)
+    patch.setattr(BrokerLifecycle, "open_channels", silently)
 
 
 def intent_is_not_stored(patch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def topic_is_settled_before_the_old_replicas_left(patch: pytest.MonkeyPatch) -> 
     take_removed_offline = Reassignment._take_removed_offline
 
     async def settle_first(reassignment: Reassignment, complete: Any) -> Any:
-        await reassignment._store_settled(complete)
+        await reassignment._store_target(complete)
         return await take_removed_offline(reassignment, complete)
 
     patch.setattr(Reassignment, "_take_removed_offline", settle_first)
@@ -178,11 +178,13 @@ def legacy_entry_goes_with_any_completion(patch: pytest.MonkeyPatch) -> None:
 def isr_is_taken_from_memory(patch: pytest.MonkeyPatch) -> None:
     # The notification is believed to be the news; the state is not read again.
 
-    async def remembered(writer: LeadershipWriter, partitions: Collection[TopicPartition]) -> Any:
+    async def remembered(
+        writer: LeaderAndIsrUpdater, partitions: Collection[TopicPartition]
+    ) -> Any:
         known = writer._context.leadership
         return {tp: known[tp] for tp in partitions if tp in known}
 
-    patch.setattr(LeadershipWriter, "read", remembered)
+    patch.setattr(LeaderAndIsrUpdater, "read", remembered)
 
 
 def isr_notifications_go_first(patch: pytest.MonkeyPatch) -> None:
@@ -210,8 +212,10 @@ def everyone_may_lead(patch: pytest.MonkeyPatch) -> None:
 def preferred_replica_leads_out_of_sync(patch: pytest.MonkeyPatch) -> None:
     # The first replica is elected without a look at the ISR.
 
-    def first(replicas: Sequence[int], isr: Sequence[int], live: Collection[int]) -> Elected | None:
-        return Elected(leader=replicas[0], isr=tuple(isr)) if replicas[0] in live else None
+    def first(
+        replicas: Sequence[int], isr: Sequence[int], live: Collection[int]
+    ) -> ElectionResult | None:
+        return ElectionResult(leader=replicas[0], isr=tuple(isr)) if replicas[0] in live else None
 
     patch.setattr(partition_states, "elect_preferred", first)
 
@@ -237,7 +241,7 @@ def last_isr_member_is_dropped(patch: pytest.MonkeyPatch) -> None:
 
 def deletion_does_not_wait_for_moves(patch: pytest.MonkeyPatch) -> None:
     # A topic is deleted in the middle of a reassignment.
-    patch.setattr(TopicDeletion, "hold", lambda *_: None)
+    patch.setattr(TopicDeletionManager, "hold", lambda *_: None)
 
 
 def deleted_topics_are_led(patch: pytest.MonkeyPatch) -> None:
@@ -261,7 +265,7 @@ def deleted_topics_grow(patch: pytest.MonkeyPatch) -> None:
 
 def deletion_forgets_dead_brokers(patch: pytest.MonkeyPatch) -> None:
     # A topic is gone although a broker that was down still holds it.
-    patch.setattr(TopicDeletion, "_is_reachable", lambda *_: True)
+    patch.setattr(TopicDeletionManager, "_is_reachable", lambda *_: True)
 
 
 def shutting_down_brokers_are_elected(patch: pytest.MonkeyPatch) -> None:
@@ -289,7 +293,9 @@ def any_move_stops_the_rebalance(patch: pytest.MonkeyPatch) -> None:
 
 def dead_brokers_are_taken_for_removed(patch: pytest.MonkeyPatch) -> None:
     # A topic's deletion waits for nobody, and brokers come back with what was deleted.
-    patch.setattr(TopicDeletion, "_is_gone", lambda self, replica: not self._is_reachable(replica))
+    patch.setattr(
+        TopicDeletionManager, "_is_removed", lambda self, replica: not self._is_reachable(replica)
+    )
 
 
 def throttle_is_left_behind(patch: pytest.MonkeyPatch) -> None:
