@@ -1,9 +1,11 @@
-"""The house keeps its shape: sizes, names, and a test module for every module."""
+"""The layout: sizes, names, layers, and a test module for every module."""
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -17,9 +19,13 @@ MAY_BE_LONGER = {
     "tests/interop/test_kafka_tools.py",  # a list of tools and of what each says
 }
 MAX_FUNCTION_LINES = 70
+MAX_CHILDREN = 30
+MAX_ARROWS = 60
+"""Imports between the children of one folder, so that its drawing can be read."""
+MAY_HAVE_MORE_ARROWS = {"ballast": 70, "ballast.broker": 70}
 
 WITHOUT_UNIT_TESTS = {
-    # Values and declarations only: whoever uses them tests them.
+    # Values and declarations only: the tests of their users cover them.
     "controller/state/control_requests.py",
     "controller/state/events.py",
     "controller/state/ports.py",
@@ -146,3 +152,64 @@ def test_every_test_module_has_its_module() -> None:
         )
     }
     assert orphans == set()
+
+
+def children(folder: Path) -> list[str]:
+    """Return the names of a package's modules and packages."""
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
+    packages = {path.parent.name for path in folder.glob("*/__init__.py")}
+    return sorted(modules | packages)
+
+
+PACKAGES = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
+DIVIDED = [folder for folder in PACKAGES if any(folder.glob("*/__init__.py"))]
+
+
+def dotted(folder: Path) -> str:
+    return ".".join(folder.relative_to(PACKAGE.parent).parts)
+
+
+@pytest.fixture(scope="module")
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("ballast", cache_dir=None)
+
+
+def test_the_picture_of_layers_names_every_package() -> None:
+    picture = ast.get_docstring(ast.parse((PACKAGE / "__init__.py").read_text())) or ""
+    words = set(picture.replace("|", " ").split())
+    assert [name for name in children(PACKAGE) if name not in words] == []
+
+
+def layers_of(package: str) -> list[str]:
+    """Return the layers of a package's import contract, top first; raises `KeyError`."""
+    linter = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers: dict[str, list[str]] = {
+        contract["containers"][0]: contract["layers"]
+        for contract in linter["contracts"]
+        if contract["type"] == "layers"
+    }
+    return layers[package]
+
+
+@pytest.mark.parametrize("folder", DIVIDED, ids=dotted)
+def test_every_divided_package_has_a_contract_of_layers(folder: Path) -> None:
+    named = [name.strip() for layer in layers_of(dotted(folder)) for name in layer.split("|")]
+    assert sorted(named) == children(folder)
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=dotted)
+def test_folders_are_small(folder: Path) -> None:
+    assert len(children(folder)) <= MAX_CHILDREN
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=dotted)
+def test_the_drawing_of_a_folder_can_be_read(folder: Path, imports: grimp.ImportGraph) -> None:
+    names = [f"{dotted(folder)}.{name}" for name in children(folder)]
+    arrows = [
+        (importer, imported)
+        for importer in names
+        for imported in names
+        if importer != imported
+        and imports.direct_import_exists(importer=importer, imported=imported, as_packages=True)
+    ]
+    assert len(arrows) <= MAY_HAVE_MORE_ARROWS.get(dotted(folder), MAX_ARROWS)
