@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kubernetes.client import Configuration
 
-from ballast.spark.api import ATTEMPTS, MAX_RESPONSE_BYTES, ApiConfigMaps
+from ballast.spark.api import ATTEMPTS, ApiConfigMaps
 from ballast.spark.errors import ApiRefused
 
 Answers = list[tuple[int, Any]]
@@ -26,6 +26,7 @@ class Api(BaseHTTPRequestHandler):
         status, answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         self.send_response(status)
+        self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -115,14 +116,8 @@ def test_attempts_are_bounded(served: Served) -> None:
 
 def test_an_api_server_that_is_not_there() -> None:
     maps = ApiConfigMaps(Configuration(host="http://127.0.0.1:1"), "prod", backoff_s=0.0)
-    with pytest.raises(ApiRefused, match="no response to GET"):
+    with pytest.raises(ApiRefused, match="cannot read ConfigMap a"):
         maps.get("a")
-
-
-def test_a_response_that_is_too_large(served: Served) -> None:
-    served.answers((200, b"x" * (MAX_RESPONSE_BYTES + 1)))
-    with pytest.raises(ApiRefused, match="exceeds"):
-        served.maps.get("a")
 
 
 def test_without_a_service_account(monkeypatch: pytest.MonkeyPatch) -> None:
