@@ -33,21 +33,21 @@ class Change:
 
 def apply_to_topic(values: Mapping[str, str], changes: Iterable[Change]) -> dict[str, str]:
     """Return a topic's overrides after ``changes``; raises `PartitionError`, as Kafka refuses."""
-    changed = _apply(values, changes, TOPIC_SETTINGS)
-    for name in _altered(values, changed):
+    overrides = _apply(values, changes, TOPIC_SETTINGS)
+    for name in _altered(values, overrides):
         try:
-            parse_topic_config(name, changed[name])
+            parse_topic_config(name, overrides[name])
         except InvalidTopicConfig as error:
             raise PartitionError(ErrorCode.INVALID_CONFIG, str(error)) from error
-    return changed
+    return overrides
 
 
 def apply_to_broker(
     values: Mapping[str, str], changes: Iterable[Change], *, all_brokers: bool = False
 ) -> dict[str, str]:
     """Return the overrides of a broker, or of all, after ``changes``; raises `PartitionError`."""
-    changed = _apply(values, changes, PROPERTIES)
-    for name in _altered(values, changed):
+    overrides = _apply(values, changes, PROPERTIES)
+    for name in _altered(values, overrides):
         row = PROPERTIES.get(name)
         if row is None or not row.dynamic:
             raise PartitionError(
@@ -58,10 +58,10 @@ def apply_to_broker(
                 ErrorCode.INVALID_REQUEST, f"{name} can be set for all brokers only"
             )
         try:
-            row.value_of(changed[name])
+            row.value_of(overrides[name])
         except ConfigError as error:
             raise PartitionError(ErrorCode.INVALID_REQUEST, str(error)) from error
-    return changed
+    return overrides
 
 
 def _altered(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
@@ -72,26 +72,26 @@ def _altered(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
 def _apply(
     values: Mapping[str, str], changes: Iterable[Change], rows: Mapping[str, ConfigKey]
 ) -> dict[str, str]:
-    changed = dict(values)
-    seen: set[str] = set()
+    overrides = dict(values)
+    names_so_far: set[str] = set()
     for change in changes:
-        if change.name in seen:
+        if change.name in names_so_far:
             raise PartitionError(
                 ErrorCode.INVALID_REQUEST, f"Error due to duplicate config keys : {change.name}"
             )
-        seen.add(change.name)
+        names_so_far.add(change.name)
         if change.operation == Operation.DELETE:
-            changed.pop(change.name, None)
+            overrides.pop(change.name, None)
             continue
         if change.value is None:
             raise PartitionError(
                 ErrorCode.INVALID_REQUEST, f"Null value not supported for : {change.name}"
             )
         if change.operation == Operation.SET:
-            changed[change.name] = change.value
+            overrides[change.name] = change.value
         else:
-            changed[change.name] = _with_items(changed, change, change.value, rows)
-    return changed
+            overrides[change.name] = _with_items(overrides, change, change.value, rows)
+    return overrides
 
 
 def _with_items(

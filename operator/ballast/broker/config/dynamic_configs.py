@@ -69,24 +69,24 @@ class DynamicConfigs:
     def set_broker(self, values: Mapping[str, str]) -> None:
         """Replace the overrides of this broker."""
         own = {name: text for name, text in values.items() if not _is_for_all(name)}
-        self._broker = _usable_broker_values(own)
+        self._broker = _valid_broker_values(own)
         for name in values.keys() - own.keys():
             log.warning("broker config %r is ignored: it can be set for all brokers only", name)
-        self._forget_derived()
+        self._drop_derived_values()
 
     def set_default(self, values: Mapping[str, str]) -> None:
         """Replace the overrides of all brokers."""
-        self._default = _usable_broker_values(values)
-        self._forget_derived()
+        self._default = _valid_broker_values(values)
+        self._drop_derived_values()
 
-    def _forget_derived(self) -> None:
+    def _drop_derived_values(self) -> None:
         self._min_insync.clear()
         self._least_flush_ms = None
         self._log_defaults = None
 
     def set_topic(self, topic: str, values: Mapping[str, str]) -> None:
         """Replace the overrides of a topic."""
-        self._topics[topic] = usable_topic_values(topic, values)
+        self._topics[topic] = valid_topic_values(topic, values)
         self._min_insync.pop(topic, None)
         self._least_flush_ms = None
 
@@ -188,16 +188,16 @@ class DynamicConfigs:
                 yield configured._replace(unit_ms=synonym.unit_ms)
 
 
-def usable_topic_values(topic: str, values: Mapping[str, str]) -> dict[str, str]:
+def valid_topic_values(topic: str, values: Mapping[str, str]) -> dict[str, str]:
     """Return those of a topic's overrides that are valid; log the others."""
-    usable = {}
+    valid = {}
     for name, text in values.items():
         reason = _topic_refusal(name, text)
         if reason is None:
-            usable[name] = text
+            valid[name] = text
         else:
             log.warning("config %r of topic %s is ignored: %s", name, topic, reason)
-    return usable
+    return valid
 
 
 def topic_values_in_force(values: Mapping[str, str]) -> dict[str, str]:
@@ -213,15 +213,15 @@ def _topic_refusal(name: str, text: str) -> str | None:
     return None
 
 
-def _usable_broker_values(values: Mapping[str, str]) -> dict[str, str]:
-    usable = {}
+def _valid_broker_values(values: Mapping[str, str]) -> dict[str, str]:
+    valid = {}
     for name, text in values.items():
         reason = _broker_refusal(name, text)
         if reason is None:
-            usable[name] = text
+            valid[name] = text
         else:
             log.warning("broker config %r is ignored: %s", name, reason)
-    return usable
+    return valid
 
 
 def _is_for_all(name: str) -> bool:

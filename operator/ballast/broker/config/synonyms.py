@@ -13,16 +13,16 @@ def with_synonyms(properties: Mapping[str, str]) -> dict[str, str]:
     advertisedListeners, logDirs).
     """
     host, port = properties.get(_HOST, ""), properties.get(_PORT, "9092")
-    converted = dict(properties)
+    result = dict(properties)
     if "log.dir" in properties:
-        converted.setdefault("log.dirs", properties["log.dir"])
+        result.setdefault("log.dirs", properties["log.dir"])
     if _HOST in properties or _PORT in properties:
-        converted.setdefault("listeners", _listener(host, port))
+        result.setdefault("listeners", _listener(host, port))
     if _ADVERTISED_HOST in properties or _ADVERTISED_PORT in properties:
         host = properties.get(_ADVERTISED_HOST, host)
         port = properties.get(_ADVERTISED_PORT, port)
-        converted.setdefault("advertised.listeners", _listener(host, port))
-    return converted
+        result.setdefault("advertised.listeners", _listener(host, port))
+    return result
 
 
 def _listener(host: str, port: str) -> str:

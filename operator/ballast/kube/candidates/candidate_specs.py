@@ -13,7 +13,7 @@ from ballast.model.settings.values import INT_MAX
 from ballast.znodes.owner import Owner
 
 FIRST_CANDIDATE_ID: Final = 1_000_000
-"""No broker has an id as high: `brokerIdOffset` is bounded, and so is the number of replicas."""
+"""Broker ids are lower: `brokerIdOffset` and the number of replicas are limited."""
 _CANDIDATE_IDS: Final = INT_MAX - 2 * FIRST_CANDIDATE_ID
 
 Spec = Mapping[str, Any]
@@ -22,8 +22,9 @@ Spec = Mapping[str, Any]
 def candidate_id_of(pod_name: str) -> int:
     """Return the id of a replica's candidates: the same after a restart, another one in each pod.
 
-    Out of two thousand million, so that two replicas never draw the same; were it to happen, both
-    would take each other's election for their own, be refused by ZooKeeper and run again.
+    The range of two thousand million ids makes a collision of two replicas very unlikely. With the
+    same id, each would take the other's election for its own, ZooKeeper would refuse both, and both
+    would run for election again.
     """
     digest = sha256(pod_name.encode()).digest()
     return 2 * FIRST_CANDIDATE_ID + int.from_bytes(digest[:8], "big") % _CANDIDATE_IDS
@@ -37,19 +38,18 @@ class CandidateSpec:
     """Kafka's ``zookeeper.connect``, chroot included."""
     session_timeout_s: float
     owner: Owner | None = None
-    """The BrokerSet, to which the path in ZooKeeper has to belong."""
+    """The BrokerSet, which must own the path in ZooKeeper."""
     config: ControllerConfig
     """The properties of ``spec.config`` that controllers read."""
     removed_ids_start: int | None = None
-    """Ids from here on belong to no broker that is asked for, and to no pod that is there."""
+    """From this id on, the spec has no broker and no pod exists."""
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "CandidateSpec | None":
-        """Return what a BrokerSet asks for, None for a cluster that has its controller elsewhere.
+        """Return the candidate of a BrokerSet, None for a cluster with a controller elsewhere.
 
-        The ensemble is the one where the cluster was found last (`status.zooKeeper`): another one
-        in the spec may hold another cluster, or none. Raises `ValueError` when there cannot be such
-        a candidate.
+        The ensemble is the one that held the cluster last (`status.zooKeeper`): another one in the
+        spec may hold another cluster, or none. Raises `ValueError` for an invalid spec.
         """
         spec = document.get("spec", {})
         zookeeper = spec.get("zookeeper")
@@ -71,7 +71,7 @@ class CandidateSpec:
         return _made_of(self) != _made_of(other)
 
     def controller_options(self, is_cordoned: Callable[[int], bool]) -> ControllerOptions:
-        """Return the controller's part."""
+        """Return the options of the elected controller."""
         return ControllerOptions(
             config=self.config,
             is_cordoned=is_cordoned,
@@ -91,12 +91,12 @@ def _made_of(spec: CandidateSpec) -> tuple[object, ...]:
 
 
 def _removed_ids_start(document: Mapping[str, Any]) -> int | None:
-    """Return the first id of brokers that were scaled away; None while that is not known."""
+    """Return the first id of brokers that were scaled in; None while that is unknown."""
     spec, status = document.get("spec") or {}, document.get("status") or {}
-    asked_for, pods = spec.get("replicas"), status.get("replicas")
-    if not isinstance(asked_for, int) or not isinstance(pods, int):
+    desired, existing = spec.get("replicas"), status.get("replicas")
+    if not isinstance(desired, int) or not isinstance(existing, int):
         return None
-    return int(spec.get("brokerIdOffset") or 0) + max(asked_for, pods)
+    return int(spec.get("brokerIdOffset") or 0) + max(desired, existing)
 
 
 def _owner_of(document: Mapping[str, Any]) -> Owner | None:
@@ -109,15 +109,15 @@ def _owner_of(document: Mapping[str, Any]) -> Owner | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cordons:
-    """Which brokers are to go, so that no new replicas are placed on them."""
+    """The brokers that get no new replicas because they are to be removed."""
 
     ids_end: int | None = None
-    """Ids from here on are beyond the number of brokers asked for; None = no broker is."""
+    """Ids from here on are beyond the number of replicas; None = no id is."""
     broker_ids: frozenset[int] = frozenset()
 
     @classmethod
     def from_spec(cls, spec: Spec) -> "Cordons":
-        """Return the brokers that a BrokerSet wants to be without."""
+        """Return the brokers that a BrokerSet is to remove."""
         replicas = spec.get("replicas")
         decommission = spec.get("decommission") or {}
         return cls(

@@ -151,20 +151,20 @@ def _broker(
     for name, row in PROPERTIES.items():
         if not _is_wanted(resource, name):
             continue
-        configured = list(context.configs.broker_values(name))
+        sources = list(context.configs.broker_values(name))
         if not resource.resource_name:
-            configured = [
+            sources = [
                 value
-                for value in configured
+                for value in sources
                 if value.source == ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
             ]
-            if not configured:
+            if not sources:
                 continue
         results.append(
             _result(
                 asked,
                 name,
-                configured,
+                sources,
                 row.type,
                 read_only=not row.dynamic,
                 documentation=row.doc,
@@ -181,29 +181,29 @@ def _is_wanted(resource: DescribeConfigsResource, name: str) -> bool:
 def _result(
     asked: _Asked,
     name: str,
-    configured: Sequence[ConfiguredValue],
+    sources: Sequence[ConfiguredValue],
     config_type: int,
     *,
     read_only: bool,
     documentation: str | None,
 ) -> DescribeConfigsResourceResult:
-    source = configured[0].source if configured else ConfigSource.DEFAULT_CONFIG
+    source = sources[0].source if sources else ConfigSource.DEFAULT_CONFIG
     return DescribeConfigsResourceResult(
         name=name,
-        value=configured[0].in_unit if configured else None,
+        value=sources[0].in_unit if sources else None,
         read_only=read_only,
         config_source=source,
         is_default=asked.version == 0 and source == ConfigSource.DEFAULT_CONFIG,
-        synonyms=_synonyms(configured) if asked.synonyms else (),
+        synonyms=_synonyms(sources) if asked.synonyms else (),
         config_type=config_type,
         documentation=documentation if asked.documentation else None,
     )
 
 
-def _synonyms(configured: Iterable[ConfiguredValue]) -> tuple[DescribeConfigsSynonym, ...]:
+def _synonyms(sources: Iterable[ConfiguredValue]) -> tuple[DescribeConfigsSynonym, ...]:
     return tuple(
         DescribeConfigsSynonym(name=value.name, value=value.value, source=value.source)
-        for value in configured
+        for value in sources
     )
 
 
