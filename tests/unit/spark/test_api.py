@@ -88,7 +88,7 @@ def test_a_list_is_read_page_by_page_and_only_its_metadata(served: Served) -> No
     assert [one["metadata"]["name"] for one in found] == ["a", "b"]
     paths = [path for _, path, _, _ in served.received]
     assert "labelSelector=x%3D1%2Cy%3D2" in paths[0]
-    assert paths[1].endswith("continue=k")
+    assert "continue=k" in paths[1]
     assert "PartialObjectMetadataList" in served.received[0][2]["Accept"]
 
 
