@@ -8,13 +8,13 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from ballast.broker.apis.context import BrokerContext
-from ballast.broker.background import background_work
 from ballast.broker.cluster.controlled_shutdown import hand_over
 from ballast.broker.config.config import BrokerConfig
 from ballast.broker.errors import StartupRefused
+from ballast.broker.lifecycle.background import background_work
+from ballast.broker.lifecycle.wiring import BrokerComponents, Environment, build
 from ballast.broker.maintenance.directory_locks import lock_directories
 from ballast.broker.replicas.replica_manager import ReplicaManager
-from ballast.broker.wiring import BrokerComponents, Environment, build
 from ballast.model.brokers import Endpoint, RegisteredBroker
 from ballast.net.http import HttpServer
 from ballast.net.server.server import Server

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from ballast.broker.background import background_work
+from ballast.broker.lifecycle.background import background_work
 from tests.unit.broker.broker_cluster import Cluster, simulate
 
 

@@ -6,7 +6,7 @@ present leaders.
 """
 
 from ballast.broker.cluster.identity import Identity
-from ballast.broker.registration import Registration
+from ballast.broker.lifecycle.registration import Registration
 
 
 class Readiness:

@@ -7,7 +7,7 @@ from typing import Any
 
 from prometheus_client import generate_latest
 
-from ballast.broker.wiring import BrokerComponents, Environment, build
+from ballast.broker.lifecycle.wiring import BrokerComponents, Environment, build
 from tests.fakes.disk import FakeDisk
 from tests.unit.broker.broker_cluster import Cluster, simulate
 

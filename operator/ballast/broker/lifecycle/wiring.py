@@ -1,7 +1,7 @@
 """Creates the components of a broker and connects them. Nothing runs here yet.
 
 `ballast.broker.broker.Broker` starts and stops what is created here, and
-`ballast.broker.background` lists what runs in between.
+`ballast.broker.lifecycle.background` lists what runs in between.
 """
 
 import asyncio
@@ -28,19 +28,19 @@ from ballast.broker.config_watcher import ConfigWatcher
 from ballast.broker.following.fetcher import ReplicaFetcher
 from ballast.broker.following.fetcher_manager import FetcherManager
 from ballast.broker.following.replica_roles import ReplicaStateHandler
-from ballast.broker.gauges import add_gauges
 from ballast.broker.groups.group_purgatories import GroupPurgatories
 from ballast.broker.groups.groups import Groups
 from ballast.broker.groups.offsets_topic import OffsetsTopic, creatable_offsets_topic
+from ballast.broker.lifecycle.gauges import add_gauges
+from ballast.broker.lifecycle.peer_channels import PeerChannels
+from ballast.broker.lifecycle.readiness import Readiness
+from ballast.broker.lifecycle.registration import Registration
 from ballast.broker.maintenance.load_reporter import creatable_load_topic
 from ballast.broker.maintenance.log_cleaner import LogCleaner
 from ballast.broker.maintenance.log_dir_moves import LogDirMoves
 from ballast.broker.maintenance.timed_flushes import TimedFlushes
 from ballast.broker.metrics.loop_lag import LoopLag
 from ballast.broker.metrics.metrics import BrokerMetrics
-from ballast.broker.peer_channels import PeerChannels
-from ballast.broker.readiness import Readiness
-from ballast.broker.registration import Registration
 from ballast.broker.replicas.purgatories import Purgatories
 from ballast.broker.replicas.purgatory_timer import PurgatoryTimer
 from ballast.broker.replicas.replica_manager import ReplicaManager

@@ -9,10 +9,10 @@ from typing import Any
 
 from ballast.broker.apis.context import BrokerContext
 from ballast.broker.following.newer_leaders import NewerLeaders
+from ballast.broker.lifecycle.peer_channels import PeerChannels
 from ballast.broker.maintenance import housekeeping
 from ballast.broker.maintenance.flush_by_age import FlushByAge
 from ballast.broker.maintenance.load_reporter import LoadReporter
-from ballast.broker.peer_channels import PeerChannels
 
 Work = Coroutine[Any, Any, None]
 

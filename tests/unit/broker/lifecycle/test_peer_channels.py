@@ -1,7 +1,7 @@
 """As whom a broker speaks to others, and for how long it waits."""
 
 from ballast.broker.apis.records.produce import ADMIN_CLIENT_ID
-from ballast.broker.peer_channels import PeerChannels
+from ballast.broker.lifecycle.peer_channels import PeerChannels
 from ballast.model.brokers import Endpoint, RegisteredBroker
 from tests.unit.broker.broker_cluster import Cluster, simulate
 
