@@ -3,11 +3,10 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 from ballast.controller.controller import Controller
 from ballast.net.controller_channels import ControllerChannels
-from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.schema import Message
 
 
@@ -31,10 +30,8 @@ class DeferredResponse:
     """Called when `is_over`, or when the time is; tells from the state of then."""
 
 
-class CandidateApi(NamedTuple):
-    """How one API is answered."""
+CandidateApi = Callable[[Any, int, ActiveController], Awaitable[Message | DeferredResponse]]
+"""Answers one API, from request, version and controller.
 
-    answer: Callable[[Any, int, ActiveController], Awaitable[Message | DeferredResponse]]
-    """From request, version and controller. `RequestRefused` becomes `refuse`."""
-    refuse: Callable[[Any, int, ErrorCode, str | None], Message]
-    """The response that refuses the whole request."""
+`RequestRefused` becomes the response of `ballast.net.refusals.refuse`.
+"""

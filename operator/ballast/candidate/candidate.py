@@ -28,6 +28,7 @@ from ballast.candidate.requests import CANDIDATE_APIS, SERVED, Request, encoded
 from ballast.candidate.returning_brokers import ReturningBrokers
 from ballast.controller.errors import ControllerMoved, StoreUnavailable
 from ballast.net.api_versions import answer_api_versions
+from ballast.net.refusals import refuse
 from ballast.net.server.requests import ReceivedRequest, ResponseParts
 from ballast.net.server.server import Server
 from ballast.protocol.api_keys import APIS, ApiKey
@@ -147,7 +148,7 @@ class Candidate:
         term = self._term
         if term is None or self.is_silent:
             error = ErrorCode.NOT_CONTROLLER
-            return encoded(header, api.refuse(message, header.api_version, error, None))
+            return encoded(header, refuse(message, header.api_version, error))
         answered = asyncio.get_running_loop().create_future()
         term.submit(Request(api, header, message, answered))
         return answered

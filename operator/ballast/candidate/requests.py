@@ -23,6 +23,7 @@ from ballast.candidate.apis import (
     list_partition_reassignments,
 )
 from ballast.controller.errors import RequestRefused, StateChangeFailed
+from ballast.net.refusals import refuse
 from ballast.protocol.api_keys import ApiKey
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.frames import RequestHeader, encode_response_parts
@@ -32,19 +33,13 @@ log = logging.getLogger(__name__)
 
 CANDIDATE_APIS: Mapping[ApiKey, CandidateApi] = MappingProxyType(
     {
-        ApiKey.CONTROLLED_SHUTDOWN: CandidateApi(
-            controlled_shutdown.answer, controlled_shutdown.refuse
-        ),
-        ApiKey.CREATE_TOPICS: CandidateApi(create_topics.answer, create_topics.refuse),
-        ApiKey.DELETE_TOPICS: CandidateApi(delete_topics.answer, delete_topics.refuse),
-        ApiKey.CREATE_PARTITIONS: CandidateApi(create_partitions.answer, create_partitions.refuse),
-        ApiKey.ELECT_LEADERS: CandidateApi(elect_leaders.answer, elect_leaders.refuse),
-        ApiKey.ALTER_PARTITION_REASSIGNMENTS: CandidateApi(
-            alter_partition_reassignments.answer, alter_partition_reassignments.refuse
-        ),
-        ApiKey.LIST_PARTITION_REASSIGNMENTS: CandidateApi(
-            list_partition_reassignments.answer, list_partition_reassignments.refuse
-        ),
+        ApiKey.CONTROLLED_SHUTDOWN: controlled_shutdown.answer,
+        ApiKey.CREATE_TOPICS: create_topics.answer,
+        ApiKey.DELETE_TOPICS: delete_topics.answer,
+        ApiKey.CREATE_PARTITIONS: create_partitions.answer,
+        ApiKey.ELECT_LEADERS: elect_leaders.answer,
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS: alter_partition_reassignments.answer,
+        ApiKey.LIST_PARTITION_REASSIGNMENTS: list_partition_reassignments.answer,
     }
 )
 """The APIs that the controller answers. ApiVersions is answered by the endpoint itself."""
@@ -81,7 +76,7 @@ class Request:
 
     def refuse(self, error: ErrorCode, message: str | None = None) -> None:
         """Answer with an error of the whole request."""
-        self.answer(self.api.refuse(self.message, self.header.api_version, error, message))
+        self.answer(refuse(self.message, self.header.api_version, error, message))
 
 
 def encoded(header: RequestHeader, response: Message) -> list[Records]:
@@ -108,9 +103,7 @@ class Requests:
         if request.is_over:
             return
         try:
-            outcome = await request.api.answer(
-                request.message, request.header.api_version, self._active
-            )
+            outcome = await request.api(request.message, request.header.api_version, self._active)
         except RequestRefused as refusal:
             request.refuse(ErrorCode[refusal.error], refusal.message)
         except StateChangeFailed as failure:

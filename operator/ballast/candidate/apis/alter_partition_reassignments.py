@@ -33,16 +33,6 @@ async def answer(
     return AlterPartitionReassignmentsResponse(responses=_topics(request, refused.get))
 
 
-def refuse(
-    request: AlterPartitionReassignmentsRequest, version: int, error: ErrorCode, message: str | None
-) -> AlterPartitionReassignmentsResponse:
-    """Refuse the request."""
-    del request, version
-    return AlterPartitionReassignmentsResponse(
-        error_code=error, error_message=message or error.message
-    )
-
-
 def _topics(
     request: AlterPartitionReassignmentsRequest,
     refusal_of: Callable[[TopicPartition], RequestRefused | None],

@@ -4,7 +4,6 @@ The broker asks again until nothing remains. Versions below 2 state no broker ep
 """
 
 from ballast.candidate.active_controller import ActiveController
-from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.control.controlled_shutdown import (
     ControlledShutdownRequest,
     ControlledShutdownResponse,
@@ -24,11 +23,3 @@ async def answer(
             for topic, number in sorted(led)
         )
     )
-
-
-def refuse(
-    request: ControlledShutdownRequest, version: int, error: ErrorCode, message: str | None
-) -> ControlledShutdownResponse:
-    """Refuse the request; its response has no place for a message."""
-    del request, version, message
-    return ControlledShutdownResponse(error_code=error)

@@ -51,15 +51,6 @@ async def answer(
     )
 
 
-def refuse(
-    request: CreatePartitionsRequest, version: int, error: ErrorCode, message: str | None
-) -> CreatePartitionsResponse:
-    """Refuse each topic: the response has no error of the whole request."""
-    del version
-    refusal = RequestRefused(error.name, message or error.message)
-    return _response(request, {topic.name: refusal for topic in request.topics})
-
-
 def _growth(topic: CreatePartitionsTopic) -> TopicGrowth:
     assignments = None
     if topic.assignments is not None:

@@ -71,15 +71,6 @@ async def answer(
     )
 
 
-def refuse(
-    request: CreateTopicsRequest, version: int, error: ErrorCode, message: str | None
-) -> CreateTopicsResponse:
-    """Refuse each topic: the response has no error of the whole request."""
-    del version
-    refusal = RequestRefused(error.name, message or error.message)
-    return _response(request, dict.fromkeys(_by_name(request), refusal))
-
-
 def topic_id_from(random: Random) -> UUID:
     """Return a random topic id; its version bits keep it from being one of Kafka's reserved ids."""
     return UUID(int=random.getrandbits(128), version=4)

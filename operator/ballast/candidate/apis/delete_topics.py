@@ -60,19 +60,6 @@ async def answer(
     )
 
 
-def refuse(
-    request: DeleteTopicsRequest, version: int, error: ErrorCode, message: str | None
-) -> DeleteTopicsResponse:
-    """Refuse each topic: the response has no error of the whole request."""
-    refusal = RequestRefused(error.name, message or error.message)
-    return DeleteTopicsResponse(
-        responses=tuple(
-            _result(_Named(topic.name, topic.topic_id, refusal), {})
-            for topic in _named(request, version)
-        )
-    )
-
-
 def _named(request: DeleteTopicsRequest, version: int) -> list[_Named]:
     if version < FIRST_VERSION_WITH_IDS:
         return [_Named(name, ZERO_UUID) for name in dict.fromkeys(request.topic_names)]

@@ -57,18 +57,6 @@ async def answer(
     )
 
 
-def refuse(
-    request: ElectLeadersRequest, version: int, error: ErrorCode, message: str | None
-) -> ElectLeadersResponse:
-    """Refuse the request; in version 0 each of its partitions."""
-    partitions = _wanted(request) or ()
-    outcome = (error, message or error.message)
-    return ElectLeadersResponse(
-        error_code=error if version > 0 else ErrorCode.NONE,
-        replica_election_results=_grouped(partitions, lambda _: outcome),
-    )
-
-
 def _wanted(request: ElectLeadersRequest) -> list[TopicPartition] | None:
     if request.topic_partitions is None:
         return None

@@ -2,7 +2,6 @@
 
 from ballast.candidate.active_controller import ActiveController
 from ballast.model.ids import TopicPartition
-from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
@@ -40,14 +39,4 @@ async def answer(
             OngoingTopicReassignment(name=topic, partitions=tuple(partitions))
             for topic, partitions in topics.items()
         )
-    )
-
-
-def refuse(
-    request: ListPartitionReassignmentsRequest, version: int, error: ErrorCode, message: str | None
-) -> ListPartitionReassignmentsResponse:
-    """Refuse the request."""
-    del request, version
-    return ListPartitionReassignmentsResponse(
-        error_code=error, error_message=message or error.message
     )
