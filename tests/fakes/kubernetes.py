@@ -4,7 +4,7 @@ What holds, as with the API server: resourceVersion grows with every write and a
 nothing is none; generation grows with the spec (any field outside metadata and status); status is
 written through its subresource only, for kinds that have one; server-side apply takes away what the
 manager applied before and does not any more; an object with finalizers is deleted when the last of
-them goes; what is owned by a deleted object goes with it; a namespaced watch tells everything once.
+them goes; what is owned by a deleted object goes with it; a watch yields each event once.
 
 What does not: no schemas, defaults or CEL rules, no controllers, one field manager.
 """
@@ -139,7 +139,7 @@ class FakeKubernetes:
         labels: str | None = None,
         is_metadata_only: bool = False,
     ) -> AsyncIterator[Change]:
-        """Yield what is there, then SYNCED, then what changes, for ever."""
+        """Yield LISTED objects, then SYNCED, then every change; never ends."""
         self._called("watch", resource, namespace, "")
         watcher = Watcher(resource, namespace, labels, is_metadata_only)
         watcher.begin(self._objects[resource].values())

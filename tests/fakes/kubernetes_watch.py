@@ -10,7 +10,7 @@ from tests.fakes.kubernetes_objects import selects
 
 
 class Watcher:
-    """What one watch has still to tell."""
+    """The events that one watch has not yielded yet."""
 
     def __init__(
         self,
@@ -26,13 +26,13 @@ class Watcher:
         self._is_metadata_only = is_metadata_only
 
     def begin(self, documents: Iterable[Document]) -> None:
-        """Tell everything that is there."""
+        """Queue the existing objects."""
         for document in documents:
             self.tell(ChangeType.LISTED, document)
         self.changes.put_nowait(Change(type=ChangeType.SYNCED, document={}))
 
     def tell(self, kind: ChangeType, document: Document) -> None:
-        """Tell of one object, if it is one of those watched."""
+        """Queue the event of one object if this watch selects it."""
         if not is_selected(document, self._namespace, self._labels):
             return
         told = {"metadata": document["metadata"]} if self._is_metadata_only else document

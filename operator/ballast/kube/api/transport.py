@@ -40,8 +40,10 @@ _SESSION: Final = {
 class HttpTransport:
     """Implements `watch.StreamingTransport`. Belongs to the event loop in which it was opened.
 
-    The package's typed and dynamic APIs stay unused: they can send neither bookmarks nor an
-    ``Accept`` header with a watch, and they retry requests that are not idempotent.
+    Requests go through the package's `ApiClient`. Its dynamic client is not used: it does not quote
+    names in paths, and its watches send neither ``allowWatchBookmarks`` nor an ``Accept`` header.
+    Nor are its retries, which go by method: `requests.send_with_retries` knows which PUT, PATCH or
+    DELETE may be sent again when its outcome is unknown.
     """
 
     def __init__(self, api: ApiClient, login: Login) -> None:

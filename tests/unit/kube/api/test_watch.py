@@ -1,4 +1,4 @@
-"""Lists in pages, and watches that go on for ever."""
+"""Lists in pages, and watches that never end."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -64,7 +64,7 @@ class ScriptedServer:
 
 
 async def told(server: ScriptedServer, clock: YieldingClock, **settings: Any) -> list[str]:
-    """Return what a watch tells until the script is over."""
+    """Return the events of a watch until the script is over."""
     watch = Watch(
         **{
             "resource": PODS,
@@ -112,7 +112,7 @@ async def test_bookmarks_count() -> None:
 @pytest.mark.parametrize(
     "stream",
     [
-        pytest.param([event("ERROR", {"code": 410, "reason": "Expired"})], id="told"),
+        pytest.param([event("ERROR", {"code": 410, "reason": "Expired"})], id="by an event"),
         pytest.param([Forbidden("not any more", status=403)], id="refused"),
     ],
 )
