@@ -98,7 +98,7 @@ class Workload:
 
         Raises `WorkloadFailed` when nothing has come for ``silence_max_s``.
         """
-        seen = bytearray(self.written)
+        counts = bytearray(self.written)
         consumer = self._consumer()
         try:
             remaining = self._end_offsets(consumer, silence_max_s)
@@ -107,7 +107,7 @@ class Workload:
                 for message in self._consume(consumer):
                     silent_since = time.monotonic()
                     number = _NUMBER.unpack_from(message.value() or b"")[0]
-                    seen[number] = min(seen[number] + 1, 2)
+                    counts[number] = min(counts[number] + 1, 2)
                     if message.offset() + 1 >= remaining.get(message.partition(), 0):
                         remaining.pop(message.partition(), None)
                 if time.monotonic() - silent_since > silence_max_s:
@@ -118,10 +118,10 @@ class Workload:
             close_in_time(consumer)
         lost = sum(
             acknowledged and not count
-            for acknowledged, count in zip(self._acknowledged, seen, strict=False)
+            for acknowledged, count in zip(self._acknowledged, counts, strict=False)
         )
         return Verdict(
-            acknowledged=self.acknowledged, lost=lost, duplicated=sum(count > 1 for count in seen)
+            acknowledged=self.acknowledged, lost=lost, duplicated=sum(count > 1 for count in counts)
         )
 
     def _write(self, records: int) -> None:

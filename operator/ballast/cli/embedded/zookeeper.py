@@ -79,13 +79,13 @@ def find_jars(patterns: Sequence[str] = JARS) -> list[Path]:
     if spec is None or spec.origin is None:
         raise JavaMissing("ZooKeeper's jars come with pyspark: install ballast[demo]")
     folder = Path(spec.origin).parent / "jars"
-    found = []
+    jars = []
     for pattern in patterns:
         matches = sorted(folder.glob(f"{pattern}.jar"))
         if not matches:
             raise JavaMissing(f"no {pattern}.jar in {folder}")
-        found.append(matches[-1])
-    return found
+        jars.append(matches[-1])
+    return jars
 
 
 def find_java() -> str:

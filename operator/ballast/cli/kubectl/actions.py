@@ -43,14 +43,16 @@ def set_desired_state(kubectl: Kubectl, name: str, action: Action) -> str:
     Raises `ActionRefused` for a reassignment that has ended, and `KubectlFailed`, also for what
     the API server does not allow: a cancelled one is not resumed.
     """
-    seen = Reassignment(kubectl.get(REASSIGNMENTS, name))
-    _check_not_ended(seen)
+    reassignment = Reassignment(kubectl.get(REASSIGNMENTS, name))
+    _check_not_ended(reassignment)
     meaning = _MEANINGS[action]
-    before = at(seen.document, "spec", "desiredState") or DesiredState.RUNNING.value
+    before = at(reassignment.document, "spec", "desiredState") or DesiredState.RUNNING.value
     if before == meaning.desired.value:
-        return f"{seen.name}: desiredState is {before} already"
-    kubectl.patch(REASSIGNMENTS, name, _guarded(seen, {"desiredState": meaning.desired.value}))
-    return f"{seen.name}: desiredState {before} -> {meaning.desired.value}: {meaning.done}"
+        return f"{reassignment.name}: desiredState is {before} already"
+    kubectl.patch(
+        REASSIGNMENTS, name, _guarded(reassignment, {"desiredState": meaning.desired.value})
+    )
+    return f"{reassignment.name}: desiredState {before} -> {meaning.desired.value}: {meaning.done}"
 
 
 def approve(kubectl: Kubectl, name: str, digest: str | None) -> list[str]:
@@ -59,41 +61,47 @@ def approve(kubectl: Kubectl, name: str, digest: str | None) -> list[str]:
     With ``digest``, only if it is that plan's, or begins as it does (12 digits at least). Raises
     `ActionRefused` and `KubectlFailed`.
     """
-    seen = Reassignment(kubectl.get(REASSIGNMENTS, name))
-    _check_not_ended(seen)
-    planned = seen.digest
+    reassignment = Reassignment(kubectl.get(REASSIGNMENTS, name))
+    _check_not_ended(reassignment)
+    planned = reassignment.digest
     if planned is None:
-        why = f" - {seen.why}" if seen.why else ""
-        raise ActionRefused(f"{seen.name} has no plan to approve yet: {seen.state}{why}")
+        why = f" - {reassignment.why}" if reassignment.why else ""
+        raise ActionRefused(
+            f"{reassignment.name} has no plan to approve yet: {reassignment.state}{why}"
+        )
     if digest is not None and not _names(digest, planned):
-        raise ActionRefused(f"{seen.name} has another plan, {planned}: look at it again")
+        raise ActionRefused(f"{reassignment.name} has another plan, {planned}: look at it again")
     said = [
-        f"{seen.name}: {_count(seen, 'partitions')} partitions, "
-        f"{_count(seen, 'replicaMoves')} replicas to copy, "
-        f"{amount(number(seen.document, 'status', 'plan', 'bytesToMove')) or '?'}, "
-        f"{_count(seen, 'leaderChanges')} changes of preferred leader"
+        f"{reassignment.name}: {_count(reassignment, 'partitions')} partitions, "
+        f"{_count(reassignment, 'replicaMoves')} replicas to copy, "
+        f"{amount(number(reassignment.document, 'status', 'plan', 'bytesToMove')) or '?'}, "
+        f"{_count(reassignment, 'leaderChanges')} changes of preferred leader"
     ]
-    if seen.approved_digest == planned:
+    if reassignment.approved_digest == planned:
         return [*said, f"plan {planned} is approved already"]
-    kubectl.patch(REASSIGNMENTS, name, _guarded(seen, {"approval": {"planDigest": planned}}))
+    kubectl.patch(
+        REASSIGNMENTS, name, _guarded(reassignment, {"approval": {"planDigest": planned}})
+    )
     return [*said, f"approved plan {planned}"]
 
 
-def _check_not_ended(seen: Reassignment) -> None:
-    if seen.has_ended:
-        raise ActionRefused(f"{seen.name} has ended: {seen.state}; nothing was changed")
+def _check_not_ended(reassignment: Reassignment) -> None:
+    if reassignment.has_ended:
+        raise ActionRefused(
+            f"{reassignment.name} has ended: {reassignment.state}; nothing was changed"
+        )
 
 
-def _guarded(seen: Reassignment, spec: Document) -> Document:
+def _guarded(reassignment: Reassignment, spec: Document) -> Document:
     """Return a patch of the very object that was looked at, not of a later one of its name."""
-    return {"metadata": {"uid": at(seen.document, "metadata", "uid")}, "spec": spec}
+    return {"metadata": {"uid": at(reassignment.document, "metadata", "uid")}, "spec": spec}
 
 
 def _names(digest: str, planned: str) -> bool:
-    wanted = digest.removeprefix("sha256:")
-    return len(wanted) >= 12 and planned.removeprefix("sha256:").startswith(wanted)
+    prefix = digest.removeprefix("sha256:")
+    return len(prefix) >= 12 and planned.removeprefix("sha256:").startswith(prefix)
 
 
-def _count(seen: Reassignment, key: str) -> str:
-    found = number(seen.document, "status", "plan", key)
-    return "?" if found is None else str(found)
+def _count(reassignment: Reassignment, key: str) -> str:
+    value = number(reassignment.document, "status", "plan", key)
+    return "?" if value is None else str(value)

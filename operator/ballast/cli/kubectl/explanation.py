@@ -64,10 +64,10 @@ def _levels(document: Document) -> str:
 
 def _ends(document: Document, name: str, when: str) -> str:
     ends = [number(document, *_SUMMARY, "spread", name, when, end) for end in ("least", "most")]
-    known = [end for end in ends if end is not None]
-    if len(known) != len(ends):
+    numbers = [end for end in ends if end is not None]
+    if len(numbers) != len(ends):
         return ""
-    return "…".join(amount(end) if name.startswith("bytes") else str(end) for end in known)
+    return "…".join(amount(end) if name.startswith("bytes") else str(end) for end in numbers)
 
 
 def _racks(document: Document) -> str:

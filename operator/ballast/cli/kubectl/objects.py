@@ -41,8 +41,8 @@ def amount(count: int | None, unit: str = "B") -> str:
 
 def condition(document: Document, kind: str) -> Document:
     """Return one condition of an object; empty when it has none of that type."""
-    found = at(document, "status", "conditions")
-    for candidate in found if isinstance(found, list) else ():
+    conditions = at(document, "status", "conditions")
+    for candidate in conditions if isinstance(conditions, list) else ():
         if at(candidate, "type") == kind and isinstance(candidate, dict):
             return candidate
     return {}
@@ -67,8 +67,8 @@ class Reassignment:
     @property
     def state(self) -> str:
         """The lifecycle state."""
-        found = condition(self.document, ConditionType.SUCCEEDED).get("reason")
-        return clean(found) or LifecycleState.PENDING.value
+        value = condition(self.document, ConditionType.SUCCEEDED).get("reason")
+        return clean(value) or LifecycleState.PENDING.value
 
     @property
     def has_ended(self) -> bool:
@@ -84,14 +84,14 @@ class Reassignment:
     @property
     def digest(self) -> str | None:
         """The digest of its plan; None while there is none."""
-        found = at(self.document, "status", "plan", "digest")
-        return clean(found) if found else None
+        value = at(self.document, "status", "plan", "digest")
+        return clean(value) if value else None
 
     @property
     def approved_digest(self) -> str | None:
         """The digest that its spec approves."""
-        found = at(self.document, "spec", "approval", "planDigest")
-        return clean(found) if found else None
+        value = at(self.document, "spec", "approval", "planDigest")
+        return clean(value) if value else None
 
     @property
     def progress(self) -> str:
@@ -124,10 +124,10 @@ class Reassignment:
             (ConditionType.APPROVED, ConditionStatus.FALSE),
             (ConditionType.PROGRESSING, ConditionStatus.FALSE),
         ):
-            found = condition(self.document, kind)
-            if found.get("status") == bad and self.state not in {found.get("reason"), None}:
-                message = clean(found.get("message"))
-                reason = clean(found.get("reason"))
+            verdict = condition(self.document, kind)
+            if verdict.get("status") == bad and self.state not in {verdict.get("reason"), None}:
+                message = clean(verdict.get("message"))
+                reason = clean(verdict.get("reason"))
                 return f"{reason}: {message}" if message else reason
         return self._queue
 

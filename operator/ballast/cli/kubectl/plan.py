@@ -50,44 +50,44 @@ class BrokerRow:
         return self.replicas_in + self.replicas_out + abs(self.leaders[1] - self.leaders[0])
 
 
-def read_summary(kubectl: Kubectl, seen: Reassignment) -> PlanSummary:
+def read_summary(kubectl: Kubectl, reassignment: Reassignment) -> PlanSummary:
     """Return the sums of the plan that a reassignment's status names.
 
     Raises `PlanNotShown` and `KubectlFailed`.
     """
-    digest = seen.digest
+    digest = reassignment.digest
     if digest is None:
-        why = seen.why or "its operator has not looked at it"
-        raise PlanNotShown(f"{seen.name} has no plan yet: {seen.state} - {why}")
+        why = reassignment.why or "the operator has not reconciled it"
+        raise PlanNotShown(f"{reassignment.name} has no plan yet: {reassignment.state} - {why}")
     try:
-        summary = _saved(kubectl, seen) or _given(kubectl, seen)
+        summary = _saved(kubectl, reassignment) or _given(kubectl, reassignment)
     except (PlanRejected, StateMismatch, ValueError, KeyError, TypeError, zlib.error) as error:
-        raise PlanNotShown(f"the plan of {seen.name} cannot be read: {error}") from error
+        raise PlanNotShown(f"the plan of {reassignment.name} cannot be read: {error}") from error
     if summary is None:
-        raise PlanNotShown(f"the plan of {seen.name} is not stored where it can be read")
+        raise PlanNotShown(f"the plan of {reassignment.name} is not stored where it can be read")
     if summary.digest != digest:
         raise PlanNotShown(f"the plan found is {summary.digest}, the status says {digest}")
     return summary
 
 
 def broker_rows(
-    summary: PlanSummary, seen: Reassignment, broker_set: Document | None
+    summary: PlanSummary, reassignment: Reassignment, broker_set: Document | None
 ) -> tuple[BrokerRow, ...]:
     """Return a row for each broker that is there or that the plan names.
 
     Counts are those of the whole cluster while nothing has moved and the broker set's status has
     them, else those of the plan's own partitions.
     """
-    held = {} if seen.has_begun else _held(broker_set)
-    if not summary.brokers.keys() <= held.keys():
-        held = {}
-    moved = number(seen.document, "status", "plan", "bytesToMove")
+    current = {} if reassignment.has_begun else _held(broker_set)
+    if not summary.brokers.keys() <= current.keys():
+        current = {}
+    moved = number(reassignment.document, "status", "plan", "bytesToMove")
     each = None
     if moved is not None and summary.replica_moves:
         each = moved / summary.replica_moves
     return tuple(
-        _row(broker, summary.brokers.get(broker, BrokerChange()), held.get(broker), each)
-        for broker in sorted({*summary.brokers, *held})
+        _row(broker, summary.brokers.get(broker, BrokerChange()), current.get(broker), each)
+        for broker in sorted({*summary.brokers, *current})
     )
 
 
@@ -97,9 +97,9 @@ def counts_whole_cluster(rows: tuple[BrokerRow, ...]) -> bool:
 
 
 def _row(
-    broker: int, change: BrokerChange, held: tuple[int, int, int] | None, each: float | None
+    broker: int, change: BrokerChange, current: tuple[int, int, int] | None, each: float | None
 ) -> BrokerRow:
-    replicas, leaders, size = held or (change.replicas, change.leaders, 0)
+    replicas, leaders, size = current or (change.replicas, change.leaders, 0)
     came = None if each is None else round(change.replicas_in * each)
     went = 0 if each is None else round(change.replicas_out * each)
     return BrokerRow(
@@ -109,36 +109,36 @@ def _row(
         replicas_in=change.replicas_in,
         replicas_out=change.replicas_out,
         bytes_in=came,
-        bytes_held=None if held is None else (size, max(0, size + (came or 0) - went)),
+        bytes_held=None if current is None else (size, max(0, size + (came or 0) - went)),
     )
 
 
 def _held(broker_set: Document | None) -> dict[int, tuple[int, int, int]]:
-    """Return replicas, leaders and bytes by broker; empty unless all are known of all."""
-    held: dict[int, tuple[int, int, int]] = {}
+    """Return replicas, leaders and bytes by broker; empty unless all are present of all."""
+    current: dict[int, tuple[int, int, int]] = {}
     for broker in at(broker_set, "status", "brokers") or ():
-        found = [number(broker, key) for key in ("id", "replicas", "leaders", "bytes")]
-        known = [value for value in found if value is not None]
-        if len(known) != len(found):
+        values = [number(broker, key) for key in ("id", "replicas", "leaders", "bytes")]
+        present = [value for value in values if value is not None]
+        if len(present) != len(values):
             return {}
-        broker_id, replicas, leaders, size = known
-        held[broker_id] = (replicas, leaders, size)
-    return held
+        broker_id, replicas, leaders, size = present
+        current[broker_id] = (replicas, leaders, size)
+    return current
 
 
-def _saved(kubectl: Kubectl, seen: Reassignment) -> PlanSummary | None:
+def _saved(kubectl: Kubectl, reassignment: Reassignment) -> PlanSummary | None:
     """Return the sums of the plan as it was saved for the move; None when it was not."""
     try:
-        index = kubectl.get(CONFIG_MAPS, f"{seen.name}-state")
+        index = kubectl.get(CONFIG_MAPS, f"{reassignment.name}-state")
     except ObjectNotFound:
         return None
-    uid = at(seen.document, "metadata", "uid")
+    uid = at(reassignment.document, "metadata", "uid")
     owners = at(index, "metadata", "ownerReferences") or ()
     if not any(at(owner, "uid") == uid for owner in owners):
         return None
     parts = json.loads(index["data"]["parts"])
     objects = [kubectl.get(CONFIG_MAPS, part["name"]) for part in parts] or [index]
-    packed = b"".join(_bytes(found, STATE_KEY) for found in objects)
+    packed = b"".join(_bytes(part, STATE_KEY) for part in objects)
     inflater = zlib.decompressobj(16 + zlib.MAX_WBITS)
     text = inflater.decompress(packed, _MAX_STATE_BYTES)
     if not inflater.eof:
@@ -150,14 +150,14 @@ def _saved(kubectl: Kubectl, seen: Reassignment) -> PlanSummary | None:
     return summarizer.summary(plan.digest)
 
 
-def _given(kubectl: Kubectl, seen: Reassignment) -> PlanSummary | None:
+def _given(kubectl: Kubectl, reassignment: Reassignment) -> PlanSummary | None:
     """Return the sums of a plan that was given in chunks; None when it was not."""
-    objects = at(seen.document, "status", "plan", "objects")
+    objects = at(reassignment.document, "status", "plan", "objects")
     if not isinstance(objects, list) or not objects:
         return None
-    found = kubectl.get(CONFIG_MAPS, str(at(objects[0], "name")))
-    key = at(seen.document, "spec", "plan", "configMapRef", "key")
-    texts = at(found, "data") or {}
+    config_map = kubectl.get(CONFIG_MAPS, str(at(objects[0], "name")))
+    key = at(reassignment.document, "spec", "plan", "configMapRef", "key")
+    texts = at(config_map, "data") or {}
     text = texts.get(key or INDEX_KEY) or next(iter(texts.values()), None)
     index = PlanIndex.decode(str(text))
 

@@ -86,14 +86,14 @@ def status(
     kubectl = _kubectl(context, namespace, kube_context, kubeconfig)
     with _failures():
         broker_sets = kubectl.list(BROKER_SETS)
-        reassignments = [Reassignment(found) for found in kubectl.list(REASSIGNMENTS)]
+        reassignments = [Reassignment(document) for document in kubectl.list(REASSIGNMENTS)]
     out = console()
     if not broker_sets and not reassignments:
         out.print("No broker sets and no reassignments here.")
         return
     if broker_sets:
         out.print(broker_sets_table(broker_sets))
-    if any(found.get("status", {}).get("brokers") for found in broker_sets):
+    if any(document.get("status", {}).get("brokers") for document in broker_sets):
         out.print()
         out.print(brokers_table(broker_sets))
     if reassignments:
@@ -116,11 +116,11 @@ def plan(
     """Show what a reassignment's plan moves: each broker before and after."""
     kubectl = _kubectl(context, namespace, kube_context, kubeconfig)
     with _failures():
-        seen = Reassignment(kubectl.get(REASSIGNMENTS, name))
-        summary = read_summary(kubectl, seen)
-        rows = broker_rows(summary, seen, _broker_set(kubectl, seen))
+        reassignment = Reassignment(kubectl.get(REASSIGNMENTS, name))
+        summary = read_summary(kubectl, reassignment)
+        rows = broker_rows(summary, reassignment, _broker_set(kubectl, reassignment))
     out = console()
-    for line in plan_lines(summary, seen):
+    for line in plan_lines(summary, reassignment):
         out.print(Text(line), soft_wrap=True)
     of_what = "the whole cluster" if counts_whole_cluster(rows) else "the plan's partitions"
     out.print(f"Counts are those of {of_what}; sizes with ~ are estimates.\n")
@@ -201,9 +201,11 @@ def _kubectl(
     return Kubectl(flags.over(context.obj))
 
 
-def _broker_set(kubectl: Kubectl, seen: Reassignment) -> Document | None:
+def _broker_set(kubectl: Kubectl, reassignment: Reassignment) -> Document | None:
     try:
-        return kubectl.get(BROKER_SETS, seen.broker_set) if seen.broker_set else None
+        return (
+            kubectl.get(BROKER_SETS, reassignment.broker_set) if reassignment.broker_set else None
+        )
     except ObjectNotFound:
         return None
 

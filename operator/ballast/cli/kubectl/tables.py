@@ -40,16 +40,16 @@ def broker_sets_table(broker_sets: Sequence[Document]) -> Table:
     table = _table(
         "BROKER SET", "READY", "PARTITIONS", "UNDER-REPLICATED", "CONTROLLER", "STATUS", "WHY"
     )
-    for found in broker_sets:
-        ready = condition(found, BrokerSetCondition.READY)
-        epoch = number(found, "status", "controller", "epoch")
-        identity = clean(at(found, "status", "controller", "identity"))
+    for broker_set in broker_sets:
+        ready = condition(broker_set, BrokerSetCondition.READY)
+        epoch = number(broker_set, "status", "controller", "epoch")
+        identity = clean(at(broker_set, "status", "controller", "identity"))
         _add(
             table,
-            clean(at(found, "metadata", "name")),
-            _ready(found),
-            _text(number(found, "status", "partitions", "total")),
-            _text(number(found, "status", "partitions", "underReplicated")),
+            clean(at(broker_set, "metadata", "name")),
+            _ready(broker_set),
+            _text(number(broker_set, "status", "partitions", "total")),
+            _text(number(broker_set, "status", "partitions", "underReplicated")),
             identity if epoch is None else f"{identity or '-'} (epoch {epoch})",
             clean(ready.get("reason")),
             clean(ready.get("message")),
@@ -64,11 +64,11 @@ def brokers_table(broker_sets: Sequence[Document]) -> Table:
         *(">BROKER", "POD", "STATE", "RACK"),
         *(">LEADERS", ">REPLICAS", ">UNDER-REPLICATED", ">SIZE"),
     )
-    for found in broker_sets:
-        for broker in at(found, "status", "brokers") or ():
+    for broker_set in broker_sets:
+        for broker in at(broker_set, "status", "brokers") or ():
             _add(
                 table,
-                clean(at(found, "metadata", "name")),
+                clean(at(broker_set, "metadata", "name")),
                 _text(number(broker, "id")),
                 *(clean(at(broker, key)) for key in ("podName", "state", "rack")),
                 *(_text(number(broker, key)) for key in ("leaders", "replicas", "underReplicated")),
@@ -82,29 +82,34 @@ def reassignments_table(reassignments: Sequence[Reassignment]) -> Table:
     table = _table(
         "REASSIGNMENT", "BROKER SET", "STATE", "PROGRESS", "REMAINING", "RATE", "ETA", "WHY"
     )
-    for seen in reassignments:
+    for reassignment in reassignments:
         _add(
             table,
-            seen.name,
-            seen.broker_set,
-            Text(seen.state, style=_STATE_COLOURS.get(seen.state, "")),
-            seen.progress,
-            *(("", "", "") if seen.has_ended else (seen.remaining, seen.rate, seen.eta)),
-            seen.why,
+            reassignment.name,
+            reassignment.broker_set,
+            Text(reassignment.state, style=_STATE_COLOURS.get(reassignment.state, "")),
+            reassignment.progress,
+            *(
+                ("", "", "")
+                if reassignment.has_ended
+                else (reassignment.remaining, reassignment.rate, reassignment.eta)
+            ),
+            reassignment.why,
         )
     return table
 
 
-def plan_lines(summary: PlanSummary, seen: Reassignment) -> list[str]:
+def plan_lines(summary: PlanSummary, reassignment: Reassignment) -> list[str]:
     """Return the summary of a plan, as text."""
-    size = amount(number(seen.document, "status", "plan", "bytesToMove"))
+    size = amount(number(reassignment.document, "status", "plan", "bytesToMove"))
     moves = f"{summary.replica_moves} replicas to copy" + (f" ({size})" if size else "")
     lines = [
-        f"{seen.name}: {summary.partitions} partitions of {len(summary.topics)} topics, {moves}, "
+        f"{reassignment.name}: {summary.partitions} partitions of {len(summary.topics)} topics, "
+        f"{moves}, "
         f"{summary.leader_changes} changes of preferred leader",
         f"digest {summary.digest}",
     ]
-    return [*lines, *explanation_lines(seen.document), f"state {seen.headline}"]
+    return [*lines, *explanation_lines(reassignment.document), f"state {reassignment.headline}"]
 
 
 def plan_table(rows: Sequence[BrokerRow]) -> Table:
@@ -115,15 +120,15 @@ def plan_table(rows: Sequence[BrokerRow]) -> Table:
         *(">COPIED IN", *((">SIZE", ">AFTER") if is_whole else ())),
     )
     for row in rows:
-        held = [amount(size) for size in row.bytes_held or ()]
-        if held:
-            held[1] = f"~{held[1]}"
+        sizes = [amount(size) for size in row.bytes_held or ()]
+        if sizes:
+            sizes[1] = f"~{sizes[1]}"
         table.add_row(
             str(row.broker_id),
             *_before_after(row.replicas),
             *_before_after(row.leaders),
             f"~{amount(row.bytes_in)}" if row.bytes_in else "",
-            *held,
+            *sizes,
         )
     return table
 
@@ -156,8 +161,8 @@ def _ready(broker_set: Document) -> str:
     if at(broker_set, "spec", "bootstrapServers"):
         return "external"
     ready = number(broker_set, "status", "readyReplicas") or 0
-    wanted = number(broker_set, "spec", "replicas")
-    return f"{ready}/{'?' if wanted is None else wanted}"
+    replicas = number(broker_set, "spec", "replicas")
+    return f"{ready}/{'?' if replicas is None else replicas}"
 
 
 def _text(count: int | None) -> str:

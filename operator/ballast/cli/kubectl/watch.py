@@ -19,7 +19,7 @@ _MAX_FAILURES = 10
 
 
 class _Screen(Protocol):
-    def show(self, seen: Reassignment) -> None:
+    def show(self, reassignment: Reassignment) -> None:
         """Show how it stands."""
 
     def note(self, text: str) -> None:
@@ -45,7 +45,7 @@ def follow(
     try:
         while True:
             try:
-                seen = Reassignment(kubectl.get(REASSIGNMENTS, name))
+                reassignment = Reassignment(kubectl.get(REASSIGNMENTS, name))
             except ObjectNotFound:
                 raise
             except KubectlFailed as error:
@@ -55,9 +55,9 @@ def follow(
                 screen.note(f"{error} (trying again)")
             else:
                 failures = 0
-                screen.show(seen)
-                if seen.has_ended:
-                    return seen.state == LifecycleState.COMPLETED
+                screen.show(reassignment)
+                if reassignment.has_ended:
+                    return reassignment.state == LifecycleState.COMPLETED
             sleep(interval_s)
     finally:
         screen.close()
@@ -70,10 +70,10 @@ class _Lines:
         self._console = console
         self._last = ""
 
-    def show(self, seen: Reassignment) -> None:
-        if seen.headline != self._last:
-            self._last = seen.headline
-            self.note(seen.headline)
+    def show(self, reassignment: Reassignment) -> None:
+        if reassignment.headline != self._last:
+            self._last = reassignment.headline
+            self.note(reassignment.headline)
 
     def note(self, text: str) -> None:
         self._console.print(Text(clean(text)), soft_wrap=True)
@@ -90,8 +90,8 @@ class _Terminal:
         self._live = Live(console=console, auto_refresh=False)
         self._live.start()
 
-    def show(self, seen: Reassignment) -> None:
-        self._live.update(_picture(seen), refresh=True)
+    def show(self, reassignment: Reassignment) -> None:
+        self._live.update(_picture(reassignment), refresh=True)
 
     def note(self, text: str) -> None:
         self._console.print(Text(clean(text)))
@@ -100,18 +100,18 @@ class _Terminal:
         self._live.stop()
 
 
-def _picture(seen: Reassignment) -> RenderableType:
-    counts = at(seen.document, "status", "progress", "partitions")
+def _picture(reassignment: Reassignment) -> RenderableType:
+    counts = at(reassignment.document, "status", "progress", "partitions")
     done = number(counts, "completed") or 0
     total = sum(number(counts, key) or 0 for key in counts) if isinstance(counts, dict) else 0
     conditions = Table.grid(padding=(0, 2))
-    for found in at(seen.document, "status", "conditions") or ():
+    for condition in at(reassignment.document, "status", "conditions") or ():
         conditions.add_row(
-            *(Text(clean(at(found, key))) for key in ("type", "status", "reason")),
-            Text(clean(at(found, "message")), overflow="ellipsis", no_wrap=True),
+            *(Text(clean(at(condition, key))) for key in ("type", "status", "reason")),
+            Text(clean(at(condition, "message")), overflow="ellipsis", no_wrap=True),
         )
     return Group(
-        Text(f"{seen.name}: {seen.headline}", style="bold"),
+        Text(f"{reassignment.name}: {reassignment.headline}", style="bold"),
         ProgressBar(total=max(1, total), completed=done, width=60),
         conditions,
     )

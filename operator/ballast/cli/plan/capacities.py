@@ -26,7 +26,7 @@ Capacities = Mapping[tuple[int | None, str | None], int]
 
 def read_capacities(words: Iterable[str]) -> Capacities:
     """Return what the command line says. Raises `CapacityRejected`."""
-    found: dict[tuple[int | None, str | None], int] = {}
+    capacities: dict[tuple[int | None, str | None], int] = {}
     for word in words:
         form = _FORM.fullmatch(word)
         if form is None:
@@ -34,15 +34,15 @@ def read_capacities(words: Iterable[str]) -> Capacities:
                 f"not a capacity such as 2Ti, 7=4Ti or 7:/data=1Ti: {word[:80]!r}"
             )
         place = (None if form["broker"] is None else int(form["broker"]), form["log_dir"])
-        if place in found:
+        if place in capacities:
             raise CapacityRejected(f"says twice how large it is: {word[:80]!r}")
         try:
-            found[place] = parse_quantity(form["size"])
+            capacities[place] = parse_quantity(form["size"])
         except ValueError as error:
             raise CapacityRejected(f"{word[:80]!r} {error}") from error
-        if found[place] < 0:
+        if capacities[place] < 0:
             raise CapacityRejected(f"{word[:80]!r} is less than nothing")
-    return found
+    return capacities
 
 
 def with_capacities(brokers: Sequence[BrokerEntry], capacities: Capacities) -> list[BrokerEntry]:
@@ -68,13 +68,13 @@ def _sized(broker: BrokerEntry, capacities: Capacities) -> BrokerEntry:
         return capacities.get((broker.id, log_dir), capacities.get((None, log_dir)))
 
     sizes = [of(path) for path in broker.log_dirs]
-    known = [size for size in sizes if size is not None]
-    if known and len(known) < len(sizes):
+    given_sizes = [size for size in sizes if size is not None]
+    if given_sizes and len(given_sizes) < len(sizes):
         missing = broker.log_dirs[sizes.index(None)]
         raise CapacityRejected(f"says nothing of {missing} on broker {broker.id}")
     whole = of(None)
     return msgspec.structs.replace(
         broker,
-        capacity_bytes=sum(known) if whole is None and known else whole,
-        log_dir_bytes=tuple(known),
+        capacity_bytes=sum(given_sizes) if whole is None and given_sizes else whole,
+        log_dir_bytes=tuple(given_sizes),
     )

@@ -76,7 +76,7 @@ class GenerateOptions:
 def main(options: GenerateOptions) -> int:
     """Run the command.
 
-    Returns 0, 1 when no plan does what is asked, 2 when the input is wrong, 3 when Spark fails.
+    Returns 0, 1 when no plan does what is request, 2 when the input is wrong, 3 when Spark fails.
     """
     return generate(options, sys.stdout, sys.stderr)
 
@@ -116,8 +116,8 @@ def plan_options(options: GenerateOptions) -> PlanOptions:
 def _generate(options: GenerateOptions, out: TextIO) -> None:
     engine = _choice(Engine, "engine", options.engine)
     written_as = _choice(PlanFormat, "format", options.format)
-    asked = plan_options(options)
-    with _planned(engine, options.snapshot, asked) as planned:
+    request = plan_options(options)
+    with _planned(engine, options.snapshot, request) as planned:
         _write(options, planned, written_as, out)
 
 
@@ -180,8 +180,8 @@ def _choice(kinds: type[_Choice], option: str, word: str) -> _Choice:
     for kind in kinds:
         if kind.value.lower() == word.lower():
             return kind
-    known = ", ".join(kind.value for kind in kinds)
-    raise OptionsRejected(option, f"{word[:40]!r} is none of {known}")
+    choices = ", ".join(kind.value for kind in kinds)
+    raise OptionsRejected(option, f"{word[:40]!r} is none of {choices}")
 
 
 def _broker_ids(text: str) -> tuple[int, ...]:

@@ -27,44 +27,52 @@ _STYLE = (
 )
 
 
-def report(columns: ClusterColumns, found: Explanation) -> str:
+def report(columns: ClusterColumns, explanation: Explanation) -> str:
     """Return the page."""
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8><title>Plan</title>",
         f"<style>{_STYLE}</style><h1>Plan</h1>",
-        *_facts(found),
-        *_section("Replicas by broker", columns, found.before.replicas, found.after.replicas),
-        *_section("Leaders by broker", columns, found.before.leaders, found.after.leaders),
+        *_facts(explanation),
+        *_section(
+            "Replicas by broker", columns, explanation.before.replicas, explanation.after.replicas
+        ),
+        *_section(
+            "Leaders by broker", columns, explanation.before.leaders, explanation.after.leaders
+        ),
     ]
-    if found.after.size_bytes.any():
-        sizes = (found.before.size_bytes, found.after.size_bytes)
+    if explanation.after.size_bytes.any():
+        sizes = (explanation.before.size_bytes, explanation.after.size_bytes)
         parts += _section("Bytes by broker", columns, *sizes, is_bytes=True)
-    parts += _flows(columns, found)
+    parts += _flows(columns, explanation)
     return "".join([*parts, "</html>\n"])
 
 
-def _facts(found: Explanation) -> Iterator[str]:
+def _facts(explanation: Explanation) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [
-        ("Partitions that change", str(found.partitions), ""),
-        ("Replicas copied", str(found.replica_moves), f"least {found.replica_moves_least}"),
+        ("Partitions that change", str(explanation.partitions), ""),
+        (
+            "Replicas copied",
+            str(explanation.replica_moves),
+            f"least {explanation.replica_moves_least}",
+        ),
         (
             "Bytes copied",
-            f"{format_bytes(found.bytes_to_move)}B",
-            f"least {format_bytes(found.bytes_to_move_least)}B",
+            f"{format_bytes(explanation.bytes_to_move)}B",
+            f"least {format_bytes(explanation.bytes_to_move_least)}B",
         ),
-        ("Other preferred leaders", str(found.leader_changes), ""),
-        ("Against the rule of racks", *map(str, reversed(found.rack_violations))),
+        ("Other preferred leaders", str(explanation.leader_changes), ""),
+        ("Against the rule of racks", *map(str, reversed(explanation.rack_violations))),
     ]
-    if found.log_dirs is not None:
-        within = found.log_dirs
+    if explanation.log_dirs is not None:
+        within = explanation.log_dirs
         least = f"least {format_bytes(within.bytes_least)}B"
-        shares = [f"{within.fullest(held):.0%}" for held in (within.after, within.before)]
+        shares = [f"{within.fullest(use):.0%}" for use in (within.after, within.before)]
         rows += [
             ("Replicas to another log dir", str(within.replicas), ""),
             ("Bytes between log dirs", f"{format_bytes(int(within.bytes_within.sum()))}B", least),
             ("The fullest log dir, of its share", *shares),
         ]
-    rows.append(("Sets of brokers with a partition", *map(str, reversed(found.copysets))))
+    rows.append(("Sets of brokers with a partition", *map(str, reversed(explanation.copysets))))
     yield "<table><tr><th><th>after<th>least, or before"
     for name, value, beside in rows:
         yield f"<tr><td>{escape(name)}<td>{value}<td>{beside}"
@@ -100,9 +108,9 @@ def _bar(left: float, top: float, width: float, height: float, colour: str) -> s
     return f'<rect x="{left:.1f}" y="{top}" width="{width:.1f}" height="{height}" fill="{colour}"/>'
 
 
-def _flows(columns: ClusterColumns, found: Explanation) -> Iterator[str]:
+def _flows(columns: ClusterColumns, explanation: Explanation) -> Iterator[str]:
     """Yield the table of who copies to whom: the darker, the more."""
-    matrix = found.flows.matrix
+    matrix = explanation.flows.matrix
     if matrix is None or not matrix.any():
         return
     names = [str(broker) for broker in columns.brokers.ids.tolist()]

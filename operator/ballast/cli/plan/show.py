@@ -76,10 +76,10 @@ def _show(options: ShowOptions, console: Console) -> None:
         return
     columns = load_snapshot(options.snapshot)
     target = applied(columns, map(_change, read_plan_file(options.plan)))
-    found = explain(columns, target.replicas, log_dirs=target.log_dirs)
-    _print_explanation(console, columns, found)
-    _print_time(console, found, throttle, options.max_concurrent_moves_per_broker)
-    if found.partitions <= _MAX_BATCHED:
+    explanation = explain(columns, target.replicas, log_dirs=target.log_dirs)
+    _print_explanation(console, columns, explanation)
+    _print_time(console, explanation, throttle, options.max_concurrent_moves_per_broker)
+    if explanation.partitions <= _MAX_BATCHED:
         limits = Execution(max_concurrent_moves_per_broker=options.max_concurrent_moves_per_broker)
         batches = all_batches(_candidates(columns, read_plan_file(options.plan)), limits)
         console.print(
@@ -87,7 +87,7 @@ def _show(options: ShowOptions, console: Console) -> None:
             "the smallest first"
         )
     if options.html is not None:
-        write_file(options.html, [report(columns, found).encode()])
+        write_file(options.html, [report(columns, explanation).encode()])
 
 
 def _change(line: PlanLine) -> Change:
@@ -143,32 +143,37 @@ def _print_summary(console: Console, plan: PlanSummary) -> None:
     console.print(table)
 
 
-def _print_explanation(console: Console, columns: ClusterColumns, found: Explanation) -> None:
+def _print_explanation(console: Console, columns: ClusterColumns, explanation: Explanation) -> None:
     console.print(
-        f"{found.partitions} partitions change: {found.replica_moves} replicas are copied "
-        f"(least {found.replica_moves_least}), {format_bytes(found.bytes_to_move)}B "
-        f"(least {format_bytes(found.bytes_to_move_least)}B), {found.leader_changes} other "
-        f"preferred leaders; of {found.several_moves} partitions more than one replica"
+        f"{explanation.partitions} partitions change: {explanation.replica_moves} replicas are "
+        "copied "
+        f"(least {explanation.replica_moves_least}), {format_bytes(explanation.bytes_to_move)}B "
+        f"(least {format_bytes(explanation.bytes_to_move_least)}B), "
+        f"{explanation.leader_changes} other "
+        f"preferred leaders; of {explanation.several_moves} partitions more than one replica"
     )
     console.print(
-        f"against the rule of racks: {found.rack_violations[0]} before, {found.rack_violations[1]} "
-        "after"
+        "against the rule of racks: {} before, {} after".format(*explanation.rack_violations)
     )
-    console.print("sets of brokers that hold a partition: {}, {}".format(*found.copysets))
-    if found.log_dirs is not None:
-        console.print(_within(found.log_dirs))
+    console.print("sets of brokers that hold a partition: {}, {}".format(*explanation.copysets))
+    if explanation.log_dirs is not None:
+        console.print(_within(explanation.log_dirs))
     levels = Table("per broker in service", "before", "after", "deviation before", "after")
     for name, before, after in (
-        ("replicas", found.before.replicas, found.after.replicas),
-        ("leaders", found.before.leaders, found.after.leaders),
-        ("bytes", found.before.size_bytes, found.after.size_bytes),
-        ("bytes in/s", found.before.bytes_in_per_second, found.after.bytes_in_per_second),
+        ("replicas", explanation.before.replicas, explanation.after.replicas),
+        ("leaders", explanation.before.leaders, explanation.after.leaders),
+        ("bytes", explanation.before.size_bytes, explanation.after.size_bytes),
+        (
+            "bytes in/s",
+            explanation.before.bytes_in_per_second,
+            explanation.after.bytes_in_per_second,
+        ),
     ):
-        spreads = (found.spread(before), found.spread(after))
+        spreads = (explanation.spread(before), explanation.spread(after))
         ends = [f"{_amount(name, s.least)} to {_amount(name, s.most)}" for s in spreads]
         levels.add_row(name, *ends, *(f"{s.deviation:.1%}" for s in spreads))
     console.print(levels)
-    _print_brokers(console, columns, found)
+    _print_brokers(console, columns, explanation)
 
 
 def _within(moves: LogDirMoves) -> str:
@@ -184,21 +189,21 @@ def _amount(name: str, amount: int) -> str:
     return format_bytes(amount) if name.startswith("bytes") else str(amount)
 
 
-def _print_brokers(console: Console, columns: ClusterColumns, found: Explanation) -> None:
-    changes = found.flows.replicas_in + found.flows.replicas_out
+def _print_brokers(console: Console, columns: ClusterColumns, explanation: Explanation) -> None:
+    changes = explanation.flows.replicas_in + explanation.flows.replicas_out
     order = sorted(range(columns.brokers.count), key=lambda at: (-int(changes[at]), at))
     table = Table("broker", "replicas", "", "leaders", "in", "out", "bytes in", "bytes sent")
-    most = max(1, int(found.after.replicas.max(initial=0)))
+    most = max(1, int(explanation.after.replicas.max(initial=0)))
     for at in order[:_MAX_ROWS]:
         table.add_row(
             str(columns.brokers.ids[at]),
-            _way(found.before.replicas, found.after.replicas, at),
-            Text("█" * (int(found.after.replicas[at]) * _BAR // most), style="cyan"),
-            _way(found.before.leaders, found.after.leaders, at),
-            str(found.flows.replicas_in[at]),
-            str(found.flows.replicas_out[at]),
-            f"{format_bytes(int(found.flows.bytes_in[at]))}B",
-            f"{format_bytes(int(found.flows.bytes_sent[at]))}B",
+            _way(explanation.before.replicas, explanation.after.replicas, at),
+            Text("█" * (int(explanation.after.replicas[at]) * _BAR // most), style="cyan"),
+            _way(explanation.before.leaders, explanation.after.leaders, at),
+            str(explanation.flows.replicas_in[at]),
+            str(explanation.flows.replicas_out[at]),
+            f"{format_bytes(int(explanation.flows.bytes_in[at]))}B",
+            f"{format_bytes(int(explanation.flows.bytes_sent[at]))}B",
         )
     console.print(table)
     if columns.brokers.count > _MAX_ROWS:
@@ -210,12 +215,12 @@ def _way(before: Ints, after: Ints, at: int) -> str:
 
 
 def _print_time(
-    console: Console, found: Explanation, throttle: int | None, concurrent_moves: int
+    console: Console, explanation: Explanation, throttle: int | None, concurrent_moves: int
 ) -> None:
-    batches = found.batches_at_least(concurrent_moves)
+    batches = explanation.batches_at_least(concurrent_moves)
     console.print(f"at least {batches} batches of {concurrent_moves} moves per broker")
     if throttle is not None:
-        hours, rest = divmod(round(found.seconds_at_least(throttle)), 3600)
+        hours, rest = divmod(round(explanation.seconds_at_least(throttle)), 3600)
         console.print(
             f"at least {hours} h {rest // 60} min {rest % 60} s with {format_bytes(throttle)}B/s "
             "to and from each broker"

@@ -159,10 +159,10 @@ async def list_active(admin: ClusterAdmin, say: Say) -> None:
 
 
 def _check_brokers(targets: Mapping[TopicPartition, tuple[int, ...]], cluster: ClusterView) -> None:
-    known = {broker.broker_id for broker in cluster.brokers}
+    broker_ids = {broker.broker_id for broker in cluster.brokers}
     for tp in targets:
         for broker in targets[tp]:
-            if broker not in known:
+            if broker not in broker_ids:
                 raise CommandFailed(f"Unknown broker id {broker}")
 
 

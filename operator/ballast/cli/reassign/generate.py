@@ -68,9 +68,9 @@ def _parse_broker_list(broker_list: str) -> tuple[int, ...]:
 
 
 def _check_topics(topics: Sequence[str], cluster: ClusterView) -> None:
-    known = {tp.topic for tp in cluster.partitions}
+    topic_names = {tp.topic for tp in cluster.partitions}
     for topic in topics:
-        if topic not in known:
+        if topic not in topic_names:
             raise CommandFailed(f"Topic {topic} not found.")
 
 

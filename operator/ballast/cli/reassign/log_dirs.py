@@ -90,7 +90,7 @@ async def describe_moves(
     admin: ClusterAdmin, targets: Mapping[Replica, str]
 ) -> dict[Replica, ReplicaLogDirs]:
     """Return where the replicas are and go to; raises `CommandFailed`."""
-    found = {}
+    log_dirs_by_replica = {}
     for broker_id in _brokers(targets):
         names = [replica.name for replica in targets if replica.broker_id == broker_id]
         topics: dict[str, list[int]] = {}
@@ -98,18 +98,24 @@ async def describe_moves(
             topics.setdefault(name.topic, []).append(name.partition)
         places = await _asked(admin.replica_log_dirs(broker_id, topics))
         for name in names:
-            found[Replica(broker_id, name)] = places.get(
+            log_dirs_by_replica[Replica(broker_id, name)] = places.get(
                 name, ReplicaLogDirs(current=None, future=None)
             )
-    return found
+    return log_dirs_by_replica
 
 
 async def report_moves(admin: ClusterAdmin, targets: Mapping[Replica, str], say: Say) -> bool:
     """Say how far each move is; return whether any is not over. Raises `CommandFailed`."""
-    found = await describe_moves(admin, targets)
-    lines = [_verdict(replica, found[replica], targets[replica]) for replica in sorted(targets)]
+    log_dirs_by_replica = await describe_moves(admin, targets)
+    lines = [
+        _verdict(replica, log_dirs_by_replica[replica], targets[replica])
+        for replica in sorted(targets)
+    ]
     say("\n".join(lines))
-    return any(places.current is None or places.future is not None for places in found.values())
+    return any(
+        places.current is None or places.future is not None
+        for places in log_dirs_by_replica.values()
+    )
 
 
 async def put_back(

@@ -34,17 +34,17 @@ class _Loader(_BASE):  # type: ignore[misc]  # libyaml's loader where PyYAML has
 
 def _construct_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
-    seen: list[object] = []
+    earlier_keys: list[object] = []
     for key, (key_node, _) in zip(keys, node.value, strict=True):
         if not isinstance(key, str):
             raise yaml.constructor.ConstructorError(
                 None, None, "a key must be a string", key_node.start_mark
             )
-        if key in seen:
+        if key in earlier_keys:
             raise yaml.constructor.ConstructorError(
                 None, None, f"key {key[:60]!r} is given twice", key_node.start_mark
             )
-        seen.append(key)
+        earlier_keys.append(key)
     values = [loader.construct_object(value, deep=True) for _, value in node.value]
     return dict(zip(keys, values, strict=True))
 

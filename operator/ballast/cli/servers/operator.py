@@ -139,9 +139,9 @@ def options_of(arguments: OperatorArguments) -> OperatorOptions:
 def pod_defaults(text: str) -> PodDefaults:
     """Return what brokers' pods are given, from JSON; raises `ValueError`."""
     given = _object(text)
-    known = {"imagePullSecrets", "imagePullPolicy", "securityContext"}
-    if unknown := sorted(given.keys() - known):
-        raise ValueError(f"--broker-pods: {unknown[0]} is none of {', '.join(sorted(known))}")
+    allowed = {"imagePullSecrets", "imagePullPolicy", "securityContext"}
+    if unknown := sorted(given.keys() - allowed):
+        raise ValueError(f"--broker-pods: {unknown[0]} is none of {', '.join(sorted(allowed))}")
     return PodDefaults(
         image_pull_secrets=tuple(str(name) for name in given.get("imagePullSecrets", ())),
         image_pull_policy=given.get("imagePullPolicy", "IfNotPresent"),
