@@ -1,6 +1,6 @@
 """Which tests one worker runs, because they share what takes long to start.
 
-By the names of their files, since names are all that workers tell: with pytest 9.2 the groups of
+By the names of their files, the only thing that workers report: with pytest 9.2 the groups of
 ``--dist loadgroup`` get lost (pytest-xdist, issue 1386).
 """
 
@@ -29,7 +29,7 @@ def group_of(node_id: str) -> str:
     return next((group for group in TOGETHER if node_id.startswith(group)), node_id)
 
 
-class FolderScheduling(LoadGroupScheduling):  # type: ignore[misc]  # xdist tells no types
+class FolderScheduling(LoadGroupScheduling):  # type: ignore[misc]  # xdist has no types
     """A worker gets all tests of a group, or one test."""
 
     def _split_scope(self, nodeid: str) -> str:

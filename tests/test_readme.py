@@ -1,4 +1,4 @@
-"""The README tells the truth: its manifest runs, its commands exist, its map is complete."""
+"""The README is correct: its manifest runs, its commands exist, its map is complete."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What somebody else does at the wrong moment, while clients write: it waits, and nothing stops."""
+"""Actions of other tools at the wrong moment, while clients write: the move waits."""
 
 import json
 from collections.abc import Iterator

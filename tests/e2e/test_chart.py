@@ -1,4 +1,4 @@
-"""The chart: its own test, upgrades, ZooKeeper that grows, and an uninstall that stops nobody."""
+"""The chart: its own test, upgrades, ZooKeeper that grows, and an uninstall that keeps brokers."""
 
 import json
 from collections.abc import Iterator

@@ -23,7 +23,7 @@ EXISTING = "existing"
 
 @pytest.fixture
 def existing(brokers: Namespace) -> Iterator[str]:
-    """Declare the brokers a second time, as a cluster that somebody else runs."""
+    """Declare the brokers a second time, as a cluster that runs elsewhere."""
     document = broker_set()
     document["metadata"]["name"] = EXISTING
     document["spec"] = {"bootstrapServers": f"prod-bootstrap.{brokers.name}.svc:9092"}

@@ -19,7 +19,7 @@ TOPICS = 4
 PARTITIONS_PER_TOPIC = 500
 MOVE_S = 400.0
 AT_ONCE = 50
-"""Per broker; with the five of the default, so many small moves would take minutes longer."""
+"""Per broker; with the default of five, this many small moves would take minutes longer."""
 NAME = "large"
 MILLION = "million"
 PER_TOPIC = 200

@@ -1,9 +1,9 @@
 """A node is lost while clients write: its brokers are down without a word, and come back with it.
 
-A pod that shares the node's processes plays the loss: it stops the kubelet, so that nothing is
-started again, and kills what Ballast runs there, when somebody connects; not before, since nobody
-would learn its address from a kubelet that is stopped. It lets the kubelet go on when somebody
-connects again, for nothing can be executed on such a node.
+A pod that shares the node's processes simulates the loss. When the test connects to it, it stops the
+kubelet, so that nothing is started again, and kills Ballast's processes there; not earlier, because
+a stopped kubelet does not report the pod's address. When the test connects again, it continues the
+kubelet, because nothing can be executed on such a node.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ NODE_TIMEOUT_S = 120.0
 """Kubernetes takes 40 s to notice that a kubelet is silent."""
 PORT = 9999
 SAFETY_S = 240
-"""It waits no longer for somebody to connect; then the kubelet goes on."""
+"""Time to wait for a connection; afterwards the kubelet continues."""
 
 LOSE = """
 import os, pathlib, signal, socket
@@ -145,6 +145,6 @@ def test_a_node_lost_during_a_move(brokers: Namespace, clients: Clients) -> None
 
 
 def is_back(namespace: Namespace, pod: str) -> bool:
-    """Return whether the broker's process was started anew in its pod, and is in sync."""
+    """Return whether the broker's process was started again in its pod, and is in sync."""
     found = namespace.get("pod", pod)
     return is_ready(found) and broker_state(namespace, int(pod.rpartition("-")[2]) + 1) == "Online"

@@ -26,7 +26,7 @@ def names(namespace: Namespace) -> set[str]:
 
 
 def crashes(namespace: Namespace) -> list[Document]:
-    """Return the ends of operators that are not its own decision: told to, or its Lease lost."""
+    """Return the ends of operators other than by a signal or the loss of the Lease."""
     statuses = [
         status
         for pod in namespace.list("pods", OPERATOR_PODS)

@@ -1,7 +1,7 @@
 """The operator needs every right that it has: it gets each only once it was refused it.
 
 It begins with none, in a life in which everything happens that it is there for. Whatever the API
-server refuses is told in its log; then that right is given back, and the life goes on. So each verb
+server refuses is in its log; then that right is granted, and the scenario continues. So each verb
 is missing once, and something does not come on because of it; in the end all were missing, and no
 other one was asked for.
 """
@@ -34,7 +34,7 @@ NAME = "rights"
 NO_IMAGE = "nowhere.invalid/none:none"
 STEP_S = 240.0
 WAKE_S = 4.0
-"""A tender that was refused something waits for up to a minute, unless it is woken."""
+"""A reconciler that was refused a request waits for up to a minute, unless an event comes."""
 EVENT_AGAIN_S = 65.0
 """The operator writes about the same thing once a minute."""
 REFUSED = re.compile(r'cannot (\w+) resource \\"([\w/]+)\\" in API group \\"([\w.]*)\\"')
@@ -103,7 +103,7 @@ class Rights:
             self.namespace.kubectl(*words)
 
     def grant_what_was_refused(self) -> None:
-        """Grant what the log says was refused since the operator began, and wake its tenders."""
+        """Grant what was refused since the operator started, and enqueue its objects."""
         words = ("logs", "-l", OPERATOR_PODS, "--tail=-1", "--prefix=false")
         try:
             text = self.namespace.kubectl(*words)
@@ -118,7 +118,7 @@ class Rights:
             self.wake()
 
     def wake(self) -> None:
-        """Change a label of what is tended: after a refusal tenders wait for long."""
+        """Change a label of each object: after a refusal its reconciler waits for long."""
         self._wakes += 1
         self._woken_at = time.monotonic()
         label = f"ballast-e2e/wakes={self._wakes}"
@@ -137,7 +137,7 @@ class Rights:
         eventually(what, has_happened, timeout_s=timeout_s, poll_s=1.0)
 
     def until_asked_for(self, asked: Asked, *, timeout_s: float = STEP_S) -> None:
-        """Wake tenders until one was refused this, and is granted it."""
+        """Enqueue objects until this right was refused once, and is granted."""
 
         def is_granted() -> bool:
             self.wake()
@@ -149,7 +149,7 @@ class Rights:
 
 @pytest.fixture
 def rights(brokers: Namespace) -> Iterator[Rights]:
-    """Take all rights away and start the operator anew; give them back after."""
+    """Take all rights away and restart the operator; give them back after."""
     found = Rights(brokers)
     found.write(set())
     brokers.delete("lease", OPERATOR)
@@ -194,7 +194,7 @@ def test_each_right_is_missed(rights: Rights, brokers: Namespace, clients: Clien
     rights.until_asked_for(AGAIN)
     # Only what may be patched is made: the right to create one is asked for after that.
     rights.until_asked_for(("create", *AGAIN[1:]))
-    assert rights.all - rights.granted == set(), "nobody needs these"
+    assert rights.all - rights.granted == set(), "no test needs these"
     assert rights.unknown == set(), "these are needed too"
     brokers.wait("bset", BROKER_SET, "Ready", timeout_s=STEP_S)
 
@@ -222,7 +222,7 @@ def are_ready(brokers: Namespace) -> bool:
 
 
 def replace_a_stuck_pod(rights: Rights, brokers: Namespace) -> None:
-    """Let the first pod be stuck below one that runs: the StatefulSet would wait for ever."""
+    """Make the first pod stuck below one that runs: the StatefulSet would wait without end."""
     pod = broker_pods(brokers, NAME)[0]["metadata"]["name"]
     update(rights, brokers, "OnDelete", NO_IMAGE)
     brokers.kubectl("delete", "pod", pod)

@@ -1,4 +1,4 @@
-"""A client in a pod: writes numbered records with acks=all, reads along, and tells what was lost.
+"""A client in a pod: writes numbered records with acks=all, reads them, and reports lost ones.
 
 It is a program of its own, mounted into a pod of the project's image, so it needs nothing but
 `ballast`. Every record holds a number that is written once. Each second it prints what it has done
@@ -152,7 +152,7 @@ class Client:
 async def write(
     client: Client, history: History, partition: int, numbers: Iterator[int], per_interval: int
 ) -> None:
-    """Write batches to one partition until told to stop."""
+    """Write batches to one partition until the stop file exists."""
     padding = bytes(RECORD_BYTES - NUMBER.size)
     while not STOP.exists():
         batch = [next(numbers) for _ in range(per_interval)]

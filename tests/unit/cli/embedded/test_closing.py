@@ -6,7 +6,7 @@ from ballast.cli.embedded.closing import close_in_time
 
 
 class Client:
-    """Closes when it is told that it can."""
+    """Closes once the test permits it."""
 
     def __init__(self) -> None:
         self.can_close = threading.Event()

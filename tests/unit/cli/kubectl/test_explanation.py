@@ -1,4 +1,4 @@
-"""What the plugin tells of a generated plan."""
+"""What the plugin prints about a generated plan."""
 
 from typing import Any
 
