@@ -1,6 +1,6 @@
-"""A node is lost while clients write: its brokers are down without a word, and come back with it.
+"""A node is lost while clients write: its brokers fail without notice, and return with it.
 
-A pod that shares the node's processes simulates the loss. When the test connects to it, it stops the
+A pod that shares the node's processes simulates the loss. When the test connects, it stops the
 kubelet, so that nothing is started again, and kills Ballast's processes there; not earlier, because
 a stopped kubelet does not report the pod's address. When the test connects again, it continues the
 kubelet, because nothing can be executed on such a node.
