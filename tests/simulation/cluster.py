@@ -313,14 +313,14 @@ class SimulatedCluster:
 
     def _directory_in_use(self, broker_id: int, partition: TopicPartition) -> str | None:
         process = self._processes.get(broker_name(broker_id))
-        if process is None or not hasattr(process[1], "parts"):
+        if process is None or not hasattr(process[1], "context"):
             return None
         return process[1].context.replicas.log_dirs.directory_of(partition)
 
     def _is_damaged(self, broker_id: int, partition: TopicPartition) -> bool:
         process = self._processes.get(broker_name(broker_id))
-        parts = getattr(process[1], "parts", None) if process is not None else None
-        return parts is not None and partition in parts.replicas.log_dirs.damaged
+        context = getattr(process[1], "context", None) if process is not None else None
+        return context is not None and partition in context.replicas.log_dirs.damaged
 
     def _before_rename(self, broker_id: int, path: str) -> None:
         """See replicas go: their folders are renamed before they are removed."""
@@ -347,7 +347,7 @@ class SimulatedCluster:
     def _after_step(self) -> None:
         """Check what the last step changed: high watermarks of the broker that it ran on."""
         process = self._processes.get(self.loop.last_host.name)
-        if process is None or not hasattr(process[1], "parts"):
+        if process is None or not hasattr(process[1], "context"):
             return
         broker_id, broker = process
         try:
