@@ -24,11 +24,12 @@ from ballast.kube.api.resources import (
     Document,
     ObjectKey,
 )
-from ballast.kube.broker_sets.reconciler import BrokerSetReconciler
+from ballast.kube.broker_sets.reconciler import KIND
 from ballast.kube.runtime.candidate_view import CandidateView
 from ballast.kube.runtime.context import ClosableAdmin, OperatorContext
 from ballast.kube.runtime.ensembles import Question
 from ballast.kube.runtime.metrics import OperatorMetrics
+from ballast.kube.runtime.reconcile_loop import ReconcileLoop
 from ballast.kube.runtime.work_queue import WorkQueue
 from tests.fakes.cluster_admin import FakeAdmin, FakeClock, FakeCluster
 from tests.fakes.kubernetes import FakeKubernetes
@@ -62,7 +63,7 @@ class Environment:
             node = {"metadata": {"name": f"node-{number}", "labels": labels}}
             self.api.put(NODES, node)
         self.edit(**{**BASE, **spec})
-        self.reconciler = self.operator()
+        self.loop = self.operator()
 
     # -- the operator ---------------------------------------------------------------------------
 
@@ -86,9 +87,9 @@ class Environment:
         silence = EnsembleAnswer(error=f"{question.connect_string} does not answer")
         return self.ensembles.get(question.connect_string, silence)
 
-    def operator(self) -> BrokerSetReconciler:
+    def operator(self) -> ReconcileLoop:
         """Return the reconciler of a new process."""
-        return BrokerSetReconciler(self.context(), KEY)
+        return ReconcileLoop(KIND, self.context(), KEY)
 
     def _admin_for(self, bootstrap: str) -> ClosableAdmin:
         if bootstrap.startswith("nowhere"):
@@ -99,7 +100,7 @@ class Environment:
     async def settle(self, rounds: int = 40, *, seconds: float = 1.0) -> None:
         """Let operator and world go on for a while."""
         for _ in range(rounds):
-            await self.reconciler.look()
+            await self.loop.reconcile_once()
             self.live()
             await self.clock.sleep(seconds)
 

@@ -16,10 +16,16 @@ from ballast.kube.api.resources import (
     ObjectKey,
     Resource,
 )
-from ballast.kube.reassignments.reconciler import PartitionReassignmentReconciler
+from ballast.kube.reassignments.reconciler import KIND, PartitionReassignmentReconciler
 from ballast.kube.runtime.context import ClosableAdmin, OperatorContext
 from ballast.kube.runtime.metrics import OperatorMetrics
-from ballast.kube.runtime.planner_process import Answer, PlannerFailed, Request, make_plan
+from ballast.kube.runtime.planner_process import (
+    PlannerFailed,
+    PlannerRequest,
+    PlannerResult,
+    make_plan,
+)
+from ballast.kube.runtime.reconcile_loop import ReconcileLoop, Result
 from ballast.kube.runtime.work_queue import WorkQueue
 from ballast.model.conditions import timestamp
 from ballast.reassign.generate.spark_application import SparkSettings
@@ -179,7 +185,7 @@ class Environment:
             make_plan=self._make_plan,
         )
 
-    async def _make_plan(self, request: Request) -> Answer:
+    async def _make_plan(self, request: PlannerRequest) -> PlannerResult:
         """Make a plan here: a process of its own is for `test_plan_worker`."""
         self.planned += 1
         if self.worker_failures:
@@ -223,22 +229,22 @@ class Environment:
         found = self.api.find(PARTITION_REASSIGNMENTS, NAMESPACE, name)
         return None if found is None else ReassignmentObject(document=found)
 
-    def seen(self, name: str = "move") -> ReassignmentObject:
+    def reassignment(self, name: str = "move") -> ReassignmentObject:
         found = self.find(name)
         assert found is not None, f"{name} is gone"
         return found
 
     def state(self, name: str = "move") -> LifecycleState | None:
-        return self.seen(name).state
+        return self.reassignment(name).state
 
     def reason(self, kind: str, name: str = "move") -> str:
-        for condition in self.seen(name).status.get("conditions", ()):
+        for condition in self.reassignment(name).status.get("conditions", ()):
             if condition["type"] == kind:
                 return f"{condition['status']} {condition['reason']}"
         return ""
 
     def message(self, kind: str, name: str = "move") -> str:
-        for condition in self.seen(name).status.get("conditions", ()):
+        for condition in self.reassignment(name).status.get("conditions", ()):
             if condition["type"] == kind:
                 return str(condition["message"])
         return ""
@@ -250,17 +256,25 @@ class Environment:
         """Ask for its deletion, as a user would."""
         self.api.ask_to_delete(PARTITION_REASSIGNMENTS, NAMESPACE, name, self.clock.wall_ms())
 
-    def reconciler(self, name: str = "move") -> PartitionReassignmentReconciler:
-        return PartitionReassignmentReconciler(
-            self.context(), ObjectKey("partitionreassignments", NAMESPACE, name)
-        )
+    def loop(self, name: str = "move") -> ReconcileLoop:
+        return ReconcileLoop(KIND, self.context(), key_of(name))
 
-    async def looks(self, reconciler: PartitionReassignmentReconciler, count: int) -> float | None:
+    def reconciler(self, name: str = "move") -> PartitionReassignmentReconciler:
+        return PartitionReassignmentReconciler(self.context(), key_of(name))
+
+    async def result(
+        self, reconciler: PartitionReassignmentReconciler | None = None, name: str = "move"
+    ) -> Result:
+        """Return the result of one reconciliation, of which no effect is carried out."""
+        reconciler = reconciler or self.reconciler(name)
+        return await reconciler.reconcile(self.reassignment(name).document)
+
+    async def reconcile(self, loop: ReconcileLoop, count: int) -> float | None:
         """Look so often; return what the last one said."""
         delay: float | None = 0.0
         for _ in range(count):
             self.events(self)
-            delay = await reconciler.look()
+            delay = await loop.reconcile_once()
             self._note()
             if delay is None:
                 return None
@@ -270,18 +284,18 @@ class Environment:
     async def until(
         self,
         is_over: Callable[["Environment"], bool],
-        reconciler: PartitionReassignmentReconciler | None = None,
+        loop: ReconcileLoop | None = None,
     ) -> None:
         """Let one reconciler live until something holds."""
-        reconciler = reconciler or self.reconciler()
+        loop = loop or self.loop()
         for _ in range(_MAX_LOOKS):
             if is_over(self):
                 return
             self.events(self)
-            delay = await reconciler.look()
+            delay = await loop.reconcile_once()
             self._note()
             await self.clock.sleep(min(delay or 0.0, _MAX_SLEEP_SECONDS))
-        raise AssertionError(f"no end: {self.states[-5:]} {self.seen().status}")
+        raise AssertionError(f"no end: {self.states[-5:]} {self.reassignment().status}")
 
     def _note(self) -> None:
         found = self.find()
@@ -298,6 +312,10 @@ class Environment:
                 continue
             return
         raise AssertionError("killed more than once")
+
+
+def key_of(name: str) -> ObjectKey:
+    return ObjectKey(PARTITION_REASSIGNMENTS.plural, NAMESPACE, name)
 
 
 def has_ended(env: Environment) -> bool:

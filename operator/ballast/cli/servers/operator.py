@@ -23,7 +23,6 @@ from ballast.cli.servers.long_running import (
 from ballast.kube.api.credentials import login
 from ballast.kube.api.errors import NoCredentials
 from ballast.kube.api.leader_election import LeaseTiming
-from ballast.kube.api.resources import BROKER_SETS, PARTITION_REASSIGNMENTS
 from ballast.kube.broker_sets import reconciler as broker_sets
 from ballast.kube.process import Machinery, OperatorProcess
 from ballast.kube.reassignments import reconciler as reassignments
@@ -176,7 +175,7 @@ async def _run(options: OperatorOptions) -> None:
         random=random.Random(),  # noqa: S311 - places replicas and makes topic ids, no secrets
         admin_for=_admin_for,
         zookeeper_for=_zookeeper_for,
-        reconcilers={PARTITION_REASSIGNMENTS: reassignments.tend, BROKER_SETS: broker_sets.tend},
+        reconcilers={kind.resource: kind.run for kind in (reassignments.KIND, broker_sets.KIND)},
         exit_at_once=_exit_at_once,
     )
     try:

@@ -35,6 +35,11 @@ class StatusWriter:
         self._written = written
         self._written_at: float | None = None
 
+    @property
+    def written(self) -> Status:
+        """The status that the object has, as far as this writer knows."""
+        return self._written or {}
+
     async def write(self, status: Status, *, urgent: bool = False) -> float | None:
         """Bring the object's status up to date, by server-side apply of all that is in it.
 

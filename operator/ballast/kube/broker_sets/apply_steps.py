@@ -76,7 +76,7 @@ class StepRunner:
         self.delays = StepDelays()
         """The steps that were refused and wait."""
 
-    async def carry_out(self, spec: BrokerSetSpec, wanted: Sequence[Step]) -> Outcome:
+    async def run(self, spec: BrokerSetSpec, wanted: Sequence[Step]) -> Outcome:
         """Take the steps in their order, but for those that wait. Raises `ApiUnavailable`."""
         outcome = Outcome()
         clock = self._operator.clock

@@ -19,8 +19,8 @@ from ballast.reassign.ports import Clock, ClusterAdmin, ClusterUnavailable
 
 log = logging.getLogger(__name__)
 
-LOOK_S: Final = 30.0
-"""Between two looks: all live brokers are asked for the sizes of their logs."""
+REFRESH_S: Final = 30.0
+"""The interval at which all live brokers are asked for the sizes of their logs."""
 
 
 class FullVolumes:
@@ -32,14 +32,16 @@ class FullVolumes:
         self._looked_at: float | None = None
         self._full: frozenset[int] = frozenset()
 
-    async def look(self, namespace: str, broker_set: str, admin: ClusterAdmin) -> frozenset[int]:
+    async def full_brokers(
+        self, namespace: str, broker_set: str, admin: ClusterAdmin
+    ) -> frozenset[int]:
         """Return the brokers that are, or will soon be, over `FULL_PERCENT` of their volume.
 
         Bytes on their way to a broker count as if they were there. Nobody is named of an external
         set, whose volumes are not known. Raises `KubernetesError`.
         """
         now = self._clock.now()
-        if self._looked_at is None or now - self._looked_at >= LOOK_S:
+        if self._looked_at is None or now - self._looked_at >= REFRESH_S:
             before, self._full = self._full, await self._find(namespace, broker_set, admin)
             self._looked_at = now
             if self._full != before:

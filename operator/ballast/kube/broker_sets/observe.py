@@ -87,19 +87,19 @@ class BrokerSetObserver:
         if admin is not None:
             await admin.close()
 
-    async def look(self, spec: BrokerSetSpec, *, known: Observation | None = None) -> Observation:
+    async def observe(self, spec: BrokerSetSpec, *, last: Observation | None = None) -> Observation:
         """Return the world as it is.
 
-        ``known`` is what the last look returned, if Kubernetes' objects are known to be as they
-        were: then only the brokers are asked. Raises `KubernetesError` and `BadBootstrapServers`.
+        ``last`` is the last observation, if Kubernetes' objects are known to be as they were: then
+        only the brokers are asked. Raises `KubernetesError` and `BadBootstrapServers`.
         """
         if spec.is_external:
             cluster = await self._read_cluster(spec, str(spec.bootstrap_servers))
             seen = controller_of(self._cluster.view if self._cluster else None)
             error = self._cluster.error if self._cluster is not None else ""
             return Observation(cluster=cluster, controller=seen, cluster_error=error)
-        if known is not None:
-            return await self._look_again(spec, known)
+        if last is not None:
+            return await self._observe_cluster(spec, last)
         documents = await self._read_objects()
         name = spec.identity.name
         pods = pod_views(name, documents[PODS])
@@ -130,12 +130,12 @@ class BrokerSetObserver:
             ),
         )
 
-    async def _look_again(self, spec: BrokerSetSpec, known: Observation) -> Observation:
-        is_anyone_up = any(pod.containers_ready for pod in known.pods)
+    async def _observe_cluster(self, spec: BrokerSetSpec, last: Observation) -> Observation:
+        is_anyone_up = any(pod.containers_ready for pod in last.pods)
         cluster = await self._managed_cluster(spec, is_anyone_up=is_anyone_up)
         candidate = self._operator.candidate_of(self._key)
         return replace(
-            known,
+            last,
             cluster=cluster,
             cluster_error=self._cluster.error if self._cluster is not None else "",
             controller=candidate.controller,

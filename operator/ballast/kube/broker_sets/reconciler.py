@@ -1,17 +1,16 @@
-"""Tending one BrokerSet: from its first sight until it is deleted.
+"""Reconciles one BrokerSet: observe Kubernetes and the brokers, decide, apply the steps.
 
-Each look reads the set, Kubernetes' objects and the brokers' cluster, lets the core decide, takes
-its steps and writes the status. What is remembered between looks saves requests and times retries;
-an operator killed anywhere is followed by one that looks again. A deleted set needs nothing from
-here: its objects go with it, by their ownerReferences.
+The decision is `brokersets.decide`; the reconcile loop (`kube.runtime.reconcile_loop`) writes the
+status that it returns. What is kept between two reconciliations saves requests and times retries;
+a process that is killed anywhere is followed by one that reconciles again. A deleted BrokerSet
+needs no action: its objects are deleted with it, because of their ownerReferences.
 
-A set for which nothing is to be done rests. While no watch reports a change, its objects are as
-they were, and only the brokers are asked. When their answer calls for a step, everything is read
+An idle BrokerSet costs next to nothing. While no watch reports a change, its objects are as they
+were read, and only the brokers are asked. When their answer calls for a step, everything is read
 again before the step is taken.
 """
 
-import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -33,223 +32,138 @@ from ballast.brokersets.steps.ensemble import (
     resolve_ensemble,
 )
 from ballast.brokersets.steps.steps import CreateReassignment, Decision
-from ballast.kube.api.errors import KubernetesError, NotFound
-from ballast.kube.api.events import EventRecorder
 from ballast.kube.api.resources import BROKER_SETS, Document, ObjectKey
-from ballast.kube.api.status_writer import StatusWriter
 from ballast.kube.broker_sets.apply_steps import Outcome, StepRunner
 from ballast.kube.broker_sets.failed_steps import with_refusals
 from ballast.kube.broker_sets.observe import BadBootstrapServers, BrokerSetObserver
 from ballast.kube.broker_sets.step_events import condition_events, step_events
+from ballast.kube.runtime.condition_events import ObjectEvent
 from ballast.kube.runtime.context import OperatorContext
 from ballast.kube.runtime.ensembles import PacedAsker
+from ballast.kube.runtime.reconcile_loop import ObjectReconciler, ReconciledKind, Result, Status
 from ballast.model.fields import FieldError
 
-log = logging.getLogger(__name__)
-
-PAUSE_S: Final = 0.2
-"""The least time between two looks: what wakes often is answered together."""
+MIN_PAUSE_S: Final = 0.2
+"""The least time between two reconciliations: watch events that follow each other share one."""
 REAPPLY_S: Final = 600.0
-"""Between two applications of every object: what others changed in them is put right. Every object
-is read then as well, also of a set that rests."""
-LOOK_SHARE: Final = 4.0
-"""A look at a large cluster takes a while: this many times as long is waited for the next one."""
-MAX_SHARED_S: Final = 5.0
-"""The most that is waited for that reason."""
-MAX_BACK_OFF_S: Final = 60.0
-"""After looks that failed one after another."""
-
-
-async def tend(operator: OperatorContext, key: ObjectKey, stopped: Callable[[], bool]) -> None:
-    """Look after one broker set until it is gone, being deleted, or ``stopped``.
-
-    Raises nothing but CancelledError.
-    """
-    reconciler = BrokerSetReconciler(operator, key)
-    try:
-        is_woken = True
-        while not stopped():
-            delay_s = await reconciler.look(is_woken=is_woken)
-            if delay_s is None:
-                operator.metrics.forget(key)
-                return
-            await operator.clock.sleep(reconciler.pause_s)
-            is_woken = await operator.queue.wait(key, delay_s)
-    finally:
-        await reconciler.close()
+"""The interval at which every object is read and applied again, also of an idle BrokerSet: this
+reverts what other clients have changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleSnapshot:
-    """A set for which nothing was to be done, as it was read."""
+    """What was read of a BrokerSet that needed no step."""
 
-    document: Document
-    """With the status that it has by now."""
     spec: BrokerSetSpec
     observed: Observation
 
 
-class BrokerSetReconciler:
-    """One broker set's loop, look by look."""
+class BrokerSetReconciler(ObjectReconciler):
+    """Reconciles one BrokerSet."""
 
     def __init__(self, operator: OperatorContext, key: ObjectKey) -> None:
         self._operator = operator
         self._key = key
-        self._reader = BrokerSetObserver(operator, key)
-        self._actions = StepRunner(operator, self._reader)
-        self._events = EventRecorder(operator.api, operator.identity, operator.clock)
+        self._observer = BrokerSetObserver(operator, key)
+        self._steps = StepRunner(operator, self._observer)
         self._asker = PacedAsker(operator.ask_ensemble, operator.clock)
-        self._uid = ""
-        self._writer: StatusWriter | None = None
         self._applied_at: float | None = None
         """When every object was applied last; None = not by this process."""
-        self._outcome = Outcome()
-        """Of the last look."""
         self._plan_problem: str | None = None
         self._plan_failed_ms: int | None = None
-        """Why and when a reassignment could not be planned last."""
-        self._failures = 0
-        self.pause_s = PAUSE_S
-        """What has to pass before the next look, whatever wakes the set until then."""
-        self._resting: IdleSnapshot | None = None
-        """None: everything has to be read."""
+        """Why and when planning a reassignment failed last."""
+        self._idle: IdleSnapshot | None = None
 
     async def close(self) -> None:
-        """Close what is open."""
-        await self._reader.close()
+        """Close the connections to the brokers."""
+        await self._observer.close()
 
-    async def look(self, *, is_woken: bool = True) -> float | None:
-        """Take the next steps; return after how many seconds to look again, None = never.
-
-        ``is_woken``: something may have changed in Kubernetes since the last look.
-        """
-        clock = self._operator.clock
-        began = clock.now()
-        try:
-            delay_s = await self._look(is_woken=is_woken)
-        except KubernetesError as error:
-            log.warning("%s: %s", self._key, error)
-            return self._back_off(clock.now() - began)
-        except Exception:
-            # A fault of ours with one object must not end the others.
-            log.exception("%s: the look has failed", self._key)
-            return self._back_off(clock.now() - began)
-        self._failures = 0
-        took_s = clock.now() - began
-        self._count("ok", took_s)
-        self.pause_s = max(PAUSE_S, min(MAX_SHARED_S, took_s))
-        return None if delay_s is None else max(delay_s, min(MAX_SHARED_S, LOOK_SHARE * took_s))
-
-    def _back_off(self, duration_s: float) -> float:
-        """Return how long to wait after an error."""
-        self._failures += 1
+    def forget(self) -> None:
+        """Apply every object again: after an error some of them may not be as decided."""
         self._applied_at = None
-        self._count("error", duration_s)
-        return float(min(MAX_BACK_OFF_S, 0.25 * 2 ** min(self._failures, 10)))
 
-    def _count(self, result: str, duration_s: float) -> None:
-        self._operator.metrics.count_reconciliation(BROKER_SETS.kind, result, duration_s)
+    def events_between(self, before: Status, after: Status) -> Iterator[ObjectEvent]:
+        """Return the Events for a change of conditions."""
+        return condition_events(before, after)
 
-    async def _look(self, *, is_woken: bool) -> float | None:
-        resting, self._resting = self._resting, None
-        if resting is not None and not is_woken and not self._must_reapply():
-            delay_s = await self._tend(resting.document, resting.spec, known=resting.observed)
-            if delay_s is not None:
-                return delay_s
-        try:
-            document = await self._operator.api.get(
-                BROKER_SETS, self._key.namespace, self._key.name
-            )
-        except NotFound:
-            return None
-        if "deletionTimestamp" in document["metadata"]:
-            return None
-        if document["metadata"]["uid"] != self._uid:
-            await self._begin(document)
+    async def reconcile(self, document: Document) -> Result:
+        """Observe Kubernetes and the brokers, decide, and apply the steps."""
+        self._idle = None
         try:
             spec = parse_broker_set(document)
         except InvalidBrokerSet as error:
-            return await self._refuse(document, error)
+            return self._refuse(document, error)
+        # Before anything is read: each change from now on enqueues the set.
+        is_followed = self._operator.is_followed(self._key.namespace)
+        must_reapply = self._must_reapply()
         try:
-            return await self._tend(document, spec)
+            observed = await self._observer.observe(spec)
         except BadBootstrapServers as error:
             wrong = FieldError(path="spec.bootstrapServers", reason=str(error))
-            return await self._refuse(document, InvalidBrokerSet([wrong]))
+            return self._refuse(document, InvalidBrokerSet([wrong]))
+        world = await self._world(document, spec, observed, must_reapply=must_reapply)
+        decision = decide(world)
+        outcome = await self._steps.run(world.spec, decision.steps)
+        outcome.refusals += self._observer.refusals
+        self._remember_plan_problem(decision, outcome)
+        if must_reapply:
+            self._applied_at = self._operator.clock.now()
+        # What a step has changed enqueues the set. Until then the set is known as it was before,
+        # and a decision on that wants the same step again, which makes the loop read everything.
+        if is_followed and _is_idle(observed, decision) and not outcome.refusals:
+            self._idle = IdleSnapshot(spec=spec, observed=observed)
+        return self._result(document, world.spec, decision, outcome)
 
-    async def _begin(self, document: Document) -> None:
-        """Forget another set of the same name."""
-        await self._reader.close()
-        self._uid = document["metadata"]["uid"]
-        self._applied_at, self._outcome = None, Outcome()
-        self._plan_problem = self._plan_failed_ms = None
-        self._writer = StatusWriter(
-            self._operator.api,
-            BROKER_SETS,
-            self._key,
-            self._operator.clock,
-            written=_status_of(document),
-        )
+    async def reconcile_unchanged(self, document: Document) -> Result | None:
+        """Ask the brokers only; None if their answer calls for a step: all is read before that."""
+        idle, self._idle = self._idle, None
+        if idle is None or self._must_reapply():
+            return None
+        is_followed = self._operator.is_followed(self._key.namespace)
+        observed = await self._observer.observe(idle.spec, last=idle.observed)
+        world = await self._world(document, idle.spec, observed, must_reapply=False)
+        decision = decide(world)
+        if decision.steps or not _is_idle(observed, decision):
+            return None
+        outcome = Outcome(refusals=list(self._observer.refusals))
+        if is_followed and not outcome.refusals:
+            self._idle = IdleSnapshot(spec=idle.spec, observed=observed)
+        return self._result(document, world.spec, decision, outcome)
 
     def _must_reapply(self) -> bool:
         now = self._operator.clock.now()
         return self._applied_at is None or now >= self._applied_at + REAPPLY_S
 
-    async def _tend(
-        self, document: Document, wanted: BrokerSetSpec, known: Observation | None = None
-    ) -> float | None:
-        """Take the next steps and report; None when they need more than what is ``known``."""
-        clock = self._operator.clock
-        # Before anything is read: what changes from now on wakes the set.
-        is_followed = self._operator.is_followed(self._key.namespace)
-        reapply = self._must_reapply()
-        observed = await self._reader.look(wanted, known=known)
-        ensemble = await self._settle_ensemble(document, wanted, observed)
-        spec = effective_spec(wanted, ensemble)
-        decision = decide(
-            DecisionInput(
-                spec=spec,
-                installation=InstallationDefaults(
-                    image=self._operator.broker_image,
-                    cluster_domain=self._operator.cluster_domain,
-                    pods=self._operator.broker_pods,
-                ),
-                observation=observed,
-                ensemble=ensemble,
-                status=_status_of(document),
-                transient=TransientState(
-                    reapply=reapply,
-                    plan_problem=self._plan_problem,
-                    plan_failed_ms=self._plan_failed_ms,
-                ),
-                now_ms=clock.wall_ms(),
-            )
+    async def _world(
+        self, document: Document, spec: BrokerSetSpec, observed: Observation, *, must_reapply: bool
+    ) -> DecisionInput:
+        ensemble = await self._settle_ensemble(document, spec, observed)
+        return DecisionInput(
+            spec=effective_spec(spec, ensemble),
+            installation=InstallationDefaults(
+                image=self._operator.broker_image,
+                cluster_domain=self._operator.cluster_domain,
+                pods=self._operator.broker_pods,
+            ),
+            observation=observed,
+            ensemble=ensemble,
+            status=_status_of(document),
+            transient=TransientState(
+                reapply=must_reapply,
+                plan_problem=self._plan_problem,
+                plan_failed_ms=self._plan_failed_ms,
+            ),
+            now_ms=self._operator.clock.wall_ms(),
         )
-        is_quiet = _is_quiet(observed, decision)
-        if known is not None and (decision.steps or not is_quiet):
-            return None
-        self._outcome = await self._actions.carry_out(spec, decision.steps)
-        self._outcome.refusals += self._reader.refusals
-        self._note_plans(decision)
-        if reapply:
-            self._applied_at = clock.now()
-        status = self._status(document, spec, decision)
-        wait_s = await self._report(document, status)
-        # What a step has changed wakes the set. Until then it is known as it was before, and the
-        # next look wants the same step: which makes it read everything.
-        if is_followed and is_quiet and not self._outcome.refusals:
-            now_has = {**document, "status": status} if wait_s is None else document
-            self._resting = IdleSnapshot(document=now_has, spec=wanted, observed=observed)
-        delay_s = self._pace(decision)
-        return delay_s if wait_s is None else min(delay_s, wait_s)
 
     async def _settle_ensemble(
         self, document: Document, spec: BrokerSetSpec, observed: Observation
     ) -> EnsembleState:
-        """Find out whether ``spec.zookeeper`` may be followed."""
+        """Return whether the brokers may use the ensemble that ``spec.zookeeper`` names."""
         accepted = accepted_of(_status_of(document))
         is_new = observed.stateful_set is None and not observed.volumes
         answer = None
-        view = self._reader.cluster.view if self._reader.cluster is not None else None
+        view = self._observer.cluster.view if self._observer.cluster is not None else None
         if must_ask(spec, accepted):
             answer = await self._asker.answer(
                 spec,
@@ -265,60 +179,50 @@ class BrokerSetReconciler:
             brokers_cluster_id=None if view is None else view.cluster_id,
         )
 
-    def _note_plans(self, decision: Decision) -> None:
-        """Remember whether what was to be planned could be; else it is asked for in vain again."""
-        if self._outcome.plan_problem is not None:
-            self._plan_problem = self._outcome.plan_problem
+    def _remember_plan_problem(self, decision: Decision, outcome: Outcome) -> None:
+        """Remember why planning failed: the decision then does not ask for the plan each time."""
+        if outcome.plan_problem is not None:
+            self._plan_problem = outcome.plan_problem
             self._plan_failed_ms = self._operator.clock.wall_ms()
         elif any(isinstance(step, CreateReassignment) for step in decision.steps):
             self._plan_problem = self._plan_failed_ms = None
 
-    def _status(
-        self, document: Document, spec: BrokerSetSpec, decision: Decision
-    ) -> Mapping[str, Any]:
-        return with_refusals(
+    def _result(
+        self, document: Document, spec: BrokerSetSpec, decision: Decision, outcome: Outcome
+    ) -> Result:
+        status = with_refusals(
             decision.status,
-            self._outcome.refusals,
+            outcome.refusals,
             before=_status_of(document),
             generation=spec.identity.generation,
             now_ms=self._operator.clock.wall_ms(),
         )
+        return Result(
+            status=status,
+            events=tuple(step_events(outcome)),
+            requeue_after_s=self._requeue_after_s(decision, outcome),
+            is_unchanged_until_enqueued=self._idle is not None,
+        )
 
-    async def _report(self, document: Document, status: Mapping[str, Any]) -> float | None:
-        """Write the status and Events; return None, or after how long to write again."""
-        for event in step_events(self._outcome):
-            await self._events.note(document, event.reason, event.message, warning=event.is_warning)
-        return await self._write(document, status)
+    def _refuse(self, document: Document, error: InvalidBrokerSet) -> Result:
+        """Report an invalid spec; what runs stays as it is."""
+        now_ms = self._operator.clock.wall_ms()
+        decision = reject_spec(document["metadata"], _status_of(document), error, now_ms=now_ms)
+        return Result(status=decision.status, requeue_after_s=decision.requeue_after_s)
 
-    async def _write(self, document: Document, status: Mapping[str, Any]) -> float | None:
-        assert self._writer is not None, "a look begins with the object"
-        self._operator.metrics.record_status(self._key, status)
-        wait_s = await self._writer.write(status)
-        if wait_s is None:
-            for event in condition_events(_status_of(document), status):
-                await self._events.note(
-                    document, event.reason, event.message, warning=event.is_warning
-                )
-        return wait_s
+    def _requeue_after_s(self, decision: Decision, outcome: Outcome) -> float:
+        """Return the time until the next reconciliation.
 
-    async def _refuse(self, document: Document, error: InvalidBrokerSet) -> float:
-        """Report a spec that cannot be carried out; what runs is left as it is."""
-        metadata, now_ms = document["metadata"], self._operator.clock.wall_ms()
-        decision = reject_spec(metadata, _status_of(document), error, now_ms=now_ms)
-        self._outcome = Outcome()
-        wait_s = await self._write(document, decision.status)
-        return decision.requeue_after_s if wait_s is None else wait_s
-
-    def _pace(self, decision: Decision) -> float:
-        """Return when to look again: a step that waits is no reason to look before that is over."""
-        waits_s = self._actions.delays.next_in_s(self._operator.clock.now())
-        if waits_s is None or self._outcome.done:
+        When all steps wait for their retry, there is nothing to do before the first of them.
+        """
+        retry_in_s = self._steps.delays.next_in_s(self._operator.clock.now())
+        if retry_in_s is None or outcome.done:
             return decision.requeue_after_s
-        return min(decision.idle_requeue_after_s, max(PAUSE_S, waits_s))
+        return min(decision.idle_requeue_after_s, max(MIN_PAUSE_S, retry_in_s))
 
 
-def _is_quiet(observed: Observation, decision: Decision) -> bool:
-    """Whether nothing is under way: the progress of its own reassignments does not wake a set."""
+def _is_idle(observed: Observation, decision: Decision) -> bool:
+    """Whether nothing is under way. The progress of its reassignments does not enqueue a set."""
     is_moving = any(not move.is_final for move in observed.reassignments)
     return decision.idle_requeue_after_s >= IDLE_S and not is_moving
 
@@ -326,3 +230,8 @@ def _is_quiet(observed: Observation, decision: Decision) -> bool:
 def _status_of(document: Document) -> Mapping[str, Any]:
     status = document.get("status")
     return status if isinstance(status, Mapping) else {}
+
+
+KIND: Final = ReconciledKind(
+    resource=BROKER_SETS, open=BrokerSetReconciler, min_pause_s=MIN_PAUSE_S
+)

@@ -88,7 +88,7 @@ def status_of_whole(status: Status, piece: Piece, memory: PersistedState | None)
 
 def document_of_whole(
     document: dict[str, Any],
-    seen: ReassignmentObject,
+    reassignment: ReassignmentObject,
     plan: Mapping[str, Any],
     memory: PersistedState,
 ) -> dict[str, Any]:
@@ -98,8 +98,8 @@ def document_of_whole(
     """
     whole = dict(document)
     for name in _OF_WHOLE:
-        if name in seen.status and (name == "startTime" or name not in whole):
-            whole[name] = seen.status[name]
+        if name in reassignment.status and (name == "startTime" or name not in whole):
+            whole[name] = reassignment.status[name]
     if plan:
         whole["plan"] = {**whole.get("plan", {}), **plan}
     state = LifecycleState(_reason_of(whole, ConditionType.SUCCEEDED))
@@ -112,10 +112,10 @@ def document_of_whole(
     return whole
 
 
-def plan_of_whole(plan: LoadedPlan, seen: ReassignmentObject) -> Mapping[str, Any]:
+def plan_of_whole(plan: LoadedPlan, reassignment: ReassignmentObject) -> Mapping[str, Any]:
     """Return what is told of the whole plan: as it was read, or as it was told before."""
     if plan.summary is None:
-        told: Mapping[str, Any] = seen.status.get("plan") or {}
+        told: Mapping[str, Any] = reassignment.status.get("plan") or {}
         return told
     whole: Mapping[str, Any] = large_plan_status(plan, plan.summary)["plan"]
     return whole

@@ -70,13 +70,13 @@ class PlanLoader:
         self._read_at = 0.0
         self._plan: LoadedPlan | None = None
 
-    async def load(self, seen: ReassignmentObject, source: PlanConfigMap) -> LoadedPlan:
+    async def load(self, reassignment: ReassignmentObject, source: PlanConfigMap) -> LoadedPlan:
         """Return the plan. Raises `PlanNotReadable` and `KubernetesError`."""
         now = self._clock.now()
-        if (seen.uid, source) != self._of:
-            self._of, self._plan = (seen.uid, source), None
+        if (reassignment.uid, source) != self._of:
+            self._of, self._plan = (reassignment.uid, source), None
         if self._plan is None or now - self._read_at >= PLAN_REREAD_S:
-            self._plan = await load_plan(self._api, seen.namespace, source, self._plan)
+            self._plan = await load_plan(self._api, reassignment.namespace, source, self._plan)
             self._read_at = now
         return self._plan
 

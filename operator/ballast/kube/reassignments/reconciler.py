@@ -1,19 +1,31 @@
-"""Tending one PartitionReassignment: from its first sight to its end, and to its deletion.
+"""Reconciles one PartitionReassignment, from its creation to its end and its deletion.
 
-Each look reads the object, its broker set and its plan, lets the reconciler take one step, and
-writes what it came to. Nothing else is remembered: an operator killed anywhere is followed by one
-that looks again.
+    deleted?     ─► `deletion.clean_up`
+    finished?    ─► the finalizer goes, and the object after ttlSecondsAfterFinished
+    spec         ─► parsed; one that can never be carried out ends in the state Invalid
+    cluster      ─► the address in the BrokerSet; the epoch fence
+    saved state  ─► what an earlier reconciliation has begun
+    plan         ─► from the spec, from a ConfigMap, or generated; a large one is shown as a whole
+    step         ─► `step.run_step`: the turn in the queue, then one step of `reassign.reconcile`
+
+Each function returns a `Result` at its first reason to wait; the reconcile loop
+(`kube.runtime.reconcile_loop`) carries it out. Only the saved state counts between two
+reconciliations: a process that is killed anywhere is followed by one that reconciles again.
 """
 
-import logging
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from ballast.kube.api.cluster_address import ClusterAddress, find_cluster
-from ballast.kube.api.errors import KubernetesError, NotFound
+from ballast.kube.api.errors import NotFound
 from ballast.kube.api.reassignment_object import ReassignmentObject
-from ballast.kube.api.resources import PARTITION_REASSIGNMENTS, ObjectKey
+from ballast.kube.api.resources import (
+    BROKER_SETS,
+    PARTITION_REASSIGNMENTS,
+    Document,
+    ObjectKey,
+)
 from ballast.kube.reassignments import deletion
 from ballast.kube.reassignments.large_plans import large_plan_findings, large_plan_status
 from ballast.kube.reassignments.plan_pieces import has_any_begun, is_plan_of
@@ -23,310 +35,283 @@ from ballast.kube.reassignments.plan_source import (
     PlanNotReadable,
     remembered_plan,
 )
-from ballast.kube.reassignments.planning.plan_attempt import PlanRequest
+from ballast.kube.reassignments.planning.plan_attempt import AttemptInProgress, PlanRequest
 from ballast.kube.reassignments.planning.plan_generator import PlanGenerator
 from ballast.kube.reassignments.planning.planning_status import (
     given_up,
     pending_status,
     planning_of,
 )
+from ballast.kube.reassignments.queue import others_of
 from ballast.kube.reassignments.session import ReassignmentSession
-from ballast.kube.reassignments.status import (
-    is_fenced,
-    refused,
-    stalled,
-    waiting,
-    with_findings,
-)
-from ballast.kube.reassignments.step import IDLE_REQUEUE_S, REQUEUE_NOW, Case, visit
+from ballast.kube.reassignments.status import refused, stalled, waiting, with_findings
+from ballast.kube.reassignments.step import IDLE_REQUEUE_S, ReconcileInputs, run_step
+from ballast.kube.runtime.condition_events import ObjectEvent, condition_events
 from ballast.kube.runtime.context import OperatorContext
+from ballast.kube.runtime.epoch_fence import FENCED_REQUEUE_S, EpochFence
+from ballast.kube.runtime.reconcile_loop import (
+    REQUEUE_NOW,
+    Finalizer,
+    ObjectReconciler,
+    ReconciledKind,
+    Result,
+    Status,
+)
 from ballast.model.conditions import ConditionStatus, Finding
 from ballast.planner.errors import OptionsRejected
 from ballast.planner.options_document import read_options
 from ballast.reassign.decision.decide import requested_intent
 from ballast.reassign.errors import ManifestRejected, StateMismatch
 from ballast.reassign.generate.generate_manifest import PlanToGenerate
-from ballast.reassign.plan.summary import PlanSummary
+from ballast.reassign.reconcile import Reconciler
 from ballast.reassign.spec.manifest import Manifest, parse_manifest
 from ballast.reassign.spec.plan_manifest import PlanConfigMap, PlanFile
 from ballast.reassign.spec.spec import Approval, Assignments, DesiredState
-from ballast.reassign.state.conditions import ConditionType, LifecycleState
+from ballast.reassign.state.conditions import (
+    FINAL_STATUS,
+    ConditionType,
+    LifecycleState,
+    conditions_from_documents,
+)
 from ballast.reassign.state.persisted_state import PersistedState
 
-log = logging.getLogger(__name__)
-
 FINISHED_RESYNC_S: Final = 600.0
-"""Between two looks at what has ended, and nothing woke us for."""
+"""The interval of reconciliations of a reassignment that has ended."""
 NOT_FOUND_REQUEUE_S: Final = 10.0
-"""Between two looks for a broker set or a plan that is not there."""
-FENCE_S: Final = 60.0
-"""So long a later incarnation is believed to be alive after we began to see its epoch."""
-MAX_BACK_OFF_S: Final = 60.0
+"""The interval of reads of a broker set or a plan that does not exist."""
+
+Findings = Mapping[ConditionType, Finding]
 
 
-async def tend(operator: OperatorContext, key: ObjectKey, stopped: Callable[[], bool]) -> None:
-    """Carry one reassignment on until it is gone, let go by its deletion, or ``stopped``.
-
-    ``stopped`` is for the process: a deleted object is cleaned up first, see `kube.deletion`.
-    Raises nothing but CancelledError.
-    """
-    reconciler = PartitionReassignmentReconciler(operator, key)
-    try:
-        while not stopped():
-            delay_s = await reconciler.look()
-            if delay_s is None:
-                operator.metrics.forget(key)
-                return
-            if delay_s > 0:
-                await operator.queue.wait(key, delay_s)
-    finally:
-        await reconciler.close()
+class _SpecRejected(Exception):
+    """The spec can never be carried out as it is."""
 
 
-class PartitionReassignmentReconciler:
-    """One reassignment's loop, look by look."""
+class PartitionReassignmentReconciler(ObjectReconciler):
+    """Reconciles one reassignment."""
 
     def __init__(self, operator: OperatorContext, key: ObjectKey) -> None:
         self._operator = operator
-        self._work = ReassignmentSession(operator, key)
-        self._failures = 0
-        self._fenced_since: float | None = None
+        self._session = ReassignmentSession(operator)
+        self._fence = EpochFence(key, operator.clock)
         self._plans = PlanLoader(operator.api, operator.clock)
-        self._generator = PlanGenerator(self._work)
+        self._generator = PlanGenerator(self._session)
 
     async def close(self) -> None:
-        """Close what is open."""
-        await self._work.close()
+        """Close the connections to the cluster."""
+        await self._session.close()
 
-    async def look(self) -> float | None:
-        """Take the next step; return after how many seconds to look again, None = never."""
-        clock = self._operator.clock
-        began = clock.now()
-        try:
-            delay_s = await self._look()
-        except KubernetesError as error:
-            log.warning("%s: %s", self._work.key, error)
-            return self._back_off(clock.now() - began)
-        except Exception:
-            # A fault of ours with one object must not end the others.
-            log.exception("%s: the look has failed", self._work.key)
-            return self._back_off(clock.now() - began)
-        self._failures = 0
-        self._count("ok", clock.now() - began)
-        return delay_s
+    def forget(self) -> None:
+        """Read the saved state again at the next reconciliation."""
+        self._session.forget()
 
-    def _back_off(self, duration_s: float) -> float:
-        """Forget what may be wrong; return how long to wait."""
-        self._work.forget()
-        self._failures += 1
-        self._count("error", duration_s)
-        return float(min(MAX_BACK_OFF_S, 0.25 * 2 ** min(self._failures, 10)))
-
-    def _count(self, result: str, duration_s: float) -> None:
-        self._operator.metrics.count_reconciliation(
-            PARTITION_REASSIGNMENTS.kind, result, duration_s
+    def events_between(self, before: Status, after: Status) -> Sequence[ObjectEvent]:
+        """Return the Events for a change of conditions."""
+        return condition_events(
+            conditions_from_documents(before.get("conditions")),
+            conditions_from_documents(after.get("conditions")),
         )
 
-    async def _look(self) -> float | None:  # noqa: PLR0911  (a list of cases)
-        try:
-            seen = await self._work.see()
-        except NotFound:
-            return None
-        if seen.is_deleted:
-            return await deletion.clean_up(self._work, seen)
-        if seen.is_settled:
-            return await self._rest(seen)
-        try:
-            manifest = parse_manifest(seen.manifest_document())
-            if isinstance(manifest.plan, PlanFile):
-                return await self._refuse(seen, refused("PlanUnreadable", _NO_FILES))
-            if isinstance(manifest.plan, PlanToGenerate):
-                read_options(manifest.plan.options)
-        except ManifestRejected as error:
-            return await self._refuse(seen, refused("PlanUnreadable", str(error)))
-        except OptionsRejected as error:
-            message = f"spec.plan.generate: {error}"
-            return await self._refuse(seen, refused("PlanUnreadable", message))
-        try:
-            return await self._tend(seen, manifest)
-        except PlanNotReadable as error:
-            found = waiting(seen, "PlanUnreadable", str(error), accepted=False)
-            return await self._say(seen, found, NOT_FOUND_REQUEUE_S)
-        except StateMismatch as error:
-            self._work.forget()
-            return await self._say(seen, stalled("StateUnreadable", str(error)), IDLE_REQUEUE_S)
+    async def dependents(self, document: Document) -> Sequence[ObjectKey]:
+        """Return the reassignments that wait for the end of this one, and its broker set."""
+        reassignment = ReassignmentObject(document=document)
+        others = await others_of(self._operator.api, reassignment)
+        broker_set = ObjectKey(BROKER_SETS.plural, reassignment.namespace, reassignment.broker_set)
+        return [*(other.key for other in others if other.state not in FINAL_STATUS), broker_set]
 
-    async def _tend(self, seen: ReassignmentObject, manifest: Manifest) -> float:
-        operator = self._operator
+    async def reconcile(self, document: Document) -> Result:
+        """Take the next step."""
+        reassignment = ReassignmentObject(document=document)
+        if reassignment.is_deleted:
+            return await deletion.clean_up(self._session, reassignment)
+        if reassignment.is_settled:
+            return await self._reconcile_finished(reassignment)
+        try:
+            manifest = _accepted_manifest(reassignment)
+        except _SpecRejected as error:
+            return self._refuse(reassignment, str(error))
+        try:
+            return await self._reconcile_active(reassignment, manifest)
+        except PlanNotReadable as error:
+            findings = waiting(reassignment, "PlanUnreadable", str(error), accepted=False)
+            return self._report(reassignment, findings, NOT_FOUND_REQUEUE_S)
+        except StateMismatch as error:
+            self._session.forget()
+            findings = stalled("StateUnreadable", str(error))
+            return self._report(reassignment, findings, IDLE_REQUEUE_S)
+
+    async def _reconcile_active(
+        self, reassignment: ReassignmentObject, manifest: Manifest
+    ) -> Result:
         name = manifest.broker_set or ""
         try:
             cluster = await find_cluster(
-                operator.api, seen.namespace, name, operator.cluster_domain
+                self._operator.api, reassignment.namespace, name, self._operator.cluster_domain
             )
-            reconciler = await self._work.reconciler(seen, cluster)
+            reconciler = await self._session.reconciler(reassignment, cluster)
         except (NotFound, ValueError) as error:
             message = f"BrokerSet {name}: {error}"
             if isinstance(error, NotFound):
                 message = f"spec.brokerSetRef.name: there is no BrokerSet {name}"
-            found = waiting(seen, "BrokerSetNotFound", message, accepted=False)
-            return await self._say(seen, found, NOT_FOUND_REQUEUE_S)
-        if self._is_fenced(seen, cluster):
-            return 1.0
+            findings = waiting(reassignment, "BrokerSetNotFound", message, accepted=False)
+            return self._report(reassignment, findings, NOT_FOUND_REQUEUE_S)
+        if self._fence.blocks(reassignment.controller_epoch, cluster.epoch):
+            self._session.forget()
+            return Result(requeue_after_s=FENCED_REQUEUE_S)
         memory = await reconciler.load_state()
-        plan = await self._plan(seen, manifest, cluster, memory)
-        if not isinstance(plan, LoadedPlan):
+        plan = await self._plan(reassignment, manifest, cluster, memory)
+        if isinstance(plan, Result):
             return plan
+        return await self._execute(reassignment, manifest, cluster, reconciler, memory, plan)
+
+    async def _execute(
+        self,
+        reassignment: ReassignmentObject,
+        manifest: Manifest,
+        cluster: ClusterAddress,
+        reconciler: Reconciler,
+        memory: PersistedState | None,
+        plan: LoadedPlan,
+    ) -> Result:
+        """Take a step of the plan, or of the next piece of a large one."""
         if memory is not None and not is_plan_of(plan, memory):
             if manifest.settings.desired_state in (DesiredState.RUNNING, DesiredState.PAUSED):
-                return await self._say(seen, stalled("PlanChanged", _CHANGED), IDLE_REQUEUE_S)
+                return self._report(reassignment, stalled("PlanChanged", _CHANGED), IDLE_REQUEUE_S)
             plan = remembered_plan(memory)
         if plan.summary is not None and not has_any_begun(memory):
-            waits = large_plan_findings(manifest.settings, plan.summary)
-            if waits is not None:
-                return await self._show(seen, waits, plan, plan.summary)
+            findings = large_plan_findings(manifest.settings, plan.summary)
+            if findings is not None:
+                status = {**reassignment.status, **large_plan_status(plan, plan.summary)}
+                return self._report(reassignment, findings, IDLE_REQUEUE_S, status=status)
         if plan.summary is not None or (memory is not None and memory.piece is not None):
             wanted = requested_intent(manifest.settings)
-            piece = await self._work.pieces.load(seen.namespace, plan, memory, wanted)
+            piece = await self._session.pieces.load(reassignment.namespace, plan, memory, wanted)
             plan = replace(plan, assignments=piece)
-            # Who has approved the whole has approved each piece of it.
+            # The approval of the whole plan is the approval of each of its pieces.
             manifest = replace(manifest, settings=replace(manifest.settings, approval=Approval()))
-        case = Case(
-            seen=seen,
+        inputs = ReconcileInputs(
+            reassignment=reassignment,
             manifest=manifest,
             cluster=cluster,
             reconciler=reconciler,
             memory=memory,
             plan=plan,
         )
-        return await visit(self._work, case)
+        return await run_step(self._session, inputs)
+
+    # -- the plan ------------------------------------------------------------------------------
 
     async def _plan(
         self,
-        seen: ReassignmentObject,
+        reassignment: ReassignmentObject,
         manifest: Manifest,
         cluster: ClusterAddress,
         memory: PersistedState | None,
-    ) -> LoadedPlan | float:
-        """Return the plan; or when to look again, for one that is still being made."""
-        generate = manifest.plan
-        if not isinstance(generate, PlanToGenerate):
-            return await self._load(seen, manifest, memory)
-        case = PlanRequest(
-            seen=seen,
-            generate=generate,
-            settings=manifest.settings,
-            cluster=cluster,
-            memory=memory,
-        )
-        end = _ENDS.get(manifest.settings.desired_state)
-        if end is not None and memory is None:
-            await self._generator.give_up(case)
-            return await self._say(seen, given_up(end), REQUEUE_NOW)
-        made = await self._generator.look(case)
-        if isinstance(made, LoadedPlan):
-            return made
-        status = pending_status(seen, made, cluster.epoch)
-        now_ms = self._operator.clock.wall_ms()
-        document = with_findings(seen, made.findings, now_ms, status=status)
-        # Which attempt it is must be known before anything is made for it.
-        await self._work.report(seen, document, urgent=made.planning != planning_of(seen))
-        return made.delay_s
-
-    async def _load(
-        self, seen: ReassignmentObject, manifest: Manifest, memory: PersistedState | None
-    ) -> LoadedPlan:
-        """Return the plan; what is remembered stands in for a ConfigMap that is gone."""
+    ) -> LoadedPlan | Result:
+        """Return the plan, or what to report while there is none."""
         source = manifest.plan
         if isinstance(source, Assignments):
             return LoadedPlan(assignments=source)
-        assert isinstance(source, PlanConfigMap), "others have been refused"
-        if not seen.conditions:
-            found = {ConditionType.PLANNED: _READING, ConditionType.SUCCEEDED: _PLANNING}
-            await self._say(seen, found, REQUEUE_NOW)
+        if isinstance(source, PlanToGenerate):
+            request = PlanRequest(
+                reassignment=reassignment,
+                generate=source,
+                settings=manifest.settings,
+                cluster=cluster,
+                memory=memory,
+            )
+            return await self._generated_plan(reassignment, request)
+        assert isinstance(source, PlanConfigMap), "other sources have been rejected"
+        if not reassignment.conditions:
+            # Reading a large plan takes seconds: the status says so first.
+            findings = {ConditionType.PLANNED: _READING, ConditionType.SUCCEEDED: _PLANNING}
+            return self._report(reassignment, findings, REQUEUE_NOW)
         try:
-            return await self._plans.load(seen, source)
+            return await self._plans.load(reassignment, source)
         except PlanNotReadable:
             if memory is None or memory.start_time_ms is None:
                 raise
+            # The saved state of a reassignment that has begun replaces a ConfigMap that is gone.
             return remembered_plan(memory)
 
-    async def _show(
-        self,
-        seen: ReassignmentObject,
-        found: dict[ConditionType, Finding],
-        plan: LoadedPlan,
-        summary: PlanSummary,
-    ) -> float:
-        """Report a large plan of which nothing is executed yet."""
-        status = {**seen.status, **large_plan_status(plan, summary)}
-        document = with_findings(seen, found, self._operator.clock.wall_ms(), status=status)
-        wait_s = await self._work.report(seen, document)
-        return IDLE_REQUEUE_S if wait_s is None else min(IDLE_REQUEUE_S, wait_s)
+    async def _generated_plan(
+        self, reassignment: ReassignmentObject, request: PlanRequest
+    ) -> LoadedPlan | Result:
+        end = _ENDS.get(request.settings.desired_state)
+        if end is not None and request.memory is None:
+            await self._generator.give_up(request)
+            return self._report(reassignment, given_up(end), REQUEUE_NOW)
+        attempt = await self._generator.advance(request)
+        if isinstance(attempt, LoadedPlan):
+            return attempt
+        assert isinstance(attempt, AttemptInProgress), "the only other kind"
+        status = pending_status(reassignment, attempt, request.cluster.epoch)
+        result = self._report(reassignment, attempt.findings, attempt.delay_s, status=status)
+        # The number of the attempt must be stored before anything is created for the attempt.
+        return replace(result, is_urgent=attempt.planning != planning_of(reassignment))
 
-    def _is_fenced(self, seen: ReassignmentObject, cluster: ClusterAddress) -> bool:
-        """Whether a later incarnation of the operator has to be left alone.
+    # -- results without a step ----------------------------------------------------------------
 
-        A cluster that was made anew begins again with low epochs: what nobody has written for a
-        while is taken over.
-        """
-        now = self._operator.clock.now()
-        if not is_fenced(seen, cluster.epoch):
-            self._fenced_since = None
-            return False
-        if self._fenced_since is None:
-            self._fenced_since = now
-            log.warning(
-                "%s was written in epoch %s, ours is %s: it is left alone",
-                seen.key,
-                seen.controller_epoch,
-                cluster.epoch,
-            )
-        self._work.forget()
-        return now - self._fenced_since < FENCE_S
-
-    async def _rest(self, seen: ReassignmentObject) -> float:
-        """Look after one that has ended: nothing holds it, and it goes when its time is over."""
-        self._operator.metrics.record_status(seen.key, seen.status)
-        await self._work.close()
-        await self._work.release(seen)
-        ttl_s = seen.spec.get("ttlSecondsAfterFinished")
-        ended_ms = seen.end_time_ms
+    async def _reconcile_finished(self, reassignment: ReassignmentObject) -> Result:
+        """Remove the finalizer of a reassignment that has ended, and delete it after its TTL."""
+        await self._session.close()
+        ttl_s = reassignment.spec.get("ttlSecondsAfterFinished")
+        ended_ms = reassignment.end_time_ms
         if not isinstance(ttl_s, int) or ended_ms is None:
-            return FINISHED_RESYNC_S
+            return Result(finalizer=Finalizer.REMOVE, requeue_after_s=FINISHED_RESYNC_S)
         left_s = ended_ms / 1000 + ttl_s - self._operator.clock.wall_ms() / 1000
         if left_s > 0:
-            return min(FINISHED_RESYNC_S, left_s)
-        await self._operator.api.delete(
-            PARTITION_REASSIGNMENTS, seen.namespace, seen.name, uid=seen.uid
+            requeue_after_s = min(FINISHED_RESYNC_S, left_s)
+            return Result(finalizer=Finalizer.REMOVE, requeue_after_s=requeue_after_s)
+        return Result(
+            finalizer=Finalizer.REMOVE, is_expired=True, requeue_after_s=NOT_FOUND_REQUEUE_S
         )
-        return NOT_FOUND_REQUEUE_S
 
-    async def _refuse(self, seen: ReassignmentObject, found: dict[ConditionType, Finding]) -> float:
-        """Report a spec that cannot be carried out; one that has begun is not ended by an edit."""
-        if "startTime" in seen.status:
-            condition = found[ConditionType.ACCEPTED]
-            return await self._say(
-                seen, stalled(condition.reason, condition.message), FINISHED_RESYNC_S
-            )
-        return await self._say(seen, found, REQUEUE_NOW)
+    def _refuse(self, reassignment: ReassignmentObject, message: str) -> Result:
+        """Report a spec that is rejected; an edit does not end a reassignment that has begun."""
+        if "startTime" in reassignment.status:
+            findings = stalled("PlanUnreadable", message)
+            return self._report(reassignment, findings, FINISHED_RESYNC_S)
+        return self._report(reassignment, refused("PlanUnreadable", message), REQUEUE_NOW)
 
-    async def _say(
-        self, seen: ReassignmentObject, found: dict[ConditionType, Finding], delay_s: float
-    ) -> float:
-        document = with_findings(seen, found, self._operator.clock.wall_ms())
-        wait_s = await self._work.report(seen, document)
-        return delay_s if wait_s is None else min(delay_s, wait_s)
+    def _report(
+        self,
+        reassignment: ReassignmentObject,
+        findings: Findings,
+        requeue_after_s: float,
+        *,
+        status: Mapping[str, Any] | None = None,
+    ) -> Result:
+        now_ms = self._operator.clock.wall_ms()
+        document = with_findings(reassignment, findings, now_ms, status=status)
+        return Result(status=document, requeue_after_s=requeue_after_s)
 
 
-_READING = Finding(status=ConditionStatus.UNKNOWN, reason="Reading")
-"""A large plan takes seconds to be read: that is to be seen."""
-_PLANNING = Finding(status=ConditionStatus.UNKNOWN, reason=LifecycleState.PLANNING.value)
-_NO_FILES = "spec.plan.file: is for the command line: give the plan in a ConfigMap"
-_ENDS = {
+def _accepted_manifest(reassignment: ReassignmentObject) -> Manifest:
+    """Return the manifest. Raises `_SpecRejected`."""
+    try:
+        manifest = parse_manifest(reassignment.manifest_document())
+        if isinstance(manifest.plan, PlanFile):
+            raise _SpecRejected(_NO_FILES)
+        if isinstance(manifest.plan, PlanToGenerate):
+            read_options(manifest.plan.options)
+    except ManifestRejected as error:
+        raise _SpecRejected(str(error)) from error
+    except OptionsRejected as error:
+        raise _SpecRejected(f"spec.plan.generate: {error}") from error
+    return manifest
+
+
+KIND: Final = ReconciledKind(resource=PARTITION_REASSIGNMENTS, open=PartitionReassignmentReconciler)
+
+_READING: Final = Finding(status=ConditionStatus.UNKNOWN, reason="Reading")
+_PLANNING: Final = Finding(status=ConditionStatus.UNKNOWN, reason=LifecycleState.PLANNING.value)
+_NO_FILES: Final = "spec.plan.file: is for the command line: put the plan into a ConfigMap"
+_ENDS: Final = {
     DesiredState.CANCELLED: LifecycleState.CANCELLED,
     DesiredState.ROLLED_BACK: LifecycleState.ROLLED_BACK,
 }
-_CHANGED = (
-    "the plan in spec.plan.configMapRef is not the one that was stored: put it back, or cancel, "
+_CHANGED: Final = (
+    "the plan in spec.plan.configMapRef is not the one that was stored: restore it, or cancel, "
     "roll back or delete this reassignment"
 )

@@ -32,7 +32,7 @@ StatusDocument = dict[str, Any]
 
 def status_document(
     status: Status,
-    seen: ReassignmentObject,
+    reassignment: ReassignmentObject,
     *,
     epoch: int | None,
     plan: LoadedPlan | None = None,
@@ -48,15 +48,17 @@ def status_document(
     document: StatusDocument = status.to_document()
     if status.conditions[ConditionType.PROGRESSING].reason == UNAVAILABLE:
         # A reconciler that has not seen the cluster yet knows less than what was last written.
-        document |= {name: seen.status[name] for name in _KEPT if name in seen.status}
+        document |= {
+            name: reassignment.status[name] for name in _KEPT if name in reassignment.status
+        }
     if epoch is not None:
         document["controllerEpoch"] = epoch
     if place is not None:
         document["queue"] = place.to_document()
-    if "planning" in seen.status:
-        document["planning"] = seen.status["planning"]
+    if "planning" in reassignment.status:
+        document["planning"] = reassignment.status["planning"]
     if "plan" in document:
-        before: Mapping[str, Any] = seen.status.get("plan") or {}
+        before: Mapping[str, Any] = reassignment.status.get("plan") or {}
         told = {name: before[name] for name in _OF_GENERATED if name in before}
         document["plan"] = {**document["plan"], **((plan and plan.details) or told)}
         if plan is not None and plan.objects:
@@ -67,21 +69,23 @@ def status_document(
 
 
 def with_findings(
-    seen: ReassignmentObject,
+    reassignment: ReassignmentObject,
     findings: Mapping[ConditionType, Finding],
     now_ms: int,
     *,
     status: Mapping[str, Any] | None = None,
 ) -> StatusDocument:
     """Return the status as it stands (or ``status``), with some conditions found anew."""
-    base = ReassignmentObject(document={**seen.document, "status": status or seen.status})
+    base = ReassignmentObject(
+        document={**reassignment.document, "status": status or reassignment.status}
+    )
     document: StatusDocument = copy.deepcopy(dict(base.status))
     # What is found anew is compared with what was last written, so that its time stays.
-    written = {kind: found for kind, found in seen.conditions.items() if kind in findings}
+    written = {kind: found for kind, found in reassignment.conditions.items() if kind in findings}
     before = {**base.conditions, **written}
-    conditions = updated(before, findings, generation=seen.generation, now_ms=now_ms)
+    conditions = updated(before, findings, generation=reassignment.generation, now_ms=now_ms)
     document["conditions"] = [condition.to_document() for condition in conditions.values()]
-    document["observedGeneration"] = seen.generation
+    document["observedGeneration"] = reassignment.generation
     return document
 
 
@@ -98,7 +102,7 @@ def refused(reason: str, message: str) -> dict[ConditionType, Finding]:
 
 
 def waiting(
-    seen: ReassignmentObject, reason: str, message: str, *, accepted: bool | None = None
+    reassignment: ReassignmentObject, reason: str, message: str, *, accepted: bool | None = None
 ) -> dict[ConditionType, Finding]:
     """Return the findings while something outside is missing; what has begun stays as it is.
 
@@ -107,7 +111,7 @@ def waiting(
     found = {
         ConditionType.PROGRESSING: Finding(status=_FALSE, reason=reason, message=message),
     }
-    has_begun = "startTime" in seen.status
+    has_begun = "startTime" in reassignment.status
     if accepted is False and not has_begun:
         found[ConditionType.ACCEPTED] = Finding(status=_FALSE, reason=reason, message=message)
     if not has_begun:
@@ -134,9 +138,9 @@ def steady(new: StatusDocument, before: Mapping[str, Any]) -> StatusDocument:
     return candidate if candidate == before else new
 
 
-def is_fenced(seen: ReassignmentObject, epoch: int | None) -> bool:
+def is_fenced(reassignment: ReassignmentObject, epoch: int | None) -> bool:
     """Whether a later incarnation has written the status than the one we know of."""
-    written = seen.controller_epoch
+    written = reassignment.controller_epoch
     return written is not None and epoch is not None and written > epoch
 
 

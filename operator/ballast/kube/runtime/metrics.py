@@ -66,10 +66,14 @@ class OperatorMetrics:
             self._plans[engine, result] = (buckets, seconds + duration_s)
             self._failed_plans[engine or UNKNOWN_ENGINE] += result != "ok"
 
-    def count_end(self, state: str) -> None:
-        """Count a reassignment that has reached a final state."""
-        with self._lock:
-            self._ends[state] += 1
+    def count_end_between(self, key: ObjectKey, before: Status, after: Status) -> None:
+        """Count a reassignment that reaches a final state between two statuses."""
+        if key.plural != PARTITION_REASSIGNMENTS.plural:
+            return
+        state = _reason(after, "Succeeded")
+        if state in FINAL_STATUS and _reason(before, "Succeeded") not in FINAL_STATUS:
+            with self._lock:
+                self._ends[state] += 1
 
     def record_status(self, key: ObjectKey, status: Status) -> None:
         """Show this status of an object; the caller must not change it afterwards."""

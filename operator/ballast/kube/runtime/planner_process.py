@@ -1,7 +1,7 @@
 """Computes a plan in a process of its own, which frees all its memory when it ends.
 
 The operator only waits for it: its event loop is not blocked while a plan for a million partitions
-is computed. Request and result are one MessagePack value each.
+is computed. PlannerRequest and result are one MessagePack value each.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ _KILLED: Final = -9
 _SHOWN_BYTES: Final = 400
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class PlannerRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be planned."""
 
     options: Mapping[str, Any]
@@ -92,8 +92,8 @@ class PlannerFailed(Exception):
         """Of the condition Planned."""
 
 
-Answer = WrittenPlan | InfeasiblePlan
-MakePlan = Callable[[Request], Awaitable[Answer]]
+PlannerResult = WrittenPlan | InfeasiblePlan
+MakePlan = Callable[[PlannerRequest], Awaitable[PlannerResult]]
 """Makes a plan without holding anybody up; raises `PlannerFailed`."""
 
 
@@ -103,13 +103,13 @@ class PlannerProcesses:
     def __init__(self) -> None:
         self._turn = asyncio.Semaphore(1)
 
-    async def __call__(self, request: Request) -> Answer:
+    async def __call__(self, request: PlannerRequest) -> PlannerResult:
         """Make a plan once those before it are made. Raises `PlannerFailed`."""
         async with self._turn:
             return await run_planner_process(request)
 
 
-async def run_planner_process(request: Request) -> Answer:
+async def run_planner_process(request: PlannerRequest) -> PlannerResult:
     """Make a plan in a process of its own. Raises `PlannerFailed`."""
     # The package's own interpreter and module, with nothing of a user's in the arguments.
     process = subprocess.Popen(  # noqa: ASYNC220  (starting takes milliseconds)
@@ -130,11 +130,11 @@ async def run_planner_process(request: Request) -> Answer:
         said = errors[-_SHOWN_BYTES:].decode(errors="replace").strip().splitlines()[-1:]
         reason = OUT_OF_MEMORY if "MemoryError" in "".join(said) else PLANNER_FAILED
         raise PlannerFailed(reason, "".join(said) or f"it ended with {process.returncode}")
-    decoded: Answer = msgspec.msgpack.decode(answer, type=WrittenPlan | InfeasiblePlan)
+    decoded: PlannerResult = msgspec.msgpack.decode(answer, type=WrittenPlan | InfeasiblePlan)
     return decoded
 
 
-def make_plan(request: Request) -> Answer:
+def make_plan(request: PlannerRequest) -> PlannerResult:
     """Make a plan."""
     try:
         columns = read_snapshot(_texts(request.chunks))
@@ -181,7 +181,7 @@ def limit_memory(left_bytes: int | None) -> None:
 
 def work(source: BinaryIO, target: BinaryIO) -> None:
     """Read a request, answer it."""
-    request = msgspec.msgpack.decode(source.read(), type=Request)
+    request = msgspec.msgpack.decode(source.read(), type=PlannerRequest)
     target.write(msgspec.msgpack.encode(make_plan(request)))
     target.flush()
 

@@ -31,8 +31,8 @@ async def carried_out(env: Environment, *wanted: Step) -> Outcome:
     context = env.context()
     reader = BrokerSetObserver(context, KEY)
     spec = parse_broker_set(env.set_document)
-    await reader.look(spec)
-    return await StepRunner(context, reader).carry_out(spec, wanted)
+    await reader.observe(spec)
+    return await StepRunner(context, reader).run(spec, wanted)
 
 
 async def test_objects_are_applied_and_deleted() -> None:

@@ -41,7 +41,7 @@ async def create(
     context = context or env.context()
     reader = BrokerSetObserver(context, KEY)
     spec = parse_broker_set(env.set_document)
-    await reader.look(spec)
+    await reader.observe(spec)
     await create_reassignment(context, reader, spec, step)
 
 

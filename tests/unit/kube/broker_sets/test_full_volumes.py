@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ballast.kube.api.resources import PERSISTENT_VOLUME_CLAIMS
-from ballast.kube.broker_sets.full_volumes import LOOK_S, FullVolumes
+from ballast.kube.broker_sets.full_volumes import REFRESH_S, FullVolumes
 from ballast.reassign.state.conditions import LifecycleState
 from tests.unit.kube.reassignment_cluster import NAMESPACE, Environment, has_ended
 from tests.unit.reassign.scenario import T3, TARGETS
@@ -45,15 +45,15 @@ async def test_no_more_replicas_go_to_a_full_volume_until_it_has_grown() -> None
     made = env()
     grow(made, 3, "4400")
     made.put()
-    reconciler = made.reconciler()
-    await made.until(lambda h: "TargetVolumeFull" in h.reason("Progressing"), reconciler)
+    loop = made.loop()
+    await made.until(lambda h: "TargetVolumeFull" in h.reason("Progressing"), loop)
     assert made.state() is LifecycleState.EXECUTING
     assert "such as 4" in made.message("Progressing")
-    await made.looks(reconciler, 20)
+    await made.reconcile(loop, 20)
     gained = [tp for tp in TARGETS if 4 in made.cluster.replicas()[tp] and tp != T3]
     assert not gained, "broker 4 holds 4000 bytes of 4400, all of them of t-3"
     grow(made, 3, "100000")
-    await made.until(has_ended, reconciler)
+    await made.until(has_ended, loop)
     assert made.state() is LifecycleState.COMPLETED
     assert all(made.cluster.replicas()[tp] == TARGETS[tp] for tp in TARGETS)
 
@@ -61,11 +61,11 @@ async def test_no_more_replicas_go_to_a_full_volume_until_it_has_grown() -> None
 async def test_volumes_are_looked_at_now_and_then() -> None:
     made = env()
     volumes = FullVolumes(made.api, made.clock)
-    assert await volumes.look(NAMESPACE, "prod", made.admin) == frozenset()
+    assert await volumes.full_brokers(NAMESPACE, "prod", made.admin) == frozenset()
     grow(made, 0, "10")
-    assert await volumes.look(NAMESPACE, "prod", made.admin) == frozenset()
-    await made.clock.sleep(LOOK_S)
-    assert await volumes.look(NAMESPACE, "prod", made.admin) == {1}
+    assert await volumes.full_brokers(NAMESPACE, "prod", made.admin) == frozenset()
+    await made.clock.sleep(REFRESH_S)
+    assert await volumes.full_brokers(NAMESPACE, "prod", made.admin) == {1}
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ async def test_of_volumes_that_are_not_known_none_is_full(spec: dict[str, Any]) 
     grow(made, 0, "10")
     made.put_broker_set(**spec)
     volumes = FullVolumes(made.api, made.clock)
-    assert await volumes.look(NAMESPACE, "prod", made.admin) == frozenset()
+    assert await volumes.full_brokers(NAMESPACE, "prod", made.admin) == frozenset()

@@ -14,7 +14,7 @@ RACK = {"topologyKey": "topology.kubernetes.io/zone"}
 async def test_before_anything_is_made() -> None:
     env = Environment(rack=RACK)
     reader = BrokerSetObserver(env.context(), KEY)
-    seen = await reader.look(parse_broker_set(env.set_document))
+    seen = await reader.observe(parse_broker_set(env.set_document))
     assert seen.stateful_set is None
     assert (seen.pods, seen.cluster, seen.controller) == ((), None, None)
     assert seen.racks == {"node-0": "zone-0", "node-1": "zone-1", "node-2": "zone-2"}
@@ -29,7 +29,7 @@ async def test_everything_that_there_is() -> None:
     metadata = {"name": "data-prod-broker-0", "namespace": NAMESPACE, "labels": LABELS}
     env.api.put(PERSISTENT_VOLUME_CLAIMS, {"metadata": metadata, "spec": {}})
     reader = BrokerSetObserver(env.context(), KEY)
-    seen = await reader.look(parse_broker_set(env.set_document))
+    seen = await reader.observe(parse_broker_set(env.set_document))
     assert seen.stateful_set is not None
     assert seen.stateful_set.replicas == 3
     assert [pod.name for pod in seen.pods] == [f"prod-broker-{number}" for number in range(3)]
@@ -48,7 +48,7 @@ async def test_objects_of_other_sets_are_not_seen() -> None:
     other = env.pods()[0]
     other["metadata"] = {**other["metadata"], "name": "prod-broker-9", "labels": {}}
     env.api.put(PERSISTENT_VOLUME_CLAIMS, {"metadata": other["metadata"]})
-    seen = await BrokerSetObserver(env.context(), KEY).look(parse_broker_set(env.set_document))
+    seen = await BrokerSetObserver(env.context(), KEY).observe(parse_broker_set(env.set_document))
     assert seen.volumes == ()
 
 
@@ -58,13 +58,13 @@ async def test_an_existing_cluster_is_asked_itself() -> None:
     env.cluster.brokers[4] = True
     env.api.requests.clear()
     reader = BrokerSetObserver(env.context(), KEY)
-    seen = await reader.look(parse_broker_set(env.set_document))
+    seen = await reader.observe(parse_broker_set(env.set_document))
     assert seen.controller is not None
     assert seen.controller.identity == "broker-4"
     assert env.api.requests == []
     env.edit(bootstrapServers="nowhere:9092")
     with pytest.raises(BadBootstrapServers, match="no such servers"):
-        await reader.look(parse_broker_set(env.set_document))
+        await reader.observe(parse_broker_set(env.set_document))
     assert env.admin.is_closed
 
 
@@ -72,7 +72,7 @@ async def test_one_refusal_is_told_as_it_is() -> None:
     env = Environment()
     env.api.fail_next("list", Forbidden("pods is forbidden", status=403))
     with pytest.raises(Forbidden, match="pods is forbidden"):
-        await BrokerSetObserver(env.context(), KEY).look(parse_broker_set(env.set_document))
+        await BrokerSetObserver(env.context(), KEY).observe(parse_broker_set(env.set_document))
 
 
 async def test_a_refusal_leaves_the_task_as_it_was() -> None:
@@ -80,7 +80,7 @@ async def test_a_refusal_leaves_the_task_as_it_was() -> None:
     env = Environment()
     env.api.fail_next("list", Forbidden("pods is forbidden", status=403))
     with pytest.raises(Forbidden):
-        await BrokerSetObserver(env.context(), KEY).look(parse_broker_set(env.set_document))
+        await BrokerSetObserver(env.context(), KEY).observe(parse_broker_set(env.set_document))
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0

@@ -20,8 +20,9 @@ from ballast.kube.api.resources import (
     Document,
     Resource,
 )
-from ballast.kube.broker_sets.reconciler import MAX_BACK_OFF_S, tend
+from ballast.kube.broker_sets.reconciler import KIND
 from ballast.kube.runtime.candidate_view import CandidateView
+from ballast.kube.runtime.reconcile_loop import MAX_BACK_OFF_S
 from ballast.model.ids import TopicPartition
 from tests.fakes.kubernetes import FakeKubernetes
 from tests.unit.kube.broker_set_cluster import KEY, NAMESPACE, Environment
@@ -48,7 +49,7 @@ async def running(**spec: Any) -> Environment:
 async def test_a_set_comes_up() -> None:
     env = Environment()
     env.candidate = CONNECTED
-    assert await env.reconciler.look() is not None
+    assert await env.loop.reconcile_once() is not None
     assert env.stateful_set()["spec"]["replicas"] == 3
     assert env.status["summary"] == "0/3"
     assert env.condition("Ready") == ("False", "BrokersNotReady")
@@ -72,7 +73,7 @@ async def test_a_set_comes_up() -> None:
 async def test_everything_goes_with_the_set() -> None:
     env = await running()
     await env.api.delete(BROKER_SETS, NAMESPACE, "prod")
-    assert await env.reconciler.look() is None
+    assert await env.loop.reconcile_once() is None
     for resource in (STATEFUL_SETS, SERVICES, SERVICE_ACCOUNTS, NETWORK_POLICIES):
         assert env.api.all(resource) == []
 
@@ -91,7 +92,7 @@ async def test_what_others_take_away_is_made_again() -> None:
     stateful_set = env.stateful_set()
     stateful_set["spec"]["replicas"] = 7
     env.api.put(STATEFUL_SETS, stateful_set)
-    await env.reconciler.look()
+    await env.loop.reconcile_once()
     assert len(env.api.all(SERVICES)) == 2
     assert env.stateful_set()["spec"]["replicas"] == 3
 
@@ -104,7 +105,7 @@ async def test_racks_come_from_nodes() -> None:
     }
     assert env.status["brokers"][1]["rack"] == "zone-1"
     env.edit(rack=None)
-    await env.reconciler.look()
+    await env.loop.reconcile_once()
     assert "prod-racks" not in env.config_maps()
 
 
@@ -139,9 +140,9 @@ async def test_a_gate_opens_when_the_broker_is_in_every_isr() -> None:
     env.delete_pod(1)
     env.make_behind(1)
     env.live()
-    await env.reconciler.look()
+    await env.loop.reconcile_once()
     env.live()
-    await env.reconciler.look()
+    await env.loop.reconcile_once()
     assert env.gates() == {0: "+InSync", 1: "CatchingUp", 2: "+InSync"}
     assert env.condition("InSync") == ("False", "UnderReplicated")
     env.cluster.copy_rate = 1e6
@@ -156,7 +157,7 @@ async def test_a_roll_goes_one_by_one_and_waits_at_min_isr() -> None:
     uids = {ordinal: pod["metadata"]["uid"] for ordinal, pod in env.pods().items()}
     env.cluster.copy_rate = 0.0
     env.make_behind(0)
-    await env.reconciler.look()
+    await env.loop.reconcile_once()
     env.edit(image="ballast:2")
     await env.settle(20)
     # Two of three are in sync, and two are needed: nobody may go.
@@ -295,7 +296,7 @@ async def test_an_existing_cluster_is_reported_and_nothing_is_made() -> None:
     )
     env.cluster.brokers.update({1: True, 2: True})
     env.cluster.add("orders", 0, 1, 2)
-    await env.reconciler.look()
+    await env.loop.reconcile_once()
     assert env.bootstraps == ["kafka-1:9092,kafka-2:9092"]
     assert env.condition("Ready") == ("True", "Ready")
     assert env.status["partitions"]["total"] == 1
@@ -306,7 +307,7 @@ async def test_an_existing_cluster_is_reported_and_nothing_is_made() -> None:
     }
     assert env.api.all(STATEFUL_SETS) == env.api.all(SERVICES) == []
     env.admin.is_available = False
-    await env.reconciler.look()
+    await env.loop.reconcile_once()
     assert env.condition("Ready")[0] == "False"
 
 
@@ -314,7 +315,7 @@ async def test_a_spec_that_cannot_be_carried_out_is_refused() -> None:
     env = await running()
     before = env.stateful_set()["spec"]
     env.edit(replicas=0)
-    assert await env.reconciler.look() == 300.0
+    assert await env.loop.reconcile_once() == 300.0
     assert env.condition("Ready") == ("False", "InvalidSpec")
     assert env.stateful_set()["spec"] == before
     env.edit(replicas=3)
@@ -324,7 +325,7 @@ async def test_a_spec_that_cannot_be_carried_out_is_refused() -> None:
 
 async def test_servers_that_no_client_can_use_are_refused() -> None:
     env = Environment(replicas=None, zookeeper=None, storage=None, bootstrapServers="nowhere:9092")
-    await env.reconciler.look()
+    await env.loop.reconcile_once()
     assert env.condition("Ready") == ("False", "InvalidSpec")
 
 
@@ -332,7 +333,7 @@ async def test_a_step_that_is_refused_does_not_hold_the_others() -> None:
     env = Environment()
     env.candidate = CONNECTED
     env.api.fail_next("apply", Invalid("spec.template: no such class", status=422))
-    await env.reconciler.look()
+    await env.loop.reconcile_once()
     assert env.stateful_set()["spec"]["replicas"] == 3
     assert env.condition("Progressing") == ("False", "StepRefused")
     assert "StepRefused" in env.event_reasons()
@@ -348,7 +349,7 @@ async def test_an_api_that_does_not_answer_is_asked_again_later(verb: str) -> No
     env.api.fail_next(verb, times=12)
     delays = []
     for _ in range(14):
-        delay_s = await env.reconciler.look()
+        delay_s = await env.loop.reconcile_once()
         assert delay_s is not None
         delays.append(delay_s)
         env.live()
@@ -381,7 +382,7 @@ async def test_tending_ends_with_the_set_or_the_process() -> None:
         return looks > 3
 
     async with asyncio.timeout(5):
-        await tend(context, key, stopped)
+        await KIND.run(context, key, stopped)
         assert env.stateful_set()["spec"]["replicas"] == 3
         await env.api.delete(BROKER_SETS, NAMESPACE, "prod")
-        await tend(context, key, lambda: False)
+        await KIND.run(context, key, lambda: False)

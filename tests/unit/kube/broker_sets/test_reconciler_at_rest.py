@@ -7,9 +7,10 @@ import pytest
 
 from ballast.brokersets.observation.observation import ControllerView, ZooKeeperState
 from ballast.kube.api.resources import PODS, SERVICES
-from ballast.kube.broker_sets.reconciler import REAPPLY_S, BrokerSetReconciler
+from ballast.kube.broker_sets.reconciler import KIND, REAPPLY_S
 from ballast.kube.runtime.candidate_view import CandidateView
 from ballast.kube.runtime.context import OperatorContext
+from ballast.kube.runtime.reconcile_loop import ReconcileLoop
 from tests.unit.kube.broker_set_cluster import KEY, NAMESPACE, Environment
 
 CONNECTED = CandidateView(
@@ -27,7 +28,7 @@ class Followed(Environment):
         super().__init__()
         self.is_followed = True
         self.context_in_use = replace(self.context(), is_followed=lambda _name: self.is_followed)
-        self.reconciler = BrokerSetReconciler(self.context_in_use, KEY)
+        self.loop = ReconcileLoop(KIND, self.context_in_use, KEY)
 
     def reads(self) -> int:
         return sum(verb in ("get", "list") for verb, *_ in self.api.requests)
@@ -38,7 +39,7 @@ async def at_rest() -> Followed:
     env.candidate = CONNECTED
     await env.settle()
     assert env.condition("Ready") == ("True", "Ready")
-    assert await env.reconciler.look() == 10.0
+    assert await env.loop.reconcile_once() == 10.0
     env.api.requests.clear()
     return env
 
@@ -47,7 +48,7 @@ async def test_a_hundred_sets_at_rest_ask_the_api_server_seldom() -> None:
     env = await at_rest()
     began = env.clock.now()
     while env.clock.now() < began + 2 * REAPPLY_S:
-        delay_s = await env.reconciler.look(is_woken=False)
+        delay_s = await env.loop.reconcile_once(is_enqueued=False)
         assert delay_s is not None
         await env.clock.sleep(delay_s)
     per_set = len(env.api.requests) / (env.clock.now() - began)
@@ -57,10 +58,10 @@ async def test_a_hundred_sets_at_rest_ask_the_api_server_seldom() -> None:
 
 async def test_what_wakes_a_set_is_read_at_once() -> None:
     env = await at_rest()
-    assert await env.reconciler.look(is_woken=False) == 10.0
+    assert await env.loop.reconcile_once(is_enqueued=False) == 10.0
     assert env.reads() == 0
     await env.api.delete(SERVICES, NAMESPACE, "prod-bootstrap")
-    await env.reconciler.look(is_woken=True)
+    await env.loop.reconcile_once(is_enqueued=True)
     assert env.api.find(SERVICES, NAMESPACE, "prod-bootstrap") is not None
 
 
@@ -68,7 +69,7 @@ async def test_a_step_is_taken_on_what_is_read_for_it_alone() -> None:
     env = await at_rest()
     await env.api.delete(PODS, NAMESPACE, "prod-broker-2")
     env.cluster.stop(2)
-    await env.reconciler.look(is_woken=False)
+    await env.loop.reconcile_once(is_enqueued=False)
     assert env.reads() > 0
     assert env.condition("Ready")[0] == "False"
 
@@ -76,9 +77,9 @@ async def test_a_step_is_taken_on_what_is_read_for_it_alone() -> None:
 async def test_nothing_is_taken_for_granted_where_changes_are_not_followed() -> None:
     env = await at_rest()
     env.is_followed = False
-    await env.reconciler.look()
+    await env.loop.reconcile_once()
     before = env.reads()
-    await env.reconciler.look(is_woken=False)
+    await env.loop.reconcile_once(is_enqueued=False)
     assert env.reads() > before
 
 
@@ -86,7 +87,7 @@ async def test_nothing_is_taken_for_granted_where_changes_are_not_followed() -> 
 async def test_every_object_is_applied_again_after_a_while(is_later: bool) -> None:
     env = await at_rest()
     await env.clock.sleep(REAPPLY_S if is_later else REAPPLY_S / 2)
-    await env.reconciler.look(is_woken=False)
+    await env.loop.reconcile_once(is_enqueued=False)
     assert any(verb == "apply" for verb, *_ in env.api.requests) == is_later
 
 
@@ -105,5 +106,5 @@ async def test_a_look_that_takes_long_is_followed_by_a_longer_pause() -> None:
 
     env.admin.list_reassignments = slow  # type: ignore[method-assign]
     env.cluster.stop(2)
-    assert await env.reconciler.look() == 5.0
-    assert env.reconciler.pause_s == 3.0
+    assert await env.loop.reconcile_once() == 5.0
+    assert env.loop.pause_s == 3.0

@@ -23,7 +23,7 @@ async def test_an_ensemble_that_does_not_answer_changes_nothing() -> None:
     assert env.condition("Progressing") == ("True", "ZooKeeperPending")
     assert env.status["zooKeeper"]["connect"] == "zookeeper:2181"
     assert {o: pod["metadata"]["uid"] for o, pod in env.pods().items()} == pods
-    env.reconciler = env.operator()
+    env.loop = env.operator()
     await env.settle(5)
     assert env.status["zooKeeper"]["connect"] == "zookeeper:2181", "a new process knows as well"
     env.ensembles["typo:2181/prod"] = EnsembleAnswer(cluster_id="another")
@@ -105,6 +105,6 @@ async def test_another_set_of_the_same_name_is_another_set() -> None:
         await env.api.delete(PODS, NAMESPACE, pod["metadata"]["name"])
     env.ensembles["z:2181"] = EnsembleAnswer()
     env.edit(replicas=1, zookeeper={"connect": "z:2181"}, storage={"size": "1Gi"})
-    await env.reconciler.look()
+    await env.loop.reconcile_once()
     assert env.admin.is_closed
     assert env.stateful_set()["spec"]["replicas"] == 1

@@ -51,9 +51,9 @@ async def go_on(env: Environment, rounds: int) -> None:
     """Let the world go on; an operator that dies is followed by another."""
     for _ in range(rounds):
         try:
-            await env.reconciler.look()
+            await env.loop.reconcile_once()
         except Killed:
-            env.reconciler = env.operator()
+            env.loop = env.operator()
         env.live()
         await env.clock.sleep(1.0)
 

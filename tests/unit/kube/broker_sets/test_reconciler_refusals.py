@@ -76,7 +76,7 @@ async def test_a_volume_that_cannot_grow_holds_up_no_budget() -> None:
     tried = api.grown
     partition = env.cluster.partitions[TopicPartition("orders", 0)]
     partition.isr.remove(2)
-    delay_s = await env.reconciler.look()
+    delay_s = await env.loop.reconcile_once()
     assert delay_s is not None
     assert delay_s <= 2.0
     assert env.budget() == 0
@@ -97,13 +97,13 @@ async def test_a_set_at_rest_of_which_something_is_refused_is_looked_at_as_seldo
     env = Environment(WithoutPolicies())
     env.candidate = CONNECTED
     await env.settle(30)
-    delays = [await env.reconciler.look() for _ in range(3)]
+    delays = [await env.loop.reconcile_once() for _ in range(3)]
     assert delays == [10.0] * 3
 
 
 async def test_partitions_that_lack_a_replica_are_looked_at_often() -> None:
     env = await running()
-    assert await env.reconciler.look() == 10.0
+    assert await env.loop.reconcile_once() == 10.0
     env.make_behind(2)
-    await env.reconciler.look()
-    assert await env.reconciler.look() == 2.0
+    await env.loop.reconcile_once()
+    assert await env.loop.reconcile_once() == 2.0

@@ -64,7 +64,7 @@ async def test_cancelling_stops_a_roll_back_as_well() -> None:
     for partition in env.cluster.partitions.values():
         partition.sizes = {broker: 20 * size for broker, size in partition.sizes.items()}
     env.put(execution=THROTTLED)
-    await env.until(lambda env: env.seen().status.get("batch", {}).get("index") == 1)
+    await env.until(lambda env: env.reassignment().status.get("batch", {}).get("index") == 1)
     env.put(desiredState="RolledBack")
     await env.until(lambda env: env.reason("Succeeded") == "Unknown RollingBack")
     env.delete()
@@ -77,11 +77,11 @@ async def test_cancelling_stops_a_roll_back_as_well() -> None:
 async def test_what_has_not_begun_is_let_go_at_once(approval: dict[str, Any]) -> None:
     env = Environment()
     env.put(approval=approval)
-    await env.looks(env.reconciler(), 5)
-    assert env.seen().has_finalizer
+    await env.reconcile(env.loop(), 5)
+    assert env.reassignment().has_finalizer
     env.delete()
     env.admin.is_available = False
-    assert await env.looks(env.reconciler(), 1) is None
+    assert await env.reconcile(env.loop(), 1) is None
     assert env.find() is None
 
 
@@ -98,12 +98,12 @@ async def test_what_has_ended_stays_as_it_ended(policy: str) -> None:
 async def test_an_object_that_we_do_not_hold_is_none_of_our_business() -> None:
     env = Environment()
     env.put()
-    found = env.seen().document
+    found = env.reassignment().document
     found["metadata"]["finalizers"] = ["example.com/other"]
     env.api.put(PARTITION_REASSIGNMENTS, found)
     env.delete()
-    assert await env.looks(env.reconciler(), 1) is None
-    assert env.seen().finalizers == ["example.com/other"]
+    assert await env.reconcile(env.loop(), 1) is None
+    assert env.reassignment().finalizers == ["example.com/other"]
     assert env.crash_point.effects == []
 
 
@@ -135,7 +135,7 @@ async def test_a_cluster_that_does_not_answer_is_waited_for_and_the_way_out_is_n
     assert "kubectl patch preassign move -n ns --type merge -p" in words
     assert notes(env)["Stalled"] == words
     effects = len(env.crash_point.effects)
-    await env.looks(env.reconciler(), 5)
+    await env.reconcile(env.loop(), 5)
     assert len(env.crash_point.effects) == effects, "said once"
     env.admin.is_available = True
     await env.until(is_gone)
@@ -167,7 +167,7 @@ async def test_a_memory_that_cannot_be_read_needs_the_way_out(policy: str) -> No
     index = env.api.find(CONFIG_MAPS, NAMESPACE, "move-state")
     assert index is not None
     env.api.put(CONFIG_MAPS, {**index, "data": {"format": "x"}})
-    await env.looks(env.reconciler(), 3)
+    await env.reconcile(env.loop(), 3)
     if policy == "Cancel":
         assert env.reason("Stalled") == "True DeletionBlocked"
         env.put(deletionPolicy="Orphan")

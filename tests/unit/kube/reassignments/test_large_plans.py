@@ -83,15 +83,15 @@ async def test_it_is_shown_until_it_is_approved(monkeypatch: pytest.MonkeyPatch)
         env.api.put(CONFIG_MAPS, document)
     reference: dict[str, Any] = {"plan": {"configMapRef": {"name": "plan"}}}
     env.put(**reference, approval={"policy": "Manual"})
-    reconciler = env.reconciler()
-    await env.looks(reconciler, 3)
-    status = env.seen().status
+    loop = env.loop()
+    await env.reconcile(loop, 3)
+    status = env.reassignment().status
     assert status["plan"]["digest"] == plan.digest
     assert status["plan"]["partitions"] == 3000
     assert env.reason("Approved") == "False AwaitingApproval"
     writes = len(env.crash_point.effects)
-    await env.looks(reconciler, 10)
+    await env.reconcile(loop, 10)
     assert len(env.crash_point.effects) == writes
     env.delete()
-    assert await env.looks(reconciler, 1) is None
+    assert await env.reconcile(loop, 1) is None
     assert env.find() is None

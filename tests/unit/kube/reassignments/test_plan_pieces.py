@@ -51,7 +51,7 @@ def approved_late(env: Environment) -> None:
     if env.state() is LifecycleState.AWAITING_APPROVAL:
         assert moved(env) == 0
         env.intervenes()
-        digest = env.seen().status["plan"]["digest"]
+        digest = env.reassignment().status["plan"]["digest"]
         env.put(approval={**MANUAL, "planDigest": digest})
 
 
@@ -129,7 +129,7 @@ def check(name: str, env: Environment, text: str) -> None:
     assert_nothing_pending(env.cluster)
     assert not any(FOLLOWER_RATE in values for values in env.cluster.broker_configs.values())
     if outcome is not None:
-        status = env.seen().status
+        status = env.reassignment().status
         assert env.state() is outcome, text
         assert status["plan"]["digest"] == PLAN.digest, text
         assert status["plan"]["partitions"] == len(PLAN.moves), text
@@ -138,10 +138,10 @@ def check(name: str, env: Environment, text: str) -> None:
 
 async def test_the_whole_is_shown_while_a_piece_runs() -> None:
     env = house_with()
-    reconciler, shown = env.reconciler(), set()
+    loop, shown = env.loop(), set()
     while not has_ended(env):
-        await env.looks(reconciler, 1)
-        status = env.seen().status
+        await env.reconcile(loop, 1)
+        status = env.reassignment().status
         if "startTime" in status:
             assert status["plan"]["digest"] == PLAN.digest
             assert sum(status["progress"]["partitions"].values()) == len(PLAN.moves)
@@ -152,10 +152,10 @@ async def test_the_whole_is_shown_while_a_piece_runs() -> None:
 
 async def test_others_may_begin_between_two_pieces() -> None:
     env = house_with()
-    reconciler, places = env.reconciler(), []
+    loop, places = env.loop(), []
     while not has_ended(env):
-        await env.looks(reconciler, 1)
-        state, queue = env.state(), env.seen().status.get("queue", {})
+        await env.reconcile(loop, 1)
+        state, queue = env.state(), env.reassignment().status.get("queue", {})
         if moved(env) and state is LifecycleState.QUEUED:
             places.append(queue.get("position"))
     assert 0 in places
@@ -163,7 +163,7 @@ async def test_others_may_begin_between_two_pieces() -> None:
 
 async def test_a_later_piece_that_contradicts_the_cluster_waits_for_a_person() -> None:
     env = house_with()
-    reconciler = env.reconciler()
+    loop = env.loop()
     last = max(TARGETS)
 
     def remove_the_last(h: Environment) -> None:
@@ -171,12 +171,12 @@ async def test_a_later_piece_that_contradicts_the_cluster_waits_for_a_person() -
             h.cluster.partitions.pop(last, None)
 
     env.events = remove_the_last
-    await env.until(lambda h: "True" in h.reason("Stalled"), reconciler)
+    await env.until(lambda h: "True" in h.reason("Stalled"), loop)
     assert "piece 4 of 4" in env.message("Stalled")
     assert env.state() is LifecycleState.PENDING
-    assert env.seen().status["queue"] == {"blockedBy": [], "yielding": True}
+    assert env.reassignment().status["queue"] == {"blockedBy": [], "yielding": True}
     env.put(desiredState="Cancelled")
-    await env.until(has_ended, reconciler)
+    await env.until(has_ended, loop)
     assert env.state() is LifecycleState.CANCELLED
 
 

@@ -86,7 +86,7 @@ class Contender:
     def runs(self) -> bool:
         return self.shared[self.name].state is EXECUTING
 
-    def look(self) -> None:
+    def reconcile_once(self) -> None:
         others = tuple(e for name, e in self.shared.items() if name != self.name)
         self.found = turn(self.shared[self.name], others)
 
@@ -116,10 +116,10 @@ def contend(chance: random.Random) -> None:
     contenders = [Contender(shared, mine) for mine in entries]
     for _ in range(60):
         contender = chance.choice(contenders)
-        chance.choice([contender.look, contender.act])()
+        chance.choice([contender.reconcile_once, contender.act])()
         assert sum(c.runs for c in contenders) <= 1
     for contender in contenders * 4:
-        contender.look()
+        contender.reconcile_once()
         contender.act()
     assert sum(c.runs for c in contenders) == 1
 
@@ -130,14 +130,14 @@ async def test_they_run_one_after_the_other_in_order() -> None:
     for number, name in enumerate(names):
         env.api.now = f"2026-01-01T00:00:0{number}Z"
         env.put(name, plan=half(number % 2))
-    manager = {name: env.reconciler(name) for name in names}
+    manager = {name: env.loop(name) for name in names}
     running: list[str] = []
     for _ in range(60):
         for name in names:
-            await manager[name].look()
+            await manager[name].reconcile_once()
         running += [n for n in names if env.state(n) in (EXECUTING, LifecycleState.VERIFYING)]
         await env.clock.sleep(0.5)
-        if all(env.seen(name).is_settled for name in names):
+        if all(env.reassignment(name).is_settled for name in names):
             break
     assert [name for name, _ in itertools.groupby(running)] == ["first", "second", "third"]
     assert all(env.reason("Succeeded", name) == "True Completed" for name in names)
@@ -146,78 +146,78 @@ async def test_they_run_one_after_the_other_in_order() -> None:
 async def test_who_waits_says_for_whom_and_is_woken() -> None:
     env = Environment()
     env.put("running", execution={"throttle": {"rate": "1Ki"}})
-    running = env.reconciler("running")
+    running = env.loop("running")
     await env.until(lambda env: "submit" in env.crash_point.effects, running)
     env.api.now = "2026-01-01T00:00:05Z"
     env.put("waiting")
-    waiting = env.reconciler("waiting")
-    await env.looks(waiting, 5)
+    waiting = env.loop("waiting")
+    await env.reconcile(waiting, 6)
     assert env.reason("Succeeded", "waiting") == "Unknown Queued"
     assert env.reason("Progressing", "waiting") == "False Queued"
-    assert env.seen("waiting").status["queue"] == {"position": 1, "blockedBy": ["running"]}
+    assert env.reassignment("waiting").status["queue"] == {"position": 1, "blockedBy": ["running"]}
     assert env.notes().count("Queued") == 1
-    await env.until(lambda env: env.seen("running").is_settled, running)
+    await env.until(lambda env: env.reassignment("running").is_settled, running)
     enqueued = {str(key) for key in env.queue.enqueued}
     assert {"partitionreassignments/ns/waiting", "brokersets/ns/prod"} <= enqueued
-    await env.until(lambda env: env.seen("waiting").is_settled, waiting)
-    assert "queue" not in env.seen("waiting").status
+    await env.until(lambda env: env.reassignment("waiting").is_settled, waiting)
+    assert "queue" not in env.reassignment("waiting").status
 
 
 async def test_a_paused_one_holds_its_place_once_it_has_begun_and_not_before() -> None:
     env = Environment()
     env.put("paused", desiredState="Paused")
-    paused = env.reconciler("paused")
-    await env.looks(paused, 4)
+    paused = env.loop("paused")
+    await env.reconcile(paused, 4)
     env.put("other", plan=half(0))
-    other = env.reconciler("other")
-    await env.until(lambda env: env.seen("other").is_settled, other)
+    other = env.loop("other")
+    await env.until(lambda env: env.reassignment("other").is_settled, other)
     env.put("paused", desiredState="Running", execution={"throttle": {"rate": "1Ki"}})
-    await env.until(lambda env: "startTime" in env.seen("paused").status, paused)
+    await env.until(lambda env: "startTime" in env.reassignment("paused").status, paused)
     env.put("paused", desiredState="Paused")
-    await env.looks(paused, 3)
+    await env.reconcile(paused, 3)
     assert env.state("paused") is PAUSED
     env.put("late", plan=half(1))
-    await env.looks(env.reconciler("late"), 6)
-    assert env.seen("late").status["queue"]["blockedBy"] == ["paused"]
+    await env.reconcile(env.loop("late"), 6)
+    assert env.reassignment("late").status["queue"]["blockedBy"] == ["paused"]
 
 
 async def test_a_drain_goes_before_a_plan_that_waits() -> None:
     env = Environment()
     env.put("running", execution={"throttle": {"rate": "1Ki"}})
-    await env.until(lambda env: "submit" in env.crash_point.effects, env.reconciler("running"))
+    await env.until(lambda env: "submit" in env.crash_point.effects, env.loop("running"))
     env.put("plan", plan=half(0))
-    await env.looks(env.reconciler("plan"), 4)
+    await env.reconcile(env.loop("plan"), 5)
     env.api.now = "2026-01-01T00:01:00Z"
     env.put("drain", plan=half(1), labels={"ballast.dev/purpose": "drain"})
-    await env.looks(env.reconciler("drain"), 4)
-    await env.looks(env.reconciler("plan"), 2)
-    assert env.seen("drain").status["queue"]["blockedBy"] == ["running"]
-    assert env.seen("plan").status["queue"]["blockedBy"] == ["running", "drain"]
+    await env.reconcile(env.loop("drain"), 5)
+    await env.reconcile(env.loop("plan"), 2)
+    assert env.reassignment("drain").status["queue"]["blockedBy"] == ["running"]
+    assert env.reassignment("plan").status["queue"]["blockedBy"] == ["running", "drain"]
 
 
 async def test_undoing_what_has_ended_waits_for_its_turn() -> None:
     env = Environment()
     env.put("first")
-    first = env.reconciler("first")
-    await env.until(lambda env: env.seen("first").is_settled, first)
+    first = env.loop("first")
+    await env.until(lambda env: env.reassignment("first").is_settled, first)
     env.put("second", plan=half(0), execution={"throttle": {"rate": "1Ki"}})
-    second = env.reconciler("second")
-    await env.until(lambda env: "startTime" in env.seen("second").status, second)
+    second = env.loop("second")
+    await env.until(lambda env: "startTime" in env.reassignment("second").status, second)
     env.put("first", desiredState="RolledBack")
-    await env.looks(first, 3)
+    await env.reconcile(first, 3)
     assert env.state("first") is QUEUED
-    await env.until(lambda env: env.seen("second").is_settled, second)
-    await env.until(lambda env: env.seen("first").is_settled, first)
+    await env.until(lambda env: env.reassignment("second").is_settled, second)
+    await env.until(lambda env: env.reassignment("first").is_settled, first)
     assert env.reason("Succeeded", "first") == "False RolledBack"
 
 
 async def test_broker_sets_do_not_wait_for_one_another() -> None:
     env = Environment()
     env.put("here", execution={"throttle": {"rate": "1Ki"}})
-    await env.until(lambda env: "submit" in env.crash_point.effects, env.reconciler("here"))
+    await env.until(lambda env: "submit" in env.crash_point.effects, env.loop("here"))
     env.put("there", brokerSetRef={"name": "elsewhere"})
-    reconciler = env.reconciler("there")
-    await env.looks(reconciler, 3)
+    loop = env.loop("there")
+    await env.reconcile(loop, 3)
     assert env.state("there") is LifecycleState.PENDING
 
 

@@ -26,7 +26,7 @@ def plain(env: Environment) -> None:
 
 
 def approved_late(env: Environment) -> None:
-    status = env.seen().status
+    status = env.reassignment().status
     if env.state() is LifecycleState.AWAITING_APPROVAL:
         env.intervenes()
         digest = status["plan"]["digest"]
@@ -35,7 +35,7 @@ def approved_late(env: Environment) -> None:
 
 def paused(env: Environment) -> None:
     wanted = "Paused" if completed(env) == 1 and env.clock.seconds < 150 else "Running"
-    if env.seen().spec.get("desiredState", "Running") != wanted:
+    if env.reassignment().spec.get("desiredState", "Running") != wanted:
         env.intervenes()
         env.put(desiredState=wanted)
 

@@ -26,27 +26,30 @@ async def test_it_is_executed() -> None:
     assert {tp: env.cluster.replicas()[tp] for tp in TARGETS} == TARGETS
 
 
-async def test_that_it_is_being_read_is_to_be_seen() -> None:
+async def test_the_status_says_that_a_plan_is_read_before_it_is_read() -> None:
     env = Environment()
     put_plan(env, format_reassignment_json(TARGETS))
     env.put(**REFERENCE)
-    await env.looks(env.reconciler(), 1)
-    asked = [(verb, name) for verb, _, _, name in env.api.requests]
-    assert asked.index(("apply_status", "move")) < asked.index(("get", "plan"))
+    result = await env.result()
+    assert result.status is not None
+    conditions = {one["type"]: one["reason"] for one in result.status["conditions"]}
+    assert (conditions["Planned"], conditions["Succeeded"]) == ("Reading", "Planning")
+    assert result.requeue_after_s == 0.0
+    assert ("get", "plan") not in [(verb, name) for verb, _, _, name in env.api.requests]
 
 
 async def test_it_is_waited_for_until_it_can_be_read() -> None:
     env = Environment()
     env.put(**REFERENCE)
-    reconciler = env.reconciler()
-    await env.looks(reconciler, 2)
+    loop = env.loop()
+    await env.reconcile(loop, 2)
     assert env.reason("Accepted") == "False PlanUnreadable"
     assert env.reason("Succeeded") == "Unknown Pending"
     put_plan(env, "{")
-    await env.looks(reconciler, 2)
+    await env.reconcile(loop, 2)
     assert "not a valid JSON" in env.message("Accepted")
     put_plan(env, format_reassignment_json(TARGETS))
-    await env.until(has_ended, reconciler)
+    await env.until(has_ended, loop)
     assert env.reason("Succeeded") == "True Completed"
 
 
@@ -56,17 +59,17 @@ async def test_a_plan_that_changes_under_way_is_not_taken_over() -> None:
     before = env.cluster.configs()
     env.put(**REFERENCE, execution={"throttle": {"rate": "1Ki"}, "batchSize": 1})
     env.cluster.stop(4)
-    reconciler = env.reconciler()
-    await env.until(lambda env: "submit" in env.crash_point.effects, reconciler)
+    loop = env.loop()
+    await env.until(lambda env: "submit" in env.crash_point.effects, loop)
     put_plan(env, format_reassignment_json({T0: (1, 2), T1: (2, 3)}))
-    await env.until(lambda env: env.reason("Stalled") == "True PlanChanged", reconciler)
+    await env.until(lambda env: env.reason("Stalled") == "True PlanChanged", loop)
     submitted = env.crash_point.effects.count("submit")
-    await env.looks(reconciler, 5)
+    await env.reconcile(loop, 5)
     assert env.crash_point.effects.count("submit") == submitted
     assert env.state() is LifecycleState.EXECUTING
     env.cluster.start(4)
     env.put(desiredState="RolledBack")
-    await env.until(has_ended, reconciler)
+    await env.until(has_ended, loop)
     assert env.reason("Succeeded") == "False RolledBack"
     assert env.cluster.configs() == before
 
@@ -77,5 +80,5 @@ async def test_what_has_begun_does_not_need_its_config_map_any_more() -> None:
     env.put(**REFERENCE, execution={"throttle": {"rate": "1Ki"}})
     await env.until(lambda env: "submit" in env.crash_point.effects)
     await env.api.delete(CONFIG_MAPS, NAMESPACE, "plan")
-    await env.until(has_ended, env.reconciler())
+    await env.until(has_ended, env.loop())
     assert env.reason("Succeeded") == "True Completed"

@@ -31,7 +31,7 @@ OBJECTS = tuple(StoredObject(name=f"p-{n}", digest="sha256:" + "0" * 64) for n i
 PLAN = LoadedPlan(assignments=Assignments(targets={}), objects=OBJECTS)
 
 
-def seen(status: Any = None, generation: int = 3) -> ReassignmentObject:
+def reassignment(status: Any = None, generation: int = 3) -> ReassignmentObject:
     metadata = {"name": "move", "namespace": "ns", "uid": "u", "generation": generation}
     return ReassignmentObject(document={"metadata": metadata, "status": status})
 
@@ -55,7 +55,7 @@ def reasons(document: dict[str, Any]) -> dict[str, str]:
 def test_kubernetes_adds_objects_epoch_and_place() -> None:
     document = status_document(
         reported(),
-        seen(),
+        reassignment(),
         epoch=4,
         plan=PLAN,
         state_objects=OBJECTS[:1],
@@ -77,7 +77,7 @@ def test_a_status_stays_under_8_kb() -> None:
             for kind, condition in reported().conditions.items()
         },
     )
-    document = status_document(long, seen(), epoch=1, plan=PLAN, state_objects=OBJECTS)
+    document = status_document(long, reassignment(), epoch=1, plan=PLAN, state_objects=OBJECTS)
     assert len(json.dumps(document)) < MAX_STATUS_BYTES
 
 
@@ -88,7 +88,7 @@ def test_an_outage_does_not_forget_what_was_known() -> None:
         update_time_ms=NOW_MS,
         conditions=unavailable({}, 3, NOW_MS, "no broker answers"),
     )
-    document = status_document(blind, seen(known), epoch=None)
+    document = status_document(blind, reassignment(known), epoch=None)
     assert document["plan"] == {"digest": "d"}
     assert document["startTime"] == "then"
     assert "controllerEpoch" not in document
@@ -96,21 +96,21 @@ def test_an_outage_does_not_forget_what_was_known() -> None:
 
 
 def test_findings_are_put_into_the_status_as_it_stands() -> None:
-    before = status_document(reported(), seen(), epoch=1)
-    document = with_findings(seen(before), stalled("PlanChanged", "why"), NOW_MS)
+    before = status_document(reported(), reassignment(), epoch=1)
+    document = with_findings(reassignment(before), stalled("PlanChanged", "why"), NOW_MS)
     assert document["plan"] == before["plan"]
     assert document["observedGeneration"] == 3
     assert reasons(document)["Stalled"] == "True PlanChanged"
     assert reasons(document)["Succeeded"] == "Unknown Executing"
-    again = with_findings(seen(document), stalled("PlanChanged", "why"), NOW_MS + 60_000)
+    again = with_findings(reassignment(document), stalled("PlanChanged", "why"), NOW_MS + 60_000)
     assert again == document, "what is said again changes nothing"
 
 
 def test_a_condition_keeps_its_time_when_the_status_below_it_is_new() -> None:
-    first = with_findings(seen(), stalled("DeletionBlocked", "why"), NOW_MS)
-    fresh = status_document(reported(), seen(), epoch=1)
+    first = with_findings(reassignment(), stalled("DeletionBlocked", "why"), NOW_MS)
+    fresh = status_document(reported(), reassignment(), epoch=1)
     second = with_findings(
-        seen(first), stalled("DeletionBlocked", "why"), NOW_MS + 60_000, status=fresh
+        reassignment(first), stalled("DeletionBlocked", "why"), NOW_MS + 60_000, status=fresh
     )
     times = [
         condition["lastTransitionTime"]
@@ -129,11 +129,11 @@ def test_a_condition_keeps_its_time_when_the_status_below_it_is_new() -> None:
             {"Accepted": "False PlanUnreadable", "Succeeded": "False Invalid"},
         ),
         (
-            waiting(seen(), "BrokerSetNotFound", "no", accepted=False),
+            waiting(reassignment(), "BrokerSetNotFound", "no", accepted=False),
             {"Accepted": "False BrokerSetNotFound", "Succeeded": "Unknown Pending"},
         ),
         (
-            waiting(seen({"startTime": "x"}), "BrokerSetNotFound", "no", accepted=False),
+            waiting(reassignment({"startTime": "x"}), "BrokerSetNotFound", "no", accepted=False),
             {"Accepted": "Unknown NotReconciled", "Progressing": "False BrokerSetNotFound"},
         ),
     ],
@@ -141,7 +141,7 @@ def test_a_condition_keeps_its_time_when_the_status_below_it_is_new() -> None:
 def test_what_is_said_when_there_is_nothing_to_visit(
     found: dict[ConditionType, Finding], said: dict[str, str]
 ) -> None:
-    document = with_findings(seen(), found, NOW_MS)
+    document = with_findings(reassignment(), found, NOW_MS)
     assert said.items() <= reasons(document).items()
     assert len(document["conditions"]) == len(ConditionType)
     assert all(finding.status in ConditionStatus for finding in found.values())
@@ -163,17 +163,17 @@ def test_a_clock_is_no_news() -> None:
 )
 def test_a_later_epoch_fences(written: int | None, known: int | None, fenced: bool) -> None:
     status = {} if written is None else {"controllerEpoch": written}
-    assert is_fenced(seen(status), known) is fenced
+    assert is_fenced(reassignment(status), known) is fenced
 
 
 def test_what_was_told_of_a_generated_plan_stays() -> None:
     told = {"engine": "Spark", "summary": {"copysets": {"before": 1, "after": 2}}}
     before = {"plan": {"digest": "old", **told}, "planning": {"attempt": 2}}
-    document = status_document(reported(), seen(before), epoch=1)
+    document = status_document(reported(), reassignment(before), epoch=1)
     assert document["planning"] == {"attempt": 2}
     assert document["plan"]["digest"] != "old"
     assert {name: document["plan"][name] for name in told} == told
     anew = replace(PLAN, details={"engine": "InProcess"})
-    document = status_document(reported(), seen(before), epoch=1, plan=anew)
+    document = status_document(reported(), reassignment(before), epoch=1, plan=anew)
     assert document["plan"]["engine"] == "InProcess"
     assert "summary" not in document["plan"]

@@ -1,11 +1,11 @@
 import pytest
 
-from ballast.kube.api.errors import Invalid
-from ballast.kube.reassignments.step import pace
+from ballast.kube.reassignments.step import requeue_after
+from ballast.kube.runtime.reconcile_loop import Finalizer, Result
 from ballast.model.conditions import Condition, ConditionStatus
 from ballast.reassign.plan.progress import Progress
 from ballast.reassign.reconcile import ReconcileResult
-from ballast.reassign.state.conditions import ConditionType
+from ballast.reassign.state.conditions import ConditionType, LifecycleState
 from ballast.reassign.state.status import Status
 from tests.unit.kube.reassignment_cluster import Environment
 
@@ -40,36 +40,50 @@ def visited(
 
 
 @pytest.mark.parametrize(
-    ("visit", "took_s", "delay_s"),
+    ("visit", "requeue_after_s"),
     [
-        (visited("Executing", 0.5), 0.01, 0.5),
-        (visited("Executing", 0.1), 9.0, 0.1),
-        (visited("Executing", 0.5), 0.5, 2.0),
-        (visited("Executing", 0.5), 9.0, 5.0),
-        (visited("Executing", 10.0), 0.0, 10.0),
-        (visited("AwaitingApproval", 0.5), 0.01, 15.0),
-        (visited("AwaitingApproval", 0.0), 0.01, 0.0),
-        (visited("Paused", 0.5), 0.01, 15.0),
-        (visited("Paused", 0.5, in_progress=1), 0.01, 2.0),
-        (visited("Queued", 0.5, reason="ForeignReassignment"), 0.01, 2.0),
-        (visited("Queued", 0.5, reason="Queued"), 0.01, 15.0),
+        (visited("Executing", 0.5), 0.5),
+        (visited("Executing", 0.1), 0.1),
+        (visited("Executing", 10.0), 10.0),
+        (visited("AwaitingApproval", 0.5), 15.0),
+        (visited("AwaitingApproval", 0.0), 0.0),
+        (visited("Paused", 0.5), 15.0),
+        (visited("Paused", 0.5, in_progress=1), 2.0),
+        (visited("Queued", 0.5, reason="ForeignReassignment"), 2.0),
+        (visited("Queued", 0.5, reason="Queued"), 15.0),
     ],
 )
-def test_looks_come_as_fast_as_it_is_worth(
-    visit: ReconcileResult, took_s: float, delay_s: float
+def test_the_next_step_follows_sooner_while_bytes_move(
+    visit: ReconcileResult, requeue_after_s: float
 ) -> None:
-    assert pace(visit, took_s) == delay_s
+    assert requeue_after(visit) == requeue_after_s
 
 
-async def test_nothing_is_changed_before_the_object_is_held() -> None:
+async def test_the_finalizer_is_added_before_anything_is_changed() -> None:
     env = Environment()
     env.put()
+    await env.reconcile(env.loop(), 1)
+    assert not env.reassignment().has_finalizer
     reconciler = env.reconciler()
-    await env.looks(reconciler, 1)
-    assert not env.seen().has_finalizer
-    env.api.fail_next("patch", Invalid("edited meanwhile", status=422))
-    effects = list(env.crash_point.effects)
-    assert await env.looks(reconciler, 1) == 0.0
-    assert env.crash_point.effects == [*effects, "patch partitionreassignments"]
-    await env.looks(reconciler, 1)
-    assert env.seen().has_finalizer
+    for _ in range(3):
+        result = await env.result(reconciler)
+        assert result == Result(finalizer=Finalizer.ADD, requeue_after_s=0.0)
+    assert not {"submit", "topic configs"} & set(env.crash_point.effects)
+
+
+async def test_an_end_wakes_those_that_wait_for_it() -> None:
+    env = Environment()
+    env.put()
+    loop = env.loop()
+    await env.until(lambda env: env.state() is LifecycleState.VERIFYING, loop)
+    reconciler = env.reconciler()
+    result = await env.result(reconciler)
+    for _ in range(20):
+        if result.has_ended:
+            break
+        assert env.state() is not LifecycleState.COMPLETED
+        result = await env.result(reconciler)
+    assert result.has_ended
+    assert result.requeue_after_s == 0.0
+    assert result.status is not None
+    assert result.status["progress"]["summary"] == "4/4 (100%)"

@@ -10,6 +10,7 @@ from ballast.kube.runtime.metrics import MAX_OBJECTS, OperatorMetrics, registry_
 
 MOVE = ObjectKey("partitionreassignments", "a", "move")
 SET = ObjectKey("brokersets", "a", "one")
+FAILED = {"conditions": [{"type": "Succeeded", "status": "False", "reason": "Failed"}]}
 
 
 ALWAYS = ("#", "ballast_reassignments_ended", "ballast_plans_failed")
@@ -35,7 +36,7 @@ def test_the_first_end_and_the_first_failed_plan_are_an_increase() -> None:
     before = everything(metrics)
     assert 'ballast_reassignments_ended_total{state="Failed"} 0.0' in before
     assert 'ballast_plans_failed_total{engine="Spark"} 0.0' in before
-    metrics.count_end("Failed")
+    metrics.count_end_between(MOVE, {}, FAILED)
     metrics.count_plan("Spark", "ImagePull", 1.0)
     metrics.count_plan("Spark", "ok", 1.0)
     metrics.count_plan("", "LoadHistoryMissing", 1.0)

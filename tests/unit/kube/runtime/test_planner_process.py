@@ -11,11 +11,11 @@ import msgspec
 import pytest
 
 from ballast.kube.runtime.planner_process import (
-    Answer,
     InfeasiblePlan,
     PlannerFailed,
     PlannerProcesses,
-    Request,
+    PlannerRequest,
+    PlannerResult,
     WrittenPlan,
     make_plan,
     memory_left,
@@ -35,9 +35,9 @@ def gzipped(text: bytes) -> bytes:
     return packer.compress(text) + packer.flush()
 
 
-def request(strategy: str = "Rebalance", **options: object) -> Request:
+def request(strategy: str = "Rebalance", **options: object) -> PlannerRequest:
     chunks = (gzipped(HEAD), gzipped(TOPIC))
-    return Request(options={"strategy": strategy, **options}, chunks=chunks)
+    return PlannerRequest(options={"strategy": strategy, **options}, chunks=chunks)
 
 
 def test_a_plan_is_what_its_chunks_are() -> None:
@@ -67,7 +67,7 @@ def test_a_plan_is_what_its_chunks_are() -> None:
 
 
 def test_it_does_not_matter_how_the_snapshot_was_cut() -> None:
-    whole = Request(options={"strategy": "Rebalance"}, chunks=(gzipped(HEAD + TOPIC),))
+    whole = PlannerRequest(options={"strategy": "Rebalance"}, chunks=(gzipped(HEAD + TOPIC),))
     assert make_plan(whole) == make_plan(request())
 
 
@@ -81,7 +81,9 @@ def test_no_plan_is_an_answer() -> None:
 def test_question_and_answer_are_one_value_each() -> None:
     target = io.BytesIO()
     work(io.BytesIO(msgspec.msgpack.encode(request())), target)
-    answer: Answer = msgspec.msgpack.decode(target.getvalue(), type=WrittenPlan | InfeasiblePlan)
+    answer: PlannerResult = msgspec.msgpack.decode(
+        target.getvalue(), type=WrittenPlan | InfeasiblePlan
+    )
     assert answer == make_plan(request())
 
 

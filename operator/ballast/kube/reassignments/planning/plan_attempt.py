@@ -31,7 +31,7 @@ class Attempt:
 class PlanRequest:
     """What a look has found."""
 
-    seen: ReassignmentObject
+    reassignment: ReassignmentObject
     generate: PlanToGenerate
     settings: Settings
     cluster: ClusterAddress
@@ -53,8 +53,8 @@ class PlanRequest:
 
     def attempt(self, number: int) -> Attempt:
         """Return an attempt by its number."""
-        name = plan_name(self.seen.name, self.seen.uid, number)
-        return Attempt(owner=self.seen, plan=name, number=number)
+        name = plan_name(self.reassignment.name, self.reassignment.uid, number)
+        return Attempt(owner=self.reassignment, plan=name, number=number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ from ballast.kube.reassignments.planning.snapshot_chunks import (
 )
 from ballast.kube.reassignments.planning.spark_applications import KubeflowSpark, SparkEngine
 from ballast.kube.reassignments.session import ReassignmentSession
-from ballast.kube.runtime.planner_process import PlannerFailed, Request
+from ballast.kube.runtime.planner_process import PlannerFailed, PlannerRequest
 from ballast.model.topics import LOAD_TOPIC
 from ballast.net.admin.cluster_snapshot import ClusterSnapshot, take_snapshot
 from ballast.net.admin.load_rates import (
@@ -79,34 +79,34 @@ _NO_SPARK: Final = (
 class PlanEngines:
     """Carries one reassignment's attempt on, step by step."""
 
-    def __init__(self, work: ReassignmentSession) -> None:
-        self._work = work
-        self._operator = work.operator
-        self._api = work.operator.api
-        self._spark: SparkEngine = KubeflowSpark(work.operator.api, work.operator.spark)
+    def __init__(self, session: ReassignmentSession) -> None:
+        self._session = session
+        self._operator = session.operator
+        self._api = session.operator.api
+        self._spark: SparkEngine = KubeflowSpark(session.operator.api, session.operator.spark)
 
-    async def carry_on(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
+    async def carry_on(self, request: PlanRequest, planning: Planning) -> AttemptInProgress:
         """Take the attempt's next step. Raises `AttemptFailed` and `KubernetesError`."""
         if planning.basis is None:
-            return await self._snapshot(case, planning)
+            return await self._snapshot(request, planning)
         if planning.engine is not Engine.SPARK:
-            return await self._in_process(case, planning, planning.basis)
+            return await self._in_process(request, planning, planning.basis)
         if not planning.job:
-            return await self._submit(case, planning, planning.basis)
-        return await self._look_at_job(case, planning)
+            return await self._submit(request, planning, planning.basis)
+        return await self._check_job(request, planning)
 
-    async def stop(self, case: PlanRequest, planning: Planning) -> None:
+    async def stop(self, request: PlanRequest, planning: Planning) -> None:
         """Take away what still works on a plan. Raises `KubernetesError`."""
         if planning.job:
-            await self._spark.remove(case.seen.namespace, planning.job)
+            await self._spark.remove(request.reassignment.namespace, planning.job)
 
-    async def layout(self, case: PlanRequest) -> str | None:
+    async def layout(self, request: PlanRequest) -> str | None:
         """Return the digest of the cluster's layout at rest; None while it does not tell."""
-        admin = self._work.admin
+        admin = self._session.admin
         try:
             if await admin.list_reassignments():
                 return None
-            taken = await self._taken(case, with_sizes=False)
+            taken = await self._taken(request, with_sizes=False)
         except ClusterUnavailable:
             return None
         return await asyncio.to_thread(layout_digest, taken.brokers, taken.topics())
@@ -115,7 +115,7 @@ class PlanEngines:
         self, planning: Planning, asked: LoadSelection, now_ms: int
     ) -> AttemptInProgress:
         """Wait for samples; for a topic of them, which Apache Kafka never has, not for ever."""
-        if await history_partitions(self._work.admin):
+        if await history_partitions(self._session.admin):
             return _put_off(planning, LOAD_HISTORY_MISSING, _no_history(asked))
         if now_ms - planning.begin_ms > TOPIC_PATIENCE_S * 1000:
             raise AttemptFailed(LOAD_HISTORY_MISSING, _NO_TOPIC)
@@ -123,19 +123,19 @@ class PlanEngines:
 
     # -- the snapshot --------------------------------------------------------------------------
 
-    async def _snapshot(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
+    async def _snapshot(self, request: PlanRequest, planning: Planning) -> AttemptInProgress:
         """Take a snapshot of the cluster at rest: what moves is neither here nor there."""
-        admin = self._work.admin
+        admin = self._session.admin
         try:
             pending = await admin.list_reassignments()
             if pending:
                 why = f"{len(pending)} partitions are being reassigned: waiting for their end"
                 return _put_off(planning, REASSIGNMENTS_PENDING, why)
-            asked, now_ms = case.generate.load, self._operator.clock.wall_ms()
+            asked, now_ms = request.generate.load, self._operator.clock.wall_ms()
             if asked is not None and not await has_samples(admin, _window(asked), now_ms):
                 return await self._without_history(planning, asked, now_ms)
-            taken = await self._taken(case)
-            engine = await self._engine(case, taken.partitions)
+            taken = await self._taken(request)
+            engine = await self._engine(request, taken.partitions)
             rates = None
             if asked is not None and engine is not Engine.SPARK:
                 rates = await read_rates(admin, _window(asked), now_ms)
@@ -148,12 +148,12 @@ class PlanEngines:
             raise AttemptFailed(LOAD_HISTORY_TOO_LARGE, str(error)) from error
         except SnapshotTooLarge as error:
             raise AttemptFailed(SNAPSHOT_TOO_LARGE, str(error)) from error
-        await write_snapshot_chunks(self._api, case.attempt(planning.attempt), packed)
+        await write_snapshot_chunks(self._api, request.attempt(planning.attempt), packed)
         basis = Basis(
             snapshot_digest=packed.digest,
             partitions=taken.partitions,
             cluster_id=taken.cluster_id,
-            controller_epoch=case.cluster.epoch,
+            controller_epoch=request.cluster.epoch,
             time_ms=now_ms,
         )
         return AttemptInProgress(
@@ -162,27 +162,29 @@ class PlanEngines:
             delay_s=REQUEUE_NOW,
         )
 
-    async def _taken(self, case: PlanRequest, *, with_sizes: bool = True) -> ClusterSnapshot:
-        of_log_dirs = case.generate.strategy == Strategy.REBALANCE_LOG_DIRS
+    async def _taken(self, request: PlanRequest, *, with_sizes: bool = True) -> ClusterSnapshot:
+        of_log_dirs = request.generate.strategy == Strategy.REBALANCE_LOG_DIRS
         return await take_snapshot(
-            self._work.admin,
-            await self._cordoned(case),
+            self._session.admin,
+            await self._cordoned(request),
             with_log_dirs=of_log_dirs,
             with_sizes=with_sizes or of_log_dirs,
         )
 
-    async def _cordoned(self, case: PlanRequest) -> Callable[[int], bool]:
+    async def _cordoned(self, request: PlanRequest) -> Callable[[int], bool]:
         """Return who is to get nothing: brokers that the set is about to give up."""
         try:
-            document = await self._api.get(BROKER_SETS, case.seen.namespace, case.seen.broker_set)
+            document = await self._api.get(
+                BROKER_SETS, request.reassignment.namespace, request.reassignment.broker_set
+            )
             return parse_broker_set(document).is_cordoned
         except (NotFound, InvalidBrokerSet):
             return lambda _: False
 
-    async def _engine(self, case: PlanRequest, partitions: int) -> Engine:
-        asked = case.generate.engine
+    async def _engine(self, request: PlanRequest, partitions: int) -> Engine:
+        asked = request.generate.engine
         may_be_spark = asked is not Engine.IN_PROCESS
-        has_spark = may_be_spark and await self._spark.is_served(case.seen.namespace)
+        has_spark = may_be_spark and await self._spark.is_served(request.reassignment.namespace)
         choice = EngineChoice(asked=asked, partitions=partitions, has_spark=has_spark)
         engine = choose_engine(choice)
         if engine is None:
@@ -192,16 +194,16 @@ class PlanEngines:
     # -- in process ----------------------------------------------------------------------------
 
     async def _in_process(
-        self, case: PlanRequest, planning: Planning, basis: Basis
+        self, request: PlanRequest, planning: Planning, basis: Basis
     ) -> AttemptInProgress:
-        attempt = case.attempt(planning.attempt)
+        attempt = request.attempt(planning.attempt)
         packed = await read_snapshot_chunks(self._api, attempt)
         if packed is None or packed.digest != basis.snapshot_digest:
             message = "the ConfigMaps of the snapshot are gone, or are not those that were written"
             raise AttemptFailed(SNAPSHOT_MISSING, message)
         try:
-            request = Request(options=case.generate.options, chunks=packed.chunks)
-            made = await self._operator.make_plan(request)
+            planner_request = PlannerRequest(options=request.generate.options, chunks=packed.chunks)
+            made = await self._operator.make_plan(planner_request)
         except PlannerFailed as error:
             raise AttemptFailed(error.reason, str(error)) from error
         await write_plan_chunks(self._api, attempt, made, packed.digest)
@@ -212,24 +214,24 @@ class PlanEngines:
     # -- by Spark ------------------------------------------------------------------------------
 
     async def _submit(
-        self, case: PlanRequest, planning: Planning, basis: Basis
+        self, request: PlanRequest, planning: Planning, basis: Basis
     ) -> AttemptInProgress:
-        attempt = case.attempt(planning.attempt)
+        attempt = request.attempt(planning.attempt)
         try:
-            load = await self._load(case, basis)
+            load = await self._load(request, basis)
         except ClusterUnavailable as error:
             return _put_off(planning, CLUSTER_UNAVAILABLE, str(error))
-        request = JobRequest(
+        job_request = JobRequest(
             plan=attempt.plan,
-            namespace=case.seen.namespace,
-            reassignment=case.seen.name,
-            uid=case.seen.uid,
+            namespace=request.reassignment.namespace,
+            reassignment=request.reassignment.name,
+            uid=request.reassignment.uid,
             attempt=attempt.number,
-            options=case.generate.options,
-            job=case.generate.job,
+            options=request.generate.options,
+            job=request.generate.job,
             load=load,
         )
-        refused = await self._spark.submit(request, case.seen)
+        refused = await self._spark.submit(job_request, request.reassignment)
         if refused is not None:
             raise AttemptFailed(refused.reason, refused.message)
         return AttemptInProgress(
@@ -240,27 +242,27 @@ class PlanEngines:
             delay_s=POLL_S,
         )
 
-    async def _load(self, case: PlanRequest, basis: Basis) -> JobLoad | None:
+    async def _load(self, request: PlanRequest, basis: Basis) -> JobLoad | None:
         """Return the history that the job reads: until the snapshot was taken.
 
         Raises `ClusterUnavailable`.
         """
-        asked = case.generate.load
+        asked = request.generate.load
         if asked is None:
             return None
         return JobLoad(
-            bootstrap_servers=case.cluster.bootstrap,
-            partitions=await history_partitions(self._work.admin),
+            bootstrap_servers=request.cluster.bootstrap,
+            partitions=await history_partitions(self._session.admin),
             since_ms=basis.time_ms - _window(asked).length_ms,
             until_ms=basis.time_ms,
             features=asked.features,
         )
 
-    async def _look_at_job(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
-        namespace, job = case.seen.namespace, planning.job
-        state = await self._spark.look(namespace, job)
+    async def _check_job(self, request: PlanRequest, planning: Planning) -> AttemptInProgress:
+        namespace, job = request.reassignment.namespace, planning.job
+        state = await self._spark.state_of(namespace, job)
         # The index is looked for after the job: of one that has ended, it is there or it never is.
-        if await find_index(self._api, case.attempt(planning.attempt)) is not None:
+        if await find_index(self._api, request.attempt(planning.attempt)) is not None:
             return AttemptInProgress(
                 findings=under_way(_STORED), planning=planning, delay_s=REQUEUE_NOW
             )
@@ -275,7 +277,7 @@ class PlanEngines:
                 # Its pod would go on trying for ever.
                 await self._spark.remove(namespace, job)
             raise AttemptFailed(state.reason, state.message)
-        await self._hold_to_deadline(case, planning, state)
+        await self._hold_to_deadline(request, planning, state)
         return AttemptInProgress(
             findings=under_way(
                 f"SparkApplication {job} is {state.phase.name.lower()}: {state.message}"
@@ -285,12 +287,12 @@ class PlanEngines:
         )
 
     async def _hold_to_deadline(
-        self, case: PlanRequest, planning: Planning, state: JobState
+        self, request: PlanRequest, planning: Planning, state: JobState
     ) -> None:
-        deadline_s = case.generate.job.deadline_seconds
+        deadline_s = request.generate.job.deadline_seconds
         if self._operator.clock.wall_ms() - planning.job_begin_ms <= deadline_s * 1000:
             return
-        await self._spark.remove(case.seen.namespace, planning.job)
+        await self._spark.remove(request.reassignment.namespace, planning.job)
         message = f"the job has not ended within {deadline_s} s: {state.message}"
         raise AttemptFailed(DEADLINE_EXCEEDED, message)
 

@@ -60,60 +60,60 @@ _FOR_ANOTHER_LAYOUT: Final = "tried again once the cluster's brokers or replicas
 class PlanGenerator:
     """One reassignment's way to its plan."""
 
-    def __init__(self, work: ReassignmentSession) -> None:
-        self._work = work
-        self._operator = work.operator
-        self._api = work.operator.api
-        self._plans = PlanLoader(work.operator.api, work.operator.clock)
-        self._engines = PlanEngines(work)
+    def __init__(self, session: ReassignmentSession) -> None:
+        self._session = session
+        self._operator = session.operator
+        self._api = session.operator.api
+        self._plans = PlanLoader(session.operator.api, session.operator.clock)
+        self._engines = PlanEngines(session)
 
-    async def look(self, case: PlanRequest) -> LoadedPlan | AttemptInProgress:
+    async def advance(self, request: PlanRequest) -> LoadedPlan | AttemptInProgress:
         """Take the next step; return the plan once there is one.
 
         Raises `KubernetesError`, and `PlanNotReadable` for a plan that was approved.
         """
-        if case.has_begun:
-            return await self._being_executed(case, planning_of(case.seen))
-        planning = await self._remembered(case)
+        if request.has_begun:
+            return await self._being_executed(request, planning_of(request.reassignment))
+        planning = await self._remembered(request)
         try:
             if planning.attempt and not planning.reason:
-                found = await find_index(self._api, case.attempt(planning.attempt))
+                found = await find_index(self._api, request.attempt(planning.attempt))
                 if found is not None:
-                    return await self._planned(case, planning, found)
-            return await self._next(case, planning)
+                    return await self._planned(request, planning, found)
+            return await self._next(request, planning)
         except AttemptFailed as error:
-            return await self._fail(case, planning, error)
+            return await self._fail(request, planning, error)
 
-    async def give_up(self, case: PlanRequest) -> None:
+    async def give_up(self, request: PlanRequest) -> None:
         """Take away what still works on a plan. Raises `KubernetesError`."""
-        await self._engines.stop(case, planning_of(case.seen))
+        await self._engines.stop(request, planning_of(request.reassignment))
 
-    async def _remembered(self, case: PlanRequest) -> Planning:
+    async def _remembered(self, request: PlanRequest) -> Planning:
         """Return which attempt it is; where no status tells it, its objects do."""
-        planning = planning_of(case.seen)
+        planning = planning_of(request.reassignment)
         if planning.attempt:
             return planning
-        number = await last_attempt(self._api, case.seen)
+        number = await last_attempt(self._api, request.reassignment)
         begin_ms = self._operator.clock.wall_ms() if number else 0
         return Planning(attempt=number, begin_ms=begin_ms)
 
     # -- attempts ------------------------------------------------------------------------------
 
-    async def _next(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
+    async def _next(self, request: PlanRequest, planning: Planning) -> AttemptInProgress:
         now_ms = self._operator.clock.wall_ms()
         what, when_ms = next_step(
             planning,
             now_ms=now_ms,
-            max_attempts=case.generate.job.max_attempts,
-            circumstances=self._circumstances(case),
+            max_attempts=request.generate.job.max_attempts,
+            circumstances=self._circumstances(request),
         )
         match what:
             case Next.BEGIN:
-                return await self._begin(case, planning)
+                return await self._begin(request, planning)
             case Next.CARRY_ON:
-                return await self._engines.carry_on(case, planning)
+                return await self._engines.carry_on(request, planning)
             case Next.LOOK_AGAIN:
-                return await self._look_again(case, planning)
+                return await self._retry_layout(request, planning)
             case Next.WAIT:
                 is_infeasible = planning.reason == INFEASIBLE
                 then = f"tried again at {timestamp(when_ms)}"
@@ -134,10 +134,10 @@ class PlanGenerator:
                     findings=found, planning=planning, delay_s=FINISHED_RESYNC_S
                 )
 
-    async def _begin(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
+    async def _begin(self, request: PlanRequest, planning: Planning) -> AttemptInProgress:
         """Begin the next attempt; what the last one has left goes."""
         if planning.attempt:
-            attempt = case.attempt(planning.attempt)
+            attempt = request.attempt(planning.attempt)
             await delete_plan_chunks(self._api, attempt)
             await delete_snapshot_chunks(self._api, attempt)
         return AttemptInProgress(
@@ -146,14 +146,14 @@ class PlanGenerator:
             delay_s=REQUEUE_NOW,
         )
 
-    async def _look_again(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
+    async def _retry_layout(self, request: PlanRequest, planning: Planning) -> AttemptInProgress:
         """Begin another attempt for another layout than the one that there was no plan for."""
-        layout = await self._engines.layout(case)
+        layout = await self._engines.layout(request)
         if layout is not None and layout != planning.layout:
-            return await self._begin(case, planning)
+            return await self._begin(request, planning)
         now_ms = self._operator.clock.wall_ms()
         still = planning.failed(
-            planning.reason, planning.message, now_ms, self._circumstances(case)
+            planning.reason, planning.message, now_ms, self._circumstances(request)
         )
         return AttemptInProgress(
             findings=failed(still, _FOR_ANOTHER_LAYOUT, needs_help=True),
@@ -162,12 +162,12 @@ class PlanGenerator:
         )
 
     async def _fail(
-        self, case: PlanRequest, planning: Planning, error: AttemptFailed
+        self, request: PlanRequest, planning: Planning, error: AttemptFailed
     ) -> AttemptInProgress:
         """End the attempt; its snapshot is of no more use."""
-        await delete_snapshot_chunks(self._api, case.attempt(planning.attempt))
+        await delete_snapshot_chunks(self._api, request.attempt(planning.attempt))
         now_ms = self._operator.clock.wall_ms()
-        ended = planning.failed(error.reason, str(error), now_ms, self._circumstances(case))
+        ended = planning.failed(error.reason, str(error), now_ms, self._circumstances(request))
         self._note(planning, error.reason)
         return AttemptInProgress(
             findings=failed(ended, "another attempt follows", needs_help=False),
@@ -175,9 +175,9 @@ class PlanGenerator:
             delay_s=REQUEUE_NOW,
         )
 
-    def _circumstances(self, case: PlanRequest) -> str:
+    def _circumstances(self, request: PlanRequest) -> str:
         """Return what has to change before attempts that failed are worth repeating."""
-        return f"{case.seen.generation} {self._operator.spark.image}".strip()
+        return f"{request.reassignment.generation} {self._operator.spark.image}".strip()
 
     def _note(self, planning: Planning, result: str) -> None:
         engine = "" if planning.engine is None else planning.engine.value
@@ -187,23 +187,23 @@ class PlanGenerator:
     # -- the plan ------------------------------------------------------------------------------
 
     async def _planned(
-        self, case: PlanRequest, planning: Planning, found: StoredIndex
+        self, request: PlanRequest, planning: Planning, found: StoredIndex
     ) -> LoadedPlan | AttemptInProgress:
         """Return the plan of the present attempt; a new attempt when it cannot run any more."""
         if found.infeasible is not None:
             raise AttemptFailed(INFEASIBLE, infeasible_words(found.infeasible))
-        if not case.is_approved and _is_stale(case.seen):
-            return await self._replan(case, planning)
+        if not request.is_approved and _is_stale(request.reassignment):
+            return await self._replan(request, planning)
         try:
-            plan = await self._plans.load(case.seen, _source(found.name))
+            plan = await self._plans.load(request.reassignment, _source(found.name))
             _check_basis(planning, found)
         except PlanNotReadable as error:
-            if case.is_approved:
+            if request.is_approved:
                 raise
             raise AttemptFailed(PLAN_MISSING, str(error)) from error
-        if "digest" not in (case.seen.status.get("plan") or {}):
+        if "digest" not in (request.reassignment.status.get("plan") or {}):
             self._note(planning, "ok")
-        details = _details(case, planning, found)
+        details = _details(request, planning, found)
         if plan.summary is not None or plan.assignments.targets:
             return replace(plan, details=details)
         digest = plan.objects[0].digest
@@ -214,35 +214,35 @@ class PlanGenerator:
             plan={"digest": digest, "partitions": 0, "replicaMoves": 0, **details},
         )
 
-    async def _replan(self, case: PlanRequest, planning: Planning) -> AttemptInProgress:
+    async def _replan(self, request: PlanRequest, planning: Planning) -> AttemptInProgress:
         """Forget a plan that nobody has approved and that cannot run: the cluster has changed."""
         left_s = REPLAN_INTERVAL_S - (self._operator.clock.wall_ms() - planning.begin_ms) / 1000
         if left_s > 0:
             why = "the cluster has changed since the plan was made: another one is made"
             return AttemptInProgress(findings=under_way(why), planning=planning, delay_s=left_s)
-        await self._work.discard()
-        return await self._begin(case, planning)
+        await self._session.discard_state()
+        return await self._begin(request, planning)
 
-    async def _being_executed(self, case: PlanRequest, planning: Planning) -> LoadedPlan:
+    async def _being_executed(self, request: PlanRequest, planning: Planning) -> LoadedPlan:
         """Return the plan that is being executed; what is remembered stands in for it."""
-        assert case.memory is not None, "it has begun"
+        assert request.memory is not None, "it has begun"
         if planning.attempt:
-            name = plan_object(case.attempt(planning.attempt).plan)
+            name = plan_object(request.attempt(planning.attempt).plan)
             try:
-                return await self._plans.load(case.seen, _source(name))
+                return await self._plans.load(request.reassignment, _source(name))
             except PlanNotReadable:
                 pass
-        return remembered_plan(case.memory)
+        return remembered_plan(request.memory)
 
 
-def _details(case: PlanRequest, planning: Planning, found: StoredIndex) -> dict[str, Any]:
+def _details(request: PlanRequest, planning: Planning, found: StoredIndex) -> dict[str, Any]:
     """Return what ``status.plan`` tells of a generated plan beside its moves."""
     summary = read_explanation(found.summary)
-    rate = case.settings.execution.throttle_bytes_per_second
+    rate = request.settings.execution.throttle_bytes_per_second
     seconds = expected_seconds(summary, rate)
     if seconds is not None:
         summary["expectedSeconds"] = seconds
-    batches = expected_batches(summary, case.settings.execution.max_concurrent_moves_per_broker)
+    batches = expected_batches(summary, request.settings.execution.max_concurrent_moves_per_broker)
     if batches is not None:
         summary["expectedBatches"] = batches
     details: dict[str, Any] = {"summary": summary} if summary else {}
@@ -267,10 +267,10 @@ def _check_basis(planning: Planning, found: StoredIndex) -> None:
         raise PlanNotReadable(f"ConfigMap {found.name} was made from another snapshot")
 
 
-def _is_stale(seen: ReassignmentObject) -> bool:
+def _is_stale(reassignment: ReassignmentObject) -> bool:
     """Whether the last look found that the plan cannot run on the cluster as it is."""
-    approved = seen.conditions.get(ConditionType.APPROVED)
-    accepted = seen.conditions.get(ConditionType.ACCEPTED)
+    approved = reassignment.conditions.get(ConditionType.APPROVED)
+    accepted = reassignment.conditions.get(ConditionType.ACCEPTED)
     if approved is not None and approved.reason == "PlanStale":
         return True
     return accepted is not None and accepted.reason in (UNKNOWN_TOPIC, UNKNOWN_BROKER)

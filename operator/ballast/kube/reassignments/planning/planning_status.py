@@ -18,9 +18,9 @@ _NOT_KNOWN: Final = dict.fromkeys((ConditionType.ACCEPTED, ConditionType.APPROVE
 """What was said of an earlier plan holds no more."""
 
 
-def planning_of(seen: ReassignmentObject) -> Planning:
+def planning_of(reassignment: ReassignmentObject) -> Planning:
     """Return what is remembered of the attempts to make its plan."""
-    document = seen.status.get("planning")
+    document = reassignment.status.get("planning")
     if not isinstance(document, Mapping):
         return Planning()
     engine = document.get("engine")
@@ -41,14 +41,14 @@ def planning_of(seen: ReassignmentObject) -> Planning:
 
 
 def pending_status(
-    seen: ReassignmentObject, pending: AttemptInProgress, epoch: int | None
+    reassignment: ReassignmentObject, pending: AttemptInProgress, epoch: int | None
 ) -> dict[str, Any]:
     """Return the status while there is no plan to be executed; that of an earlier one goes."""
     status: dict[str, Any] = {
         "planning": pending.planning.to_document(),
-        "conditions": list(seen.status.get("conditions") or ()),
+        "conditions": list(reassignment.status.get("conditions") or ()),
     }
-    known = seen.controller_epoch if epoch is None else epoch
+    known = reassignment.controller_epoch if epoch is None else epoch
     if known is not None:
         status["controllerEpoch"] = known
     if pending.plan:

@@ -35,7 +35,7 @@ class SparkEngine(Protocol):
     async def submit(self, request: JobRequest, owner: ReassignmentObject) -> JobState | None:
         """Make a job, unless it is there; return why it was refused, or None."""
 
-    async def look(self, namespace: str, name: str) -> JobState | None:
+    async def state_of(self, namespace: str, name: str) -> JobState | None:
         """Return where a job is; None when there is no such job."""
 
     async def remove(self, namespace: str, name: str) -> None:
@@ -70,7 +70,7 @@ class KubeflowSpark:
             return JobState(phase=JobPhase.FAILED, reason=SUBMISSION_FAILED, message=str(error))
         return None
 
-    async def look(self, namespace: str, name: str) -> JobState | None:
+    async def state_of(self, namespace: str, name: str) -> JobState | None:
         """Return where a job is, from its application and the driver's pod."""
         try:
             application = await self.api.get(SPARK_APPLICATIONS, namespace, name)

@@ -11,7 +11,12 @@ from ballast.kube.reassignments.planning.generated_plans import (
     write_plan_chunks,
 )
 from ballast.kube.reassignments.planning.plan_attempt import Attempt
-from ballast.kube.runtime.planner_process import InfeasiblePlan, Request, WrittenPlan, make_plan
+from ballast.kube.runtime.planner_process import (
+    InfeasiblePlan,
+    PlannerRequest,
+    WrittenPlan,
+    make_plan,
+)
 from ballast.reassign.spec.plan_manifest import PlanConfigMap
 from tests.fakes.crash_point import CrashPoint, Killed
 from tests.fakes.kubernetes import FakeKubernetes
@@ -29,7 +34,7 @@ NONE = InfeasiblePlan(infeasible={"rule": "Replicas", "message": "no"})
 def made() -> WrittenPlan:
     packer = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
     chunk = packer.compress(SNAPSHOT) + packer.flush()
-    plan = make_plan(Request(options={"strategy": "Rebalance"}, chunks=(chunk,)))
+    plan = make_plan(PlannerRequest(options={"strategy": "Rebalance"}, chunks=(chunk,)))
     assert isinstance(plan, WrittenPlan)
     return plan
 

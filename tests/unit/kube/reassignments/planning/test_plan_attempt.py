@@ -12,7 +12,7 @@ from ballast.reassign.state.persisted_state import PersistedState
 
 SEEN = ReassignmentObject(document={"metadata": {"name": "grow", "namespace": "ns", "uid": "u"}})
 CASE = PlanRequest(
-    seen=SEEN,
+    reassignment=SEEN,
     generate=PlanToGenerate(strategy="Rebalance"),
     settings=Settings(),
     cluster=ClusterAddress(bootstrap="b:1", epoch=1, is_deleted=False),

@@ -33,7 +33,7 @@ def generate(env: Environment, name: str = "grow", **spec: Any) -> None:
 
 
 def approve(env: Environment, name: str = "grow") -> str:
-    digest = str(env.seen(name).status["plan"]["digest"])
+    digest = str(env.reassignment(name).status["plan"]["digest"])
     env.put(name, approval={"planDigest": digest})
     return digest
 
@@ -52,7 +52,7 @@ def held(env: Environment) -> dict[int, int]:
 
 
 async def until(env: Environment, is_over: Any) -> None:
-    await env.until(is_over, env.reconciler("grow"))
+    await env.until(is_over, env.loop("grow"))
 
 
 async def test_it_is_made_shown_approved_and_executed() -> None:
@@ -61,7 +61,7 @@ async def test_it_is_made_shown_approved_and_executed() -> None:
     await until(env, awaits)
     assert env.reason("Planned", "grow") == "True PlanStored"
     assert env.reason("Approved", "grow") == "False AwaitingApproval"
-    plan = env.seen("grow").status["plan"]
+    plan = env.reassignment("grow").status["plan"]
     assert plan["engine"] == "InProcess"
     assert plan["replicaMoves"] == plan["summary"]["replicaMovesLeast"] == 4
     assert plan["summary"]["spread"]["replicas"] == {
@@ -77,7 +77,7 @@ async def test_it_is_made_shown_approved_and_executed() -> None:
     digest = approve(env)
     await until(env, lambda env: env.state("grow") is LifecycleState.COMPLETED)
     assert held(env) == {1: 4, 2: 4, 3: 4, 4: 4}
-    status = env.seen("grow").status
+    status = env.reassignment("grow").status
     assert status["plan"]["digest"] == digest
     assert status["plan"]["summary"] == {**plan["summary"]}
     assert status["planning"]["attempt"] == 1
@@ -90,7 +90,7 @@ async def test_what_is_made_belongs_to_it_and_is_immutable() -> None:
     await until(env, awaits)
     made = [*stored(env, "snapshot"), *stored(env, "plan")]
     assert len(made) == 3
-    uid = env.seen("grow").uid
+    uid = env.reassignment("grow").uid
     assert {d["metadata"]["ownerReferences"][0]["uid"] for d in made} == {uid}
     assert all(d["immutable"] for d in made)
     assert {d["metadata"]["labels"]["ballast.dev/reassignment"] for d in made} == {"grow"}
@@ -108,8 +108,8 @@ async def test_nothing_to_do_is_an_end() -> None:
     env.put("grow", plan={"generate": {"strategy": "RemoveBrokers", "brokerIds": [4]}})
     await until(env, lambda env: env.state("grow") is LifecycleState.COMPLETED)
     assert env.reason("Planned", "grow") == "True EmptyPlan"
-    assert env.seen("grow").status["plan"]["partitions"] == 0
-    assert not env.seen("grow").has_finalizer
+    assert env.reassignment("grow").status["plan"]["partitions"] == 0
+    assert not env.reassignment("grow").has_finalizer
 
 
 async def test_the_same_cluster_gives_the_same_plan() -> None:
@@ -118,18 +118,18 @@ async def test_the_same_cluster_gives_the_same_plan() -> None:
         env = house_of_four()
         generate(env)
         await until(env, awaits)
-        digests.add(env.seen("grow").status["plan"]["digest"])
+        digests.add(env.reassignment("grow").status["plan"]["digest"])
     assert len(digests) == 1
 
 
 async def test_what_cannot_be_is_told_and_looked_at_again() -> None:
     env = house_of_four()
     env.put("grow", plan={"generate": {"strategy": "SetReplicationFactor"}})
-    document = env.seen("grow").document
+    document = env.reassignment("grow").document
     document["spec"]["plan"]["generate"]["replicationFactor"] = 5
     env.put("grow", plan=document["spec"]["plan"])
-    reconciler = env.reconciler("grow")
-    await env.until(lambda env: env.reason("Stalled", "grow").startswith("True"), reconciler)
+    loop = env.loop("grow")
+    await env.until(lambda env: env.reason("Stalled", "grow").startswith("True"), loop)
     assert env.reason("Planned", "grow") == "False Infeasible"
     assert env.state("grow") is LifecycleState.PLANNING
     message = env.message("Planned", "grow")
@@ -138,70 +138,70 @@ async def test_what_cannot_be_is_told_and_looked_at_again() -> None:
     assert "more brokers" in message
     env.cluster.brokers[5] = True
     env.cluster.broker_configs[5] = {}
-    await env.until(awaits, reconciler)
+    await env.until(awaits, loop)
     assert env.reason("Stalled", "grow") == "False Progressing"
-    assert env.seen("grow").status["plan"]["replicaMoves"] == 24
+    assert env.reassignment("grow").status["plan"]["replicaMoves"] == 24
 
 
 async def test_what_cannot_be_is_not_planned_again_for_the_same_layout() -> None:
     env = house_of_four()
     asked = {"strategy": "SetReplicationFactor", "replicationFactor": 5}
     env.put("grow", plan={"generate": asked})
-    reconciler = env.reconciler("grow")
-    await env.until(lambda env: env.reason("Stalled", "grow").startswith("True"), reconciler)
+    loop = env.loop("grow")
+    await env.until(lambda env: env.reason("Stalled", "grow").startswith("True"), loop)
     for hour in range(1, 4):
         # Sizes change all the time, and mean nothing for it.
         env.cluster.add("orders", 0, 1, 2, size=1000 * hour)
         await env.clock.sleep(3600)
-        await env.looks(reconciler, 5)
+        await env.reconcile(loop, 5)
         assert env.reason("Planned", "grow") == "False Infeasible"
-        assert env.seen("grow").status["planning"]["attempt"] == 1
+        assert env.reassignment("grow").status["planning"]["attempt"] == 1
     assert env.planned == 1
     env.put("grow", plan={"generate": {**asked, "replicationFactor": 4}})
-    await env.until(awaits, reconciler)
+    await env.until(awaits, loop)
     assert env.planned == 2
 
 
 async def test_an_unknown_broker_is_waited_for() -> None:
     env = house_of_four()
     env.put("grow", plan={"generate": {"strategy": "AddBrokers", "brokerIds": [5]}})
-    reconciler = env.reconciler("grow")
-    await env.until(lambda env: env.reason("Planned", "grow").startswith("False"), reconciler)
+    loop = env.loop("grow")
+    await env.until(lambda env: env.reason("Planned", "grow").startswith("False"), loop)
     assert "broker 5" in env.message("Planned", "grow")
     env.cluster.brokers[5] = True
     env.cluster.broker_configs[5] = {}
-    await env.until(awaits, reconciler)
+    await env.until(awaits, loop)
 
 
 async def test_it_is_not_planned_while_partitions_move() -> None:
     env = house_of_four(copy_rate=0.0)
     env.cluster.reassign(P[0], (1, 4))
     generate(env)
-    reconciler = env.reconciler("grow")
-    await env.looks(reconciler, 3)
+    loop = env.loop("grow")
+    await env.reconcile(loop, 3)
     assert env.reason("Planned", "grow") == "Unknown ReassignmentsPending"
     assert stored(env, "snapshot") == []
     env.cluster.copy_rate = 1000.0
-    await env.until(awaits, reconciler)
+    await env.until(awaits, loop)
 
 
 async def test_a_plan_by_load_waits_for_a_history_and_goes_by_it() -> None:
     env = house_of_four()
     by_load = {"strategy": "Rebalance", "objective": "BytesInPerSecond"}
     env.put("grow", plan={"generate": by_load})
-    reconciler = env.reconciler("grow")
-    await env.looks(reconciler, 3)
+    loop = env.loop("grow")
+    await env.reconcile(loop, 3)
     assert env.reason("Planned", "grow") == "Unknown LoadHistoryMissing"
     assert "there is no topic __ballast_load" in env.message("Planned", "grow")
     env.cluster.add("__ballast_load", 0, 1)
-    await env.looks(reconciler, 200)
+    await env.reconcile(loop, 200)
     assert env.reason("Planned", "grow") == "Unknown LoadHistoryMissing"
     assert "no samples of the last 3600 s" in env.message("Planned", "grow")
     assert stored(env, "snapshot") == []
     partitions = len(P)
     rates = [60_000 * (number + 1) for number in range(partitions)]
     env.admin.samples = [made_sample("orders", rates, end_ms=env.clock.wall_ms())]
-    await env.until(awaits, reconciler)
+    await env.until(awaits, loop)
     (text,) = (
         base64.b64decode(chunk["binaryData"]["snapshot.jsonl.gz"])
         for chunk in stored(env, "snapshot")
@@ -210,15 +210,15 @@ async def test_a_plan_by_load_waits_for_a_history_and_goes_by_it() -> None:
     assert columns.rates is not None
     # The history itself is a topic without a rate.
     assert columns.rates.tolist() == [0, *(1000 * (number + 1) for number in range(partitions))]
-    assert "bytesInPerSecond" in env.seen("grow").status["plan"]["summary"]["spread"]
+    assert "bytesInPerSecond" in env.reassignment("grow").status["plan"]["summary"]["spread"]
 
 
 async def test_a_cluster_that_never_writes_loads_is_not_waited_for_for_ever() -> None:
     env = house_of_four()
     by_load = {"strategy": "Rebalance", "objective": "BytesInPerSecond"}
     env.put("grow", plan={"generate": by_load})
-    reconciler = env.reconciler("grow")
-    await env.until(lambda h: h.reason("Planned", "grow").startswith("False"), reconciler)
+    loop = env.loop("grow")
+    await env.until(lambda h: h.reason("Planned", "grow").startswith("False"), loop)
     assert env.reason("Planned", "grow") == "False LoadHistoryMissing"
     assert "plan by objective Bytes" in env.message("Planned", "grow")
     assert env.clock.seconds - 100 >= TOPIC_PATIENCE_S
@@ -229,10 +229,8 @@ async def test_a_history_that_is_too_large_is_told() -> None:
     env.put("grow", plan={"generate": {"strategy": "Rebalance", "objective": "BytesInPerSecond"}})
     large = made_sample("orders", [2**53] * 2000, end_ms=env.clock.wall_ms())
     env.admin.samples = [large] * (MAX_BYTES // 30_000)
-    reconciler = env.reconciler("grow")
-    await env.until(
-        lambda env: env.reason("Planned", "grow") == "False LoadHistoryTooLarge", reconciler
-    )
+    loop = env.loop("grow")
+    await env.until(lambda env: env.reason("Planned", "grow") == "False LoadHistoryTooLarge", loop)
     assert "shorter" in env.message("Planned", "grow")
 
 
@@ -240,11 +238,11 @@ async def test_a_cluster_that_does_not_answer_is_waited_for() -> None:
     env = house_of_four()
     env.admin.is_available = False
     generate(env)
-    reconciler = env.reconciler("grow")
-    await env.looks(reconciler, 3)
+    loop = env.loop("grow")
+    await env.reconcile(loop, 3)
     assert env.reason("Planned", "grow") == "Unknown ControllerUnavailable"
     env.admin.is_available = True
-    await env.until(awaits, reconciler)
+    await env.until(awaits, loop)
 
 
 async def test_brokers_that_leave_get_nothing() -> None:
@@ -256,60 +254,60 @@ async def test_brokers_that_leave_get_nothing() -> None:
         decommission={"brokerIds": [4]},
     )
     env.put("grow", plan={"generate": {"strategy": "Rebalance"}})
-    reconciler = env.reconciler("grow")
+    loop = env.loop("grow")
     ends = (LifecycleState.AWAITING_APPROVAL, LifecycleState.COMPLETED)
-    await env.until(lambda env: env.state("grow") in ends, reconciler)
-    assert env.seen("grow").status["plan"]["replicaMoves"] == 0
+    await env.until(lambda env: env.state("grow") in ends, loop)
+    assert env.reassignment("grow").status["plan"]["replicaMoves"] == 0
 
 
 async def test_a_plan_that_nobody_approved_is_made_anew_when_the_cluster_changes() -> None:
     env = house_of_four()
     generate(env)
-    reconciler = env.reconciler("grow")
-    await env.until(awaits, reconciler)
-    before = env.seen("grow").status["plan"]["digest"]
+    loop = env.loop("grow")
+    await env.until(awaits, loop)
+    before = env.reassignment("grow").status["plan"]["digest"]
     for tp in P:
         env.cluster.reassign(tp, (1, 2))
     await env.clock.sleep(60)
-    await env.until(lambda env: env.seen("grow").status["planning"]["attempt"] == 2, reconciler)
-    await env.until(awaits, reconciler)
-    after = env.seen("grow").status["plan"]["digest"]
+    await env.until(lambda env: env.reassignment("grow").status["planning"]["attempt"] == 2, loop)
+    await env.until(awaits, loop)
+    after = env.reassignment("grow").status["plan"]["digest"]
     assert after != before
     assert len(stored(env, "snapshot")) == 1
     assert len(stored(env, "plan")) == 2
     env.put("grow", approval={"planDigest": before})
-    await env.looks(reconciler, 3)
+    await env.reconcile(loop, 3)
     assert env.reason("Approved", "grow") == "False DigestMismatch"
     assert env.crash_point.effects.count("submit") == 0
     env.put("grow", approval={"planDigest": after})
-    await env.until(lambda env: env.state("grow") is LifecycleState.COMPLETED, reconciler)
+    await env.until(lambda env: env.state("grow") is LifecycleState.COMPLETED, loop)
 
 
 async def test_an_approved_plan_that_is_stale_never_runs_and_is_never_replaced() -> None:
     env = house_of_four()
     generate(env)
-    reconciler = env.reconciler("grow")
-    await env.until(awaits, reconciler)
+    loop = env.loop("grow")
+    await env.until(awaits, loop)
     for tp in P:
         env.cluster.reassign(tp, (1, 2))
     await env.clock.sleep(60)
     digest = approve(env)
-    await env.looks(reconciler, 10)
+    await env.reconcile(loop, 10)
     assert env.reason("Approved", "grow") == "False PlanStale"
-    assert env.seen("grow").status["plan"]["digest"] == digest
+    assert env.reassignment("grow").status["plan"]["digest"] == digest
     assert env.crash_point.effects.count("submit") == 0
     env.put("grow", approval=None)
-    await env.until(lambda env: env.seen("grow").status["planning"]["attempt"] == 2, reconciler)
+    await env.until(lambda env: env.reassignment("grow").status["planning"]["attempt"] == 2, loop)
 
 
 async def test_it_ends_when_it_is_cancelled_before_there_is_a_plan() -> None:
     env = house_of_four()
     env.admin.is_available = False
     generate(env)
-    reconciler = env.reconciler("grow")
-    await env.looks(reconciler, 2)
+    loop = env.loop("grow")
+    await env.reconcile(loop, 2)
     env.put("grow", desiredState="Cancelled")
-    await env.until(lambda env: env.state("grow") is LifecycleState.CANCELLED, reconciler)
+    await env.until(lambda env: env.state("grow") is LifecycleState.CANCELLED, loop)
 
 
 @pytest.mark.parametrize("reason", ["OutOfMemory", "PlannerFailed"])
@@ -317,15 +315,15 @@ async def test_a_worker_that_dies_is_tried_again_as_often_as_is_allowed(reason: 
     env = house_of_four()
     env.worker_failures = [PlannerFailed(reason, "killed")] * 3
     generate(env)
-    reconciler = env.reconciler("grow")
-    await env.until(lambda env: env.reason("Stalled", "grow").startswith("True"), reconciler)
+    loop = env.loop("grow")
+    await env.until(lambda env: env.reason("Stalled", "grow").startswith("True"), loop)
     assert env.reason("Planned", "grow") == f"False {reason}"
     assert "3 attempts have failed" in env.message("Planned", "grow")
     assert env.planned == 3
     assert reason in env.notes()
     env.put("grow", desiredState="Paused")
     env.put("grow", desiredState="Running")
-    await env.until(awaits, reconciler)
+    await env.until(awaits, loop)
     assert env.planned == 4
 
 
@@ -336,13 +334,13 @@ async def test_a_plan_that_is_tampered_with_is_not_run() -> None:
     for document in stored(env, "plan"):
         if "binaryData" in document:
             env.api.put(CONFIG_MAPS, {**document, "binaryData": {"plan.gz": "AAAA"}})
-    reconciler = env.reconciler("grow")
-    await env.until(lambda env: env.seen("grow").status["planning"]["attempt"] == 2, reconciler)
-    await env.until(awaits, reconciler)
+    loop = env.loop("grow")
+    await env.until(lambda env: env.reassignment("grow").status["planning"]["attempt"] == 2, loop)
+    await env.until(awaits, loop)
 
 
 def lose_status(env: Environment) -> None:
-    env.api.put(PARTITION_REASSIGNMENTS, {**env.seen("grow").document, "status": {}})
+    env.api.put(PARTITION_REASSIGNMENTS, {**env.reassignment("grow").document, "status": {}})
 
 
 async def test_a_status_that_was_lost_leads_to_no_other_plan() -> None:
@@ -355,15 +353,15 @@ async def test_a_status_that_was_lost_leads_to_no_other_plan() -> None:
         env.cluster.add("new", replicas[0], *replicas)
     lose_status(env)
     await until(env, lambda env: env.state("grow") is LifecycleState.COMPLETED)
-    assert env.seen("grow").status["plan"]["digest"] == digest
+    assert env.reassignment("grow").status["plan"]["digest"] == digest
     assert env.planned == 1
 
 
 async def test_a_status_that_was_lost_while_it_is_executed_does_not_matter() -> None:
     env = house_of_four(copy_rate=100.0)
     generate(env, approval={"policy": "Automatic"}, execution={"maxConcurrentMovesPerBroker": 1})
-    reconciler = env.reconciler("grow")
-    await env.until(lambda env: "submit" in env.crash_point.effects, reconciler)
+    loop = env.loop("grow")
+    await env.until(lambda env: "submit" in env.crash_point.effects, loop)
     lose_status(env)
     await until(env, lambda env: env.state("grow") is LifecycleState.COMPLETED)
     assert held(env)[4] == 4
@@ -371,12 +369,12 @@ async def test_a_status_that_was_lost_while_it_is_executed_does_not_matter() -> 
 
 
 async def test_it_can_be_deleted_at_any_time() -> None:
-    for looks in range(1, 12):
+    for reconcile in range(1, 12):
         env = house_of_four()
         generate(env)
-        reconciler = env.reconciler("grow")
-        await env.looks(reconciler, looks)
+        loop = env.loop("grow")
+        await env.reconcile(loop, reconcile)
         env.delete("grow")
         if env.find("grow") is not None:
-            await env.until(lambda env: env.find("grow") is None, reconciler)
+            await env.until(lambda env: env.find("grow") is None, loop)
         assert env.api.all(CONFIG_MAPS) == []

@@ -19,12 +19,12 @@ def lived(at: int | None, *, after: bool = False) -> Environment:
 
 def test_killed_at_any_write_it_comes_to_the_same_end() -> None:
     reference = lived(None)
-    digest = reference.seen().status["plan"]["digest"]
+    digest = reference.reassignment().status["plan"]["digest"]
     for after in (False, True):
         for at in range(1, len(reference.crash_point.effects) + 1):
             env = lived(at, after=after)
             where = f"killed {'after' if after else 'at'} {at}: {env.crash_point.effects[at - 1]}"
-            assert env.seen().status["plan"]["digest"] == digest, where
+            assert env.reassignment().status["plan"]["digest"] == digest, where
             assert held(env) == {1: 4, 2: 4, 3: 4, 4: 4}, where
-            assert env.seen().status["planning"]["attempt"] == 1, where
+            assert env.reassignment().status["planning"]["attempt"] == 1, where
             assert len(stored(env, "snapshot")) == 1, where

@@ -38,7 +38,7 @@ PLANNING = Planning(
 )
 
 
-def seen(**status: Any) -> ReassignmentObject:
+def reassignment(**status: Any) -> ReassignmentObject:
     return ReassignmentObject(document={"metadata": {"name": "grow"}, "status": status})
 
 
@@ -47,8 +47,8 @@ def said(found: dict[ConditionType, Finding]) -> dict[str, str]:
 
 
 def test_what_is_written_is_read() -> None:
-    assert planning_of(seen(planning=PLANNING.to_document())) == PLANNING
-    assert planning_of(seen()) == Planning()
+    assert planning_of(reassignment(planning=PLANNING.to_document())) == PLANNING
+    assert planning_of(reassignment()) == Planning()
 
 
 @pytest.mark.parametrize(
@@ -60,22 +60,22 @@ def test_what_is_written_is_read() -> None:
     ],
 )
 def test_what_others_write_is_not_believed(document: object) -> None:
-    assert planning_of(seen(planning=document)) == Planning()
+    assert planning_of(reassignment(planning=document)) == Planning()
 
 
 def test_a_plan_that_was_is_not_told_of_any_more() -> None:
     pending = AttemptInProgress(findings={}, planning=PLANNING, delay_s=0.0)
     status = pending_status(
-        seen(plan={"digest": "d"}, conditions=[1], controllerEpoch=3), pending, 4
+        reassignment(plan={"digest": "d"}, conditions=[1], controllerEpoch=3), pending, 4
     )
     assert status == {
         "planning": PLANNING.to_document(),
         "conditions": [1],
         "controllerEpoch": 4,
     }
-    assert pending_status(seen(controllerEpoch=3), pending, None)["controllerEpoch"] == 3
+    assert pending_status(reassignment(controllerEpoch=3), pending, None)["controllerEpoch"] == 3
     empty = AttemptInProgress(findings={}, planning=PLANNING, delay_s=0.0, plan={"digest": "d"})
-    assert pending_status(seen(), empty, None)["plan"] == {"digest": "d"}
+    assert pending_status(reassignment(), empty, None)["plan"] == {"digest": "d"}
 
 
 def test_findings() -> None:

@@ -61,9 +61,9 @@ async def test_what_the_server_says_against_it_is_a_failure_of_the_job() -> None
 
 async def test_it_is_seen_with_the_pod_of_its_driver() -> None:
     api = FakeKubernetes()
-    assert await spark(api).look("ns", "grow-1") is None
+    assert await spark(api).state_of("ns", "grow-1") is None
     await spark(api).submit(REQUEST, OWNER)
-    state = await spark(api).look("ns", "grow-1")
+    state = await spark(api).state_of("ns", "grow-1")
     assert state is not None
     assert state.phase is JobPhase.PENDING
     labels = {"sparkoperator.k8s.io/app-name": "grow-1", "spark-role": "driver"}
@@ -77,7 +77,7 @@ async def test_it_is_seen_with_the_pod_of_its_driver() -> None:
                 "status": {"containerStatuses": [waiting] if name == "driver" else []},
             },
         )
-    state = await spark(api).look("ns", "grow-1")
+    state = await spark(api).state_of("ns", "grow-1")
     assert state is not None
     assert state.reason == "ImagePull"
 
