@@ -1,7 +1,7 @@
 """Snapshots and plans in ConfigMaps: chunks with an index that is written last.
 
-All are immutable. What is there already is left alone if it is what would be written (another
-driver of the same attempt was here, and ended half-way), and ends the job if it is anything else.
+All are immutable. An object that exists already is kept if its content is the same (an earlier
+driver of the same attempt wrote it and ended half-way); other content ends the job.
 """
 
 import base64
@@ -36,7 +36,7 @@ _PIECE_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Whose plan is made, and under which names."""
+    """The reassignment whose plan is made, and the names of the plan's objects."""
 
     namespace: str
     reassignment: str
@@ -58,17 +58,17 @@ class SnapshotChunks:
     def read(self) -> Iterator[bytes]:
         """Yield the text of the snapshot, in pieces. Raises `PlanJobFailed`."""
         for name in self._names:
-            found = self._maps.get(name)
-            if found is None:
+            document = self._maps.get(name)
+            if document is None:
                 raise PlanJobFailed(f"ConfigMap {name} of the snapshot is gone")
-            yield from _inflated(name, _stored(found, SNAPSHOT_KEY))
+            yield from _inflated(name, _stored(document, SNAPSHOT_KEY))
 
     def _find(self, work: Work) -> None:
         labels = {REASSIGNMENT_LABEL: work.reassignment, SNAPSHOT_LABEL: work.attempt}
         by_number: dict[int, str] = {}
         count = None
-        for found in self._maps.find(labels):
-            metadata = found["metadata"]
+        for document in self._maps.find(labels):
+            metadata = document["metadata"]
             number = metadata.get("labels", {}).get(CHUNK_LABEL, "")
             if not number.isdecimal() or int(number) >= MAX_SNAPSHOT_CHUNKS:
                 raise PlanJobFailed(f"ConfigMap {metadata['name']} is chunk {number!r}")
@@ -78,12 +78,12 @@ class SnapshotChunks:
             self.digest = annotations.get(DIGEST_ANNOTATION, self.digest)
         expected = len(by_number) if count is None else int(count)
         if not by_number or sorted(by_number) != list(range(expected)):
-            raise PlanJobFailed(f"of the snapshot's chunks {sorted(by_number)} are there")
+            raise PlanJobFailed(f"of the snapshot's chunks only {sorted(by_number)} exist")
         self._names = [by_number[number] for number in range(expected)]
 
 
 class PlanStore:
-    """Where a plan goes: chunk by chunk as it comes, and then its index."""
+    """Writes a plan: its chunks as they are made, and then its index."""
 
     def __init__(self, maps: ConfigMaps, work: Work, snapshot_digest: str) -> None:
         self._maps = maps
@@ -145,9 +145,9 @@ class PlanStore:
         }
         if self._maps.create(document):
             return
-        there = self._maps.get(name) or {}
-        if any(there.get(key) != value for key, value in content.items()):
-            raise ChunkTaken(f"ConfigMap {name} is there already, and is not of this plan")
+        existing = self._maps.get(name) or {}
+        if any(existing.get(key) != value for key, value in content.items()):
+            raise ChunkTaken(f"ConfigMap {name} exists already and is not of this plan")
 
 
 def _renamed(reference: ChunkReference, name: str, chunk: Chunk) -> ChunkReference:

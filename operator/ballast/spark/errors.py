@@ -1,4 +1,4 @@
-"""What ends a plan job without a plan."""
+"""Errors that end a plan job without a plan."""
 
 
 class PlanJobFailed(Exception):
@@ -6,8 +6,8 @@ class PlanJobFailed(Exception):
 
 
 class ApiRefused(PlanJobFailed):
-    """The Kubernetes API did not do what was asked."""
+    """The Kubernetes API refused a request, or did not respond."""
 
 
 class ChunkTaken(PlanJobFailed):
-    """There is an object of another attempt, or of somebody else, where this one's should be."""
+    """An object of that name exists, with content of another attempt or another writer."""

@@ -23,8 +23,8 @@ def load_samples(session: SparkSession, load: JobLoad) -> LoadSamples:
     Nothing is read before they are used. Raises `PlanJobFailed` where Spark has no Kafka source,
     and its own errors where the brokers do not answer.
     """
-    # Asked by its admin client, the source leaves internal topics out, whoever names them; asked by
-    # a consumer it does not. Partitions are named, so that the consumer joins no group for them.
+    # With its admin client the source leaves internal topics out, even if they are named; with a
+    # consumer it reads them. Partitions are named, so that the consumer joins no group.
     session.conf.set("spark.sql.streaming.kafka.useDeprecatedOffsetFetching", "true")
     source = (
         session.read.format("kafka")

@@ -1,4 +1,4 @@
-"""What the plan job asks of Kubernetes: a few ConfigMaps."""
+"""The port of the plan job to Kubernetes: ConfigMaps of one namespace."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol

@@ -32,12 +32,12 @@ def test_the_chunks_of_a_snapshot_are_its_text(maps: FakeConfigMaps) -> None:
 
 def test_a_snapshot_that_is_not_whole_is_not_read(maps: FakeConfigMaps) -> None:
     put_chunks(maps, [b"a\n", b"b\n"], total=3)
-    with pytest.raises(PlanJobFailed, match=r"chunks \[0, 1\] are there"):
+    with pytest.raises(PlanJobFailed, match=r"chunks only \[0, 1\] exist"):
         SnapshotChunks(maps, WORK)
 
 
 def test_a_snapshot_that_is_not_there(maps: FakeConfigMaps) -> None:
-    with pytest.raises(PlanJobFailed, match=r"chunks \[\] are there"):
+    with pytest.raises(PlanJobFailed, match=r"chunks only \[\] exist"):
         SnapshotChunks(maps, WORK)
 
 
@@ -100,7 +100,7 @@ def test_another_plan_is_not_overwritten(maps: FakeConfigMaps) -> None:
     PlanStore(maps, WORK, DIGEST).write(iter([LINE.encode()]), {})
     before = dict(maps.documents)
     other = PlanLine(topic="u", partitions=(0,), origins=((1,),), targets=((2,),))
-    with pytest.raises(ChunkTaken, match="move-1-plan-0000 is there already"):
+    with pytest.raises(ChunkTaken, match="move-1-plan-0000 exists already"):
         PlanStore(maps, WORK, DIGEST).write(iter([other.encode()]), {})
     assert maps.documents == before
 

@@ -46,7 +46,7 @@ def test_a_load_that_is_none(maps: FakeConfigMaps) -> None:
 
 
 def test_a_snapshot_must_be_there() -> None:
-    with pytest.raises(PlanJobFailed, match="are there"):
+    with pytest.raises(PlanJobFailed, match="chunks only"):
         run(FakeConfigMaps(), WORK, '{"strategy":"Rebalance"}', no_session())
 
 

@@ -1,4 +1,4 @@
-"""What the client asks the API server for, method by method."""
+"""The requests that each method of the client sends."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -109,7 +109,7 @@ async def test_requests(
         ("delete", False),
     ],
 )
-async def test_what_is_sent_again_when_nobody_knows_what_became_of_it(
+async def test_which_requests_are_sent_again_when_their_outcome_is_unknown(
     name: str, is_sent_again: bool
 ) -> None:
     call = {row[0]: row[1] for row in CALLS}[name]
@@ -123,7 +123,7 @@ async def test_what_is_sent_again_when_nobody_knows_what_became_of_it(
     assert len(api.received) == 1 + is_sent_again
 
 
-async def test_a_merge_patch_on_a_condition_is_not_sent_again() -> None:
+async def test_a_conditional_merge_patch_is_not_sent_again() -> None:
     api = HttpApi(Reply(status=500, document={}))
     async with opened(api) as client:
         with pytest.raises(ApiUnavailable):
@@ -137,28 +137,30 @@ async def test_refusals_are_errors() -> None:
             await client.replace(LEASES, "a", "x", {"metadata": {"resourceVersion": "1"}})
 
 
-def page(*names: str, go_on: str = "") -> Reply:
+def page(*names: str, next_page: str = "") -> Reply:
     items = [{"metadata": {"name": name}} for name in names]
-    return Reply(document={"metadata": {"resourceVersion": "9", "continue": go_on}, "items": items})
+    return Reply(
+        document={"metadata": {"resourceVersion": "9", "continue": next_page}, "items": items}
+    )
 
 
 async def test_a_list_is_read_page_by_page() -> None:
-    api = HttpApi(page("p0", "p1", go_on="more"), page("p2"))
+    api = HttpApi(page("p0", "p1", next_page="more"), page("p2"))
     async with opened(api) as client:
-        found = await client.list(PODS, None, labels="a=b", fields="spec.nodeName=n")
-    assert [document["metadata"]["name"] for document in found] == ["p0", "p1", "p2"]
-    assert {document["kind"] for document in found} == {"Pod"}
-    wanted = {"labelSelector": "a=b", "fieldSelector": "spec.nodeName=n", "limit": "500"}
-    assert [received.query for received in api.received] == [wanted, {**wanted, "continue": "more"}]
+        documents = await client.list(PODS, None, labels="a=b", fields="spec.nodeName=n")
+    assert [document["metadata"]["name"] for document in documents] == ["p0", "p1", "p2"]
+    assert {document["kind"] for document in documents} == {"Pod"}
+    query = {"labelSelector": "a=b", "fieldSelector": "spec.nodeName=n", "limit": "500"}
+    assert [received.query for received in api.received] == [query, {**query, "continue": "more"}]
     assert api.received[0].path == "/api/v1/pods"
 
 
-async def test_a_list_whose_next_page_has_expired_is_begun_again() -> None:
+async def test_a_list_starts_over_when_its_next_page_has_expired() -> None:
     expired = Reply(status=410, document={"reason": "Expired"})
-    api = HttpApi(page("old", go_on="more"), expired, page("new"))
+    api = HttpApi(page("old", next_page="more"), expired, page("new"))
     async with opened(api) as client:
-        found = await client.list(PODS, "a")
-    assert [document["metadata"]["name"] for document in found] == ["new"]
+        documents = await client.list(PODS, "a")
+    assert [document["metadata"]["name"] for document in documents] == ["new"]
     api = HttpApi(*[expired] * 3)
     async with opened(api) as client:
         with pytest.raises(Expired):
@@ -168,12 +170,12 @@ async def test_a_list_whose_next_page_has_expired_is_begun_again() -> None:
 async def test_a_watch() -> None:
     event = b'{"type": "ADDED", "object": {"metadata": {"name": "p1", "resourceVersion": "10"}}}\n'
     api = HttpApi(page("p0"), Reply(lines=[event]))
-    told = []
+    events = []
     async with opened(api) as client:
         async for change in client.watch(PODS, "a", labels="x", is_metadata_only=True):
-            told.append((change.type.value, change.document.get("metadata", {}).get("name")))
-            if len(told) == 3:
+            events.append((change.type.value, change.document.get("metadata", {}).get("name")))
+            if len(events) == 3:
                 break
-    assert told == [("Listed", "p0"), ("Synced", None), ("Added", "p1")]
+    assert events == [("Listed", "p0"), ("Synced", None), ("Added", "p1")]
     assert api.received[1].query["resourceVersion"] == "9"
     assert "PartialObjectMetadata;" in api.received[1].headers["Accept"]

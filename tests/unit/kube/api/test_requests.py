@@ -10,22 +10,21 @@ from ballast.kube.api.responses import Response
 from tests.fakes.clocks import YieldingClock
 
 OK = Response(status=200, body=b'{"a": 1}')
-GONE = None
-"""No answer."""
+NO_RESPONSE = None
 
 
 @dataclass
 class ScriptedTransport:
-    answers: list[Response | None]
+    responses: list[Response | None]
     sent: int = 0
     renewals: list[int] = field(default_factory=list)
 
-    async def exchange(self, request: Request) -> Response:  # noqa: ARG002 - its answers are given
-        answer = self.answers[self.sent]
+    async def exchange(self, request: Request) -> Response:  # noqa: ARG002 - its responses are given
+        response = self.responses[self.sent]
         self.sent += 1
-        if answer is None:
+        if response is None:
             raise ApiUnavailable("connection reset")
-        return answer
+        return response
 
     async def renew_credentials(self) -> None:
         self.renewals.append(self.sent)
@@ -37,42 +36,42 @@ def refusal(status: int, **headers: str) -> Response:
 
 
 @pytest.mark.parametrize(
-    ("answers", "is_idempotent", "pauses"),
+    ("responses", "is_idempotent", "pauses"),
     [
         pytest.param([OK], False, [], id="at once"),
-        pytest.param([GONE, GONE, OK], True, [0.2, 1.0], id="no answer"),
+        pytest.param([NO_RESPONSE, NO_RESPONSE, OK], True, [0.2, 1.0], id="no response"),
         pytest.param([refusal(500), OK], True, [0.2], id="the server failed"),
-        pytest.param([refusal(429), OK], False, [0.2], id="was not carried out"),
-        pytest.param([refusal(429, Retry_After="3"), OK], False, [3.0], id="later, please"),
+        pytest.param([refusal(429), OK], False, [0.2], id="was not executed"),
+        pytest.param([refusal(429, Retry_After="3"), OK], False, [3.0], id="retry later"),
         pytest.param([refusal(401), OK], False, [], id="new credentials"),
     ],
 )
-async def test_answered_in_the_end(
-    answers: list[Response | None], is_idempotent: bool, pauses: list[float]
+async def test_requests_that_succeed(
+    responses: list[Response | None], is_idempotent: bool, pauses: list[float]
 ) -> None:
     clock = YieldingClock()
-    transport = ScriptedTransport(answers)
+    transport = ScriptedTransport(responses)
     request = Request(method="GET", path="/x", is_idempotent=is_idempotent)
     assert await send_with_retries(transport, request, clock) == {"a": 1}
-    assert transport.sent == len(answers)
+    assert transport.sent == len(responses)
     assert clock.slept == pauses
 
 
 @pytest.mark.parametrize(
-    ("answers", "is_idempotent", "sent", "kind"),
+    ("responses", "is_idempotent", "sent", "kind"),
     [
-        pytest.param([GONE], False, 1, ApiUnavailable, id="may have been carried out"),
+        pytest.param([NO_RESPONSE], False, 1, ApiUnavailable, id="may have been executed"),
         pytest.param([refusal(503)], False, 1, ApiUnavailable, id="may have been, too"),
-        pytest.param([GONE] * 3, True, 3, ApiUnavailable, id="never answered"),
+        pytest.param([NO_RESPONSE] * 3, True, 3, ApiUnavailable, id="no response at all"),
         pytest.param([refusal(429)] * 3, True, 3, ApiUnavailable, id="always too many"),
         pytest.param([refusal(422)], True, 1, ApiRefused, id="refused"),
-        pytest.param([refusal(401), refusal(401)], True, 2, ApiRefused, id="not let in"),
+        pytest.param([refusal(401), refusal(401)], True, 2, ApiRefused, id="unauthorized"),
     ],
 )
-async def test_not_answered(
-    answers: list[Response | None], is_idempotent: bool, sent: int, kind: type[Exception]
+async def test_requests_that_fail(
+    responses: list[Response | None], is_idempotent: bool, sent: int, kind: type[Exception]
 ) -> None:
-    transport = ScriptedTransport(answers)
+    transport = ScriptedTransport(responses)
     request = Request(method="PATCH", path="/x", is_idempotent=is_idempotent)
     with pytest.raises(kind):
         await send_with_retries(transport, request, YieldingClock())

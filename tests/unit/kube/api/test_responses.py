@@ -1,4 +1,4 @@
-"""What the API server's answers mean."""
+"""Documents and errors of responses."""
 
 import json
 
@@ -35,16 +35,16 @@ from ballast.kube.api.responses import MAX_RETRY_AFTER_S, Response, document_of
 )
 def test_errors(status: int, reason: str, kind: type[Exception]) -> None:
     body = json.dumps({"kind": "Status", "reason": reason, "message": "why"}).encode()
-    answer = Response(status=status, body=body)
-    assert not answer.is_success
-    error = answer.error()
+    response = Response(status=status, body=body)
+    assert not response.is_success
+    error = response.error()
     assert type(error) is kind
     assert "why" in str(error)
     if isinstance(error, ApiRefused):
         assert (error.status, error.reason) == (status, reason)
 
 
-def test_an_error_in_plain_text_is_told_too() -> None:
+def test_an_error_in_plain_text() -> None:
     assert "no route" in str(Response(status=404, body=b"no route \xff").error())
 
 
@@ -57,6 +57,6 @@ def test_retry_after(header: str | None, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[1]", b"{", b"\xff"])
-def test_what_is_no_object_is_no_answer(body: bytes) -> None:
+def test_a_response_that_is_not_an_object(body: bytes) -> None:
     with pytest.raises(ApiUnavailable):
         document_of(body)

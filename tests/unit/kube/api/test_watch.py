@@ -16,7 +16,7 @@ from ballast.kube.api.watch import RETRY_DELAYS_S, Watch
 from tests.fakes.clocks import YieldingClock
 
 
-class Over(Exception):
+class ScriptEnded(Exception):
     """The script is over."""
 
 
@@ -24,8 +24,8 @@ def pod(name: str, version: str) -> dict[str, Any]:
     return {"metadata": {"name": name, "resourceVersion": version}}
 
 
-def page(*items: dict[str, Any], version: str = "10", go_on: str = "") -> Response:
-    body = {"metadata": {"resourceVersion": version, "continue": go_on}, "items": items}
+def page(*items: dict[str, Any], version: str = "10", next_page: str = "") -> Response:
+    body = {"metadata": {"resourceVersion": version, "continue": next_page}, "items": items}
     return Response(status=200, body=json.dumps(body).encode())
 
 
@@ -39,7 +39,7 @@ class ScriptedServer:
 
     lists: list[Response]
     streams: list[Sequence[bytes | KubernetesError]]
-    asked: list[dict[str, str]] = field(default_factory=list)
+    queries: list[dict[str, str]] = field(default_factory=list)
     accepted: list[str] = field(default_factory=list)
 
     async def exchange(self, request: Request) -> Response:
@@ -49,7 +49,7 @@ class ScriptedServer:
     async def lines(self, request: Request) -> AsyncIterator[bytes]:
         self._note(request)
         if not self.streams:
-            raise Over
+            raise ScriptEnded
         for line in self.streams.pop(0):
             if isinstance(line, KubernetesError):
                 raise line
@@ -59,11 +59,11 @@ class ScriptedServer:
         raise AssertionError("nothing is refused")
 
     def _note(self, request: Request) -> None:
-        self.asked.append(dict(request.query))
+        self.queries.append(dict(request.query))
         self.accepted.append(request.accept)
 
 
-async def told(server: ScriptedServer, clock: YieldingClock, **settings: Any) -> list[str]:
+async def events_of(server: ScriptedServer, clock: YieldingClock, **settings: Any) -> list[str]:
     """Return the events of a watch until the script is over."""
     watch = Watch(
         **{
@@ -74,19 +74,19 @@ async def told(server: ScriptedServer, clock: YieldingClock, **settings: Any) ->
             **settings,
         }
     )
-    found = []
+    events = []
     try:
         async for change in watch.changes(server, clock):
             name = change.document["metadata"]["name"] if change.document else ""
             assert change.type is ChangeType.SYNCED or change.document["kind"] == "Pod"
-            found.append(f"{change.type.value} {name}".strip())
-    except Over:
-        return found
+            events.append(f"{change.type.value} {name}".strip())
+    except ScriptEnded:
+        return events
     raise AssertionError("a watch never ends by itself")
 
 
-async def test_what_is_there_then_what_changes() -> None:
-    first = page(pod("p0", "1"), go_on="next")
+async def test_listed_objects_then_changes() -> None:
+    first = page(pod("p0", "1"), next_page="next")
     second = page(pod("p1", "2"), version="9")
     stream = [
         event("ADDED", pod("p2", "11")),
@@ -95,18 +95,18 @@ async def test_what_is_there_then_what_changes() -> None:
         event("DELETED", pod("p1", "17")),
     ]
     server = ScriptedServer([first, second], [stream])
-    assert await told(server, YieldingClock()) == [
+    assert await events_of(server, YieldingClock()) == [
         "Listed p0", "Listed p1", "Synced", "Added p2", "Modified p0", "Deleted p1",
     ]  # fmt: skip
-    assert [query.get("continue") for query in server.asked[:2]] == [None, "next"]
+    assert [query.get("continue") for query in server.queries[:2]] == [None, "next"]
     # A stream that has ended goes on where it was, bookmarks included.
-    assert [query["resourceVersion"] for query in server.asked[2:]] == ["9", "17"]
+    assert [query["resourceVersion"] for query in server.queries[2:]] == ["9", "17"]
 
 
 async def test_bookmarks_count() -> None:
     server = ScriptedServer([page()], [[event("BOOKMARK", pod("", "15"))], []])
-    assert await told(server, YieldingClock()) == ["Synced"]
-    assert [query["resourceVersion"] for query in server.asked[1:]] == ["10", "15", "15"]
+    assert await events_of(server, YieldingClock()) == ["Synced"]
+    assert [query["resourceVersion"] for query in server.queries[1:]] == ["10", "15", "15"]
 
 
 @pytest.mark.parametrize(
@@ -116,18 +116,23 @@ async def test_bookmarks_count() -> None:
         pytest.param([Forbidden("not any more", status=403)], id="refused"),
     ],
 )
-async def test_a_watch_begins_again(stream: Sequence[bytes | KubernetesError]) -> None:
+async def test_a_watch_lists_again(stream: Sequence[bytes | KubernetesError]) -> None:
     server = ScriptedServer([page(pod("p0", "1")), page(pod("p0", "1"), version="20")], [stream])
-    assert await told(server, YieldingClock()) == ["Listed p0", "Synced", "Listed p0", "Synced"]
-    assert server.asked[-1]["resourceVersion"] == "20"
+    assert await events_of(server, YieldingClock()) == [
+        "Listed p0",
+        "Synced",
+        "Listed p0",
+        "Synced",
+    ]
+    assert server.queries[-1]["resourceVersion"] == "20"
 
 
-async def test_a_broken_stream_goes_on_after_a_pause_that_grows() -> None:
+async def test_a_broken_stream_resumes_after_a_growing_delay() -> None:
     broken = [ApiUnavailable("reset")]
     clock = YieldingClock()
     good = [event("ADDED", pod("p9", "30"))]
     server = ScriptedServer([page()], [*[broken] * 8, good, broken])
-    assert await told(server, clock) == ["Synced", "Added p9"]
+    assert await events_of(server, clock) == ["Synced", "Added p9"]
     expected = [
         *RETRY_DELAYS_S,
         RETRY_DELAYS_S[-1],
@@ -136,7 +141,7 @@ async def test_a_broken_stream_goes_on_after_a_pause_that_grows() -> None:
         RETRY_DELAYS_S[0],
     ]
     assert clock.slept == expected
-    assert server.asked[-1]["resourceVersion"] == "30"
+    assert server.queries[-1]["resourceVersion"] == "30"
 
 
 @pytest.mark.parametrize(
@@ -146,18 +151,18 @@ async def test_a_broken_stream_goes_on_after_a_pause_that_grows() -> None:
         (ApiUnavailable("gone"), len(RETRY_DELAYS_S)),
     ],
 )
-async def test_when_a_watch_that_fails_is_told(
+async def test_when_a_failing_watch_is_logged(
     error: KubernetesError, attempts: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     for count in (attempts - 1, attempts, attempts + 3):
         caplog.clear()
         server = ScriptedServer([page() for _ in range(count + 1)], [[error]] * count)
-        await told(server, YieldingClock())
-        lines = [record.getMessage() for record in caplog.records]
-        assert lines == ([f"watching pods fails: {error}"] if count >= attempts else [])
+        await events_of(server, YieldingClock())
+        messages = [record.getMessage() for record in caplog.records]
+        assert messages == ([f"watching pods fails: {error}"] if count >= attempts else [])
 
 
-async def test_each_right_that_is_missing_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_each_missing_right_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     refusal = {"reason": "Forbidden", "message": "may not list"}
     may_not_list = Response(status=403, body=json.dumps(refusal).encode())
     may_not_watch = Forbidden("may not watch", status=403)
@@ -166,7 +171,7 @@ async def test_each_right_that_is_missing_is_told_once(caplog: pytest.LogCapture
         [may_not_list, may_not_list, page(), page(), page(), page()],
         [[may_not_watch], [may_not_watch], good, [may_not_watch]],
     )
-    await told(server, YieldingClock())
+    await events_of(server, YieldingClock())
     assert [record.getMessage() for record in caplog.records] == [
         "watching pods fails: may not list",
         "watching pods fails: may not watch",
@@ -176,8 +181,8 @@ async def test_each_right_that_is_missing_is_told_once(caplog: pytest.LogCapture
 
 async def test_selectors_and_metadata_only() -> None:
     server = ScriptedServer([page()], [])
-    await told(server, YieldingClock(), labels="a=b", is_metadata_only=True)
-    assert [query["labelSelector"] for query in server.asked] == ["a=b", "a=b"]
+    await events_of(server, YieldingClock(), labels="a=b", is_metadata_only=True)
+    assert [query["labelSelector"] for query in server.queries] == ["a=b", "a=b"]
     assert [accepted.split(";")[1] for accepted in server.accepted] == [
         "as=PartialObjectMetadataList",
         "as=PartialObjectMetadata",
