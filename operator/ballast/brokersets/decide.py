@@ -137,7 +137,7 @@ def _decision(
     gate_decisions: Mapping[int, GateDecision],
     steps: tuple[Step, ...],
 ) -> Decision:
-    found = findings(facts)
+    findings_by_type = findings(facts)
     brokers = broker_statuses(
         inputs.spec,
         inputs.observation,
@@ -146,8 +146,10 @@ def _decision(
         before=inputs.status,
         now_ms=inputs.now_ms,
     )
-    status = status_document(facts, found, brokers, before=inputs.status, now_ms=inputs.now_ms)
-    quiet_s = _quiet_after_s(found)
+    status = status_document(
+        facts, findings_by_type, brokers, before=inputs.status, now_ms=inputs.now_ms
+    )
+    quiet_s = _quiet_after_s(findings_by_type)
     return Decision(
         steps=steps,
         status=status,
@@ -156,13 +158,13 @@ def _decision(
     )
 
 
-def _quiet_after_s(found: Findings) -> float:
+def _quiet_after_s(findings_by_type: Findings) -> float:
     """Return when to observe again without a step: changes inside the cluster cause no event."""
-    if found[ConditionType.PROGRESSING].reason == "NotManaged":
+    if findings_by_type[ConditionType.PROGRESSING].reason == "NotManaged":
         return EXTERNAL_S
-    is_under_way = found[ConditionType.PROGRESSING].status is ConditionStatus.TRUE
+    is_under_way = findings_by_type[ConditionType.PROGRESSING].status is ConditionStatus.TRUE
     is_well = all(
-        found[kind].status is ConditionStatus.TRUE
+        findings_by_type[kind].status is ConditionStatus.TRUE
         for kind in (ConditionType.READY, ConditionType.IN_SYNC)
     )
     return UNDER_WAY_S if is_under_way or not is_well else IDLE_S

@@ -72,11 +72,13 @@ def racks_map(name: str) -> str:
     return f"{name}-racks"
 
 
-def reassignment(name: str, purpose: str, broker_ids: Iterable[int], taken: Iterable[str]) -> str:
+def reassignment(
+    name: str, purpose: str, broker_ids: Iterable[int], names_in_use: Iterable[str]
+) -> str:
     """Return an unused name for a reassignment of some brokers: ``prod-drain-3``.
 
     Only the first brokers are part of it. If the name would be too long for a label's value, a
-    digest replaces them. ``taken`` are the names in use.
+    digest replaces them. ``names_in_use`` are not returned.
     """
     ids = sorted(broker_ids)
     some = "-".join(str(broker_id) for broker_id in ids[:_NAMED_BROKERS])
@@ -85,7 +87,7 @@ def reassignment(name: str, purpose: str, broker_ids: Iterable[int], taken: Iter
     if len(base) > _MAX_BASE:
         digest = hashlib.sha256(f"{name} {ids}".encode()).hexdigest()[:10]
         base = f"{name[: _MAX_BASE - len(purpose) - 12]}-{purpose}-{digest}"
-    used = frozenset(taken)
+    used = frozenset(names_in_use)
     attempt, free = 1, base
     while free in used:
         attempt += 1

@@ -45,7 +45,7 @@ class Observer:
         cluster = await self._admin.describe_cluster(topics if started else None)
         visible = {tp.topic for tp in cluster.partitions}.intersection(topics)
         live = frozenset(broker.broker_id for broker in cluster.brokers)
-        named = _named_log_dirs(spec)
+        log_dirs = _named_log_dirs(spec)
         return Observation(
             cluster=cluster,
             pending=pending,
@@ -53,8 +53,8 @@ class Observer:
             min_isr_by_topic=await self._min_isr_by_topic(visible, now),
             broker_configs=await self._rates(_rate_brokers(spec, state) & live),
             sizes=await self._read_sizes(spec, cluster, live, now),
-            log_dirs=await self._replica_log_dirs(named, live),
-            known_log_dirs={} if started else await self._known_log_dirs(named, live),
+            log_dirs=await self._replica_log_dirs(log_dirs, live),
+            known_log_dirs={} if started else await self._known_log_dirs(log_dirs, live),
         )
 
     async def _throttle_lists(
@@ -72,10 +72,10 @@ class Observer:
         is_fresh = self._min_isr_at is not None and now - self._min_isr_at < MIN_ISR_INTERVAL_S
         if is_fresh and topics <= self._min_isr_of:
             return self._min_isr
-        found = await self._admin.effective_topic_configs(topics, (MIN_INSYNC_REPLICAS,))
+        configs = await self._admin.effective_topic_configs(topics, (MIN_INSYNC_REPLICAS,))
         self._min_isr = {
             topic: number
-            for topic, values in found.items()
+            for topic, values in configs.items()
             if (number := _positive(values.get(MIN_INSYNC_REPLICAS, "")))
         }
         self._min_isr_of, self._min_isr_at = topics, now
@@ -91,27 +91,29 @@ class Observer:
         return rates
 
     async def _replica_log_dirs(
-        self, named: Mapping[int, Iterable[TopicPartition]], live: Collection[int]
+        self, partitions: Mapping[int, Iterable[TopicPartition]], live: Collection[int]
     ) -> dict[int, Mapping[TopicPartition, ReplicaLogDirs]]:
         """Read the directories of replicas each time: completion is decided from them."""
-        found = {}
-        for broker in sorted(named.keys() & live):
+        log_dirs = {}
+        for broker in sorted(partitions.keys() & live):
             try:
-                found[broker] = await self._admin.replica_log_dirs(broker, _by_topic(named[broker]))
+                log_dirs[broker] = await self._admin.replica_log_dirs(
+                    broker, _by_topic(partitions[broker])
+                )
             except BrokerUnavailable:
                 continue
-        return found
+        return log_dirs
 
     async def _known_log_dirs(
-        self, named: Iterable[int], live: Collection[int]
+        self, brokers: Iterable[int], live: Collection[int]
     ) -> dict[int, Collection[str]]:
-        found = {}
-        for broker in sorted({*named} & {*live}):
+        log_dirs = {}
+        for broker in sorted({*brokers} & {*live}):
             try:
-                found[broker] = await self._admin.broker_log_dirs(broker)
+                log_dirs[broker] = await self._admin.broker_log_dirs(broker)
             except BrokerUnavailable:
                 continue
-        return found
+        return log_dirs
 
     async def _read_sizes(
         self, spec: ReassignmentSpec, cluster: ClusterView, live: Collection[int], now: float
@@ -125,8 +127,8 @@ class Observer:
                 replicas = await self._admin.replica_sizes(broker, _by_topic(hosts[broker]))
             except BrokerUnavailable:
                 # The last known sizes still show the progress there.
-                known = ((k, v) for k, v in self._sizes.items() if k[1] == broker)
-                sizes.update(known)
+                last_sizes = ((k, v) for k, v in self._sizes.items() if k[1] == broker)
+                sizes.update(last_sizes)
                 continue
             sizes.update({(tp, broker): replica.size_bytes for tp, replica in replicas.items()})
         self._sizes, self._sizes_at = sizes, now
@@ -154,11 +156,11 @@ def _brokers_of(plan: Plan) -> set[int]:
 
 def _named_log_dirs(spec: ReassignmentSpec) -> dict[int, list[TopicPartition]]:
     """Return, by broker, the partitions whose replica there has a directory in the spec."""
-    named: dict[int, list[TopicPartition]] = {}
+    partitions: dict[int, list[TopicPartition]] = {}
     for tp, moves in sorted(spec.assignments.log_dirs.items()):
         for move in moves:
-            named.setdefault(move.broker_id, []).append(tp)
-    return named
+            partitions.setdefault(move.broker_id, []).append(tp)
+    return partitions
 
 
 def _hosts(spec: ReassignmentSpec, cluster: ClusterView) -> dict[int, list[TopicPartition]]:

@@ -213,11 +213,14 @@ class Reconciler:
             for tp, error in answers.items()
             if error.error != "NO_REASSIGNMENT_IN_PROGRESS"
         }
-        kept = await self._order(log_dirs)
+        refused_orders = await self._order(log_dirs)
         self._recent.note_cancelled(
-            partitions, refused, self._clock.now(), log_dirs=next(iter(kept.values()), None)
+            partitions,
+            refused,
+            self._clock.now(),
+            log_dirs=next(iter(refused_orders.values()), None),
         )
-        return refused | kept
+        return refused | refused_orders
 
     async def _order(self, log_dirs: LogDirOrders) -> dict[TopicPartition, RequestError]:
         """Order replicas into other directories of their brokers; return the refused."""

@@ -95,17 +95,19 @@ def unavailable(
     before: Mapping[ConditionType, Condition], generation: int, now_ms: int, message: str
 ) -> dict[ConditionType, Condition]:
     """Return the conditions while the cluster does not answer; the others stay as they were."""
-    found = {ConditionType.PROGRESSING: Finding(status=_FALSE, reason=UNAVAILABLE, message=message)}
+    changes = {
+        ConditionType.PROGRESSING: Finding(status=_FALSE, reason=UNAVAILABLE, message=message)
+    }
     if ConditionType.SUCCEEDED not in before:
-        found[ConditionType.SUCCEEDED] = Finding(
+        changes[ConditionType.SUCCEEDED] = Finding(
             status=_UNKNOWN, reason=LifecycleState.PENDING.value
         )
-    return updated(before, found, generation=generation, now_ms=now_ms)
+    return updated(before, changes, generation=generation, now_ms=now_ms)
 
 
 def findings(result: StepResult, move_states: MoveStates | None) -> dict[ConditionType, Finding]:
     """Return the findings of a step, by condition."""
-    found = {
+    by_type = {
         ConditionType.ACCEPTED: _accepted(result),
         ConditionType.PLANNED: _planned(result.inputs.state),
         ConditionType.APPROVED: _approved(result),
@@ -115,7 +117,7 @@ def findings(result: StepResult, move_states: MoveStates | None) -> dict[Conditi
         ConditionType.STALLED: _stalled(result),
         ConditionType.SUCCEEDED: _succeeded(result, move_states),
     }
-    return {kind: finding for kind, finding in found.items() if finding is not None}
+    return {kind: finding for kind, finding in by_type.items() if finding is not None}
 
 
 def _of_piece(result: StepResult, finding: Finding) -> Finding:
@@ -243,8 +245,8 @@ def _closing_words(result: StepResult, move_states: MoveStates | None) -> str:
         "skipped": len(move_states.in_state(MoveState.SKIPPED)),
         "failed": len(move_states.in_state(MoveState.FAILED)),
     }
-    words = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    return f"{len(move_states.target_plan.moves)} partitions: {words or 'none in place'}"
+    text = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    return f"{len(move_states.target_plan.moves)} partitions: {text or 'none in place'}"
 
 
 def _outcome(step: Step) -> LifecycleState | None:

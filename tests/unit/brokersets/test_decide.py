@@ -123,7 +123,7 @@ def test_the_disruption_budget_follows_the_isr(seen: Any, max_unavailable: int) 
 @pytest.mark.parametrize(
     "fields",
     [
-        pytest.param({"controller": None}, id="nobody is controller"),
+        pytest.param({"controller": None}, id="no controller"),
         pytest.param({"zookeeper": ZooKeeperState.CONNECTING}, id="ZooKeeper does not answer"),
         pytest.param({"zookeeper": None, "controller": None}, id="no session yet"),
     ],

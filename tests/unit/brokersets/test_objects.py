@@ -37,10 +37,10 @@ def test_what_is_as_it_should_be_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("seen", "inputs"),
     [
-        pytest.param(stateful_set(replicas=4), INPUTS, id="somebody scaled it"),
-        pytest.param(stateful_set(partition=3), INPUTS, id="somebody held it"),
-        pytest.param(stateful_set(partition=None), INPUTS, id="somebody changed its strategy"),
-        pytest.param(None, INPUTS, id="somebody deleted it"),
+        pytest.param(stateful_set(replicas=4), INPUTS, id="scaled by others"),
+        pytest.param(stateful_set(partition=3), INPUTS, id="partition raised by others"),
+        pytest.param(stateful_set(partition=None), INPUTS, id="strategy changed by others"),
+        pytest.param(None, INPUTS, id="deleted by others"),
         pytest.param(stateful_set(), replace(INPUTS, partition=3), id="it is to be held"),
     ],
 )

@@ -51,7 +51,7 @@ class Scenario:
         )
 
     def run(self) -> Status:
-        """Run processes until one comes to the end."""
+        """Run processes until one reaches the end."""
         for _ in range(3):
             try:
                 return asyncio.run(self.process())

@@ -1,4 +1,4 @@
-"""Reassignments that cannot come to their end: throttles go back, and others are let past."""
+"""Reassignments that cannot end: throttles are restored, and others run."""
 
 import pytest
 

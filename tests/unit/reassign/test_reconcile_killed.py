@@ -1,4 +1,4 @@
-"""Whoever is killed at any effect, before or after it, comes to the same end."""
+"""A process killed at any effect, before or after it, is continued to the same end."""
 
 from collections.abc import Callable
 

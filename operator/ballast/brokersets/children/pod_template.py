@@ -79,8 +79,8 @@ def _first(*contexts: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _pull_secrets(spec: BrokerSetSpec, defaults: PodDefaults) -> dict[str, Any]:
     own = spec.template.image_pull_secrets
-    named = [{"name": name} for name in defaults.image_pull_secrets] if own is None else list(own)
-    return {"imagePullSecrets": named} if named else {}
+    secrets = [{"name": name} for name in defaults.image_pull_secrets] if own is None else list(own)
+    return {"imagePullSecrets": secrets} if secrets else {}
 
 
 def _container(

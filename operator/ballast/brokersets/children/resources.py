@@ -64,16 +64,16 @@ def desired(spec: BrokerSetSpec, resource_inputs: ResourceInputs) -> Sequence[Do
 def obsolete(spec: BrokerSetSpec, resource_inputs: ResourceInputs) -> Sequence[tuple[str, str]]:
     """Return kind and name of each object that a set of this spec must not have."""
     name = spec.identity.name
-    gone = []
+    objects = []
     if spec.rack_topology_key is None:
-        gone.append(("ConfigMap", names.racks_map(name)))
+        objects.append(("ConfigMap", names.racks_map(name)))
     if not spec.network.is_managed:
-        gone.append(("NetworkPolicy", names.stateful_set(name)))
+        objects.append(("NetworkPolicy", names.stateful_set(name)))
     if spec.disruption is DisruptionPolicy.NONE:
-        gone.append(("PodDisruptionBudget", names.stateful_set(name)))
+        objects.append(("PodDisruptionBudget", names.stateful_set(name)))
     if spec.disruption is DisruptionPolicy.NONE or not resource_inputs.disruption.held:
-        gone.append(("PodDisruptionBudget", names.held_budget(name)))
-    return tuple(gone)
+        objects.append(("PodDisruptionBudget", names.held_budget(name)))
+    return tuple(objects)
 
 
 def digest_of(document: Mapping[str, Any]) -> str:

@@ -70,12 +70,12 @@ def decide_gate(  # noqa: PLR0911  (a list of rules)
         reason="InSync",
         message=f"every replica was brought in sync by container {pod.container_id}",
     )
-    held = pod.gate is not None and pod.gate.is_true and pod.gate.message == in_sync.message
+    is_open = pod.gate is not None and pod.gate.is_true and pod.gate.message == in_sync.message
     if cluster is None:
-        return in_sync if held else CLUSTER_UNKNOWN
+        return in_sync if is_open else CLUSTER_UNKNOWN
     if broker_id not in cluster.live_brokers:
         return NOT_REGISTERED
-    if held:
+    if is_open:
         return in_sync
     if not has_controller:
         return NO_CONTROLLER

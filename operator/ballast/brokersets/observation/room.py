@@ -20,43 +20,44 @@ _NAMED: Final = 3
 
 def capacities(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> dict[int, int]:
     """Return the bytes of each broker's volume, if its claim is readable."""
-    found = {}
+    bytes_by_broker = {}
     for volume in volumes:
         try:
-            found[spec.broker_id(volume.ordinal)] = parse_quantity(volume.requested)
+            bytes_by_broker[spec.broker_id(volume.ordinal)] = parse_quantity(volume.requested)
         except ValueError:
             continue
-    return found
+    return bytes_by_broker
 
 
-def full_brokers(held: Mapping[int, int], capacity: Mapping[int, int]) -> frozenset[int]:
+def full_brokers(used_bytes: Mapping[int, int], capacity: Mapping[int, int]) -> frozenset[int]:
     """Return the brokers whose logs take more than `FULL_PERCENT` of their volumes."""
     return frozenset(
         broker
-        for broker, size in held.items()
+        for broker, size in used_bytes.items()
         if broker in capacity and size * 100 > capacity[broker] * FULL_PERCENT
     )
 
 
 def room_problem(
-    held: Mapping[int, int], coming: Mapping[int, int], capacity: Mapping[int, int]
+    used_bytes: Mapping[int, int], incoming_bytes: Mapping[int, int], capacity: Mapping[int, int]
 ) -> str:
     """Return a text that names the brokers that would be too full, or an empty one.
 
-    ``held`` are the bytes of all logs of each broker, ``coming`` those of its new replicas. Brokers
-    for which either is unknown are left out.
+    ``used_bytes`` are those of all logs of each broker, ``incoming_bytes`` those of its new
+    replicas. Brokers for which either is unknown are left out.
     """
-    crowded = [
-        f"broker {broker} would hold {format_bytes(held[broker] + coming[broker])} of "
+    overfull = [
+        f"broker {broker} would hold "
+        f"{format_bytes(used_bytes[broker] + incoming_bytes[broker])} of "
         f"{format_bytes(capacity[broker])}"
-        for broker in sorted(coming)
-        if broker in held
+        for broker in sorted(incoming_bytes)
+        if broker in used_bytes
         and broker in capacity
-        and coming[broker] > 0
-        and (held[broker] + coming[broker]) * 100 > capacity[broker] * MAX_PERCENT
+        and incoming_bytes[broker] > 0
+        and (used_bytes[broker] + incoming_bytes[broker]) * 100 > capacity[broker] * MAX_PERCENT
     ]
-    if not crowded:
+    if not overfull:
         return ""
-    more = f" and {len(crowded) - _NAMED} more" if len(crowded) > _NAMED else ""
-    named = ", ".join(crowded[:_NAMED])
-    return f"NotEnoughDisk: {named}{more}: more than {MAX_PERCENT} % of its volume"
+    more = f" and {len(overfull) - _NAMED} more" if len(overfull) > _NAMED else ""
+    first_brokers = ", ".join(overfull[:_NAMED])
+    return f"NotEnoughDisk: {first_brokers}{more}: more than {MAX_PERCENT} % of its volume"

@@ -24,10 +24,10 @@ def finding(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> Finding:
     small = _small(spec, volumes)
     if not small:
         return Finding(status=ConditionStatus.TRUE, reason="AllOfSize")
-    shown = ", ".join(f"{volume.name} ({volume.capacity})" for volume in small[:3])
+    examples = ", ".join(f"{volume.name} ({volume.capacity})" for volume in small[:3])
     more = f" and {len(small) - 3} more" if len(small) > 3 else ""
     reason, why = _reason(spec, small)
-    message = f"smaller than {spec.storage.size}: {shown}{more}{why}"
+    message = f"smaller than {spec.storage.size}: {examples}{more}{why}"
     return Finding(status=ConditionStatus.FALSE, reason=reason, message=message)
 
 
@@ -43,9 +43,11 @@ def storage_status(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> dict
 def _small(spec: BrokerSetSpec, volumes: tuple[VolumeView, ...]) -> list[VolumeView]:
     """Return the volumes, of brokers that are not decommissioning, known to be too small."""
     assert spec.storage is not None, "only a managed set has volumes"
-    wanted = spec.storage.size_bytes
+    target_bytes = spec.storage.size_bytes
     staying = (volume for volume in volumes if volume.ordinal < spec.replicas)
-    return [volume for volume in staying if (_bytes(volume.capacity) or wanted) < wanted]
+    return [
+        volume for volume in staying if (_bytes(volume.capacity) or target_bytes) < target_bytes
+    ]
 
 
 def _reason(spec: BrokerSetSpec, small: list[VolumeView]) -> tuple[str, str]:
@@ -53,8 +55,8 @@ def _reason(spec: BrokerSetSpec, small: list[VolumeView]) -> tuple[str, str]:
     for volume in small:
         if volume.resize_condition in FAILED:
             return "ResizeFailed", f"; {volume.name}: {volume.resize_message}"
-    wanted = spec.storage.size_bytes
-    if any((_bytes(volume.requested) or wanted) < wanted for volume in small):
+    target_bytes = spec.storage.size_bytes
+    if any((_bytes(volume.requested) or target_bytes) < target_bytes for volume in small):
         return "NotRequested", "; the condition Progressing says whether the request is refused"
     if any(volume.resize_condition == PENDING for volume in small):
         return "FileSystemResizePending", "; a file system grows when its pod mounts it"

@@ -75,8 +75,8 @@ def parse_broker_set(document: Mapping[str, Any]) -> BrokerSetSpec:
     spec = Reader(document.get("spec"), "spec", errors, _KNOWN)
     if spec.has("replicas") == spec.has("bootstrapServers"):
         errors.add("spec", "must have exactly one of replicas and bootstrapServers")
-    read = _read_external if spec.has("bootstrapServers") else _read_managed
-    result = read(spec, identity)
+    parse = _read_external if spec.has("bootstrapServers") else _read_managed
+    result = parse(spec, identity)
     if errors.found or result is None:
         raise InvalidBrokerSet(errors.found)
     return result
@@ -197,14 +197,14 @@ def _read_config(spec: Reader) -> dict[str, str]:
     if len(config) > MAX_CONFIG:
         spec.refuse("config", f"must have at most {MAX_CONFIG} properties")
         return {}
-    read = {}
+    properties = {}
     for name, value in config.items():
         reason = _property_refusal(name, value)
         if reason is not None:
             spec.refuse(f"config.{show(name)}", reason)
         else:
-            read[str(name)] = str(value)
-    return read
+            properties[str(name)] = str(value)
+    return properties
 
 
 def _property_refusal(name: object, value: object) -> str | None:

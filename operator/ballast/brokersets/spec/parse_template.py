@@ -104,11 +104,11 @@ def parse_network(spec: Reader) -> NetworkAccess:
 
     def peers(name: str) -> tuple[Any, ...]:
         reader = policy.nested(name, ("from",))
-        found = _mappings(reader, "from") or ()
-        for index, peer in enumerate(found):
+        entries = _mappings(reader, "from") or ()
+        for index, peer in enumerate(entries):
             if isinstance(peer, Mapping) and (not peer or not set(peer) <= set(_PEERS)):
                 reader.refuse(f"from[{index}]", f"must have some of {', '.join(_PEERS)}")
-        return found
+        return entries
 
     return NetworkAccess(
         is_managed=policy.boolean("enabled", True),
@@ -160,25 +160,27 @@ def _named(pod: Reader, name: str, is_own: Callable[[str], bool]) -> tuple[Any, 
 
 def _probes(pod: Reader) -> dict[str, dict[str, int]]:
     probes = pod.nested("probes", _PROBES)
-    read = {}
+    probes_by_name = {}
     for name in _PROBES:
         reader = probes.nested(name, _PROBE_FIELDS)
         given = [field for field in _PROBE_FIELDS if reader.has(field)]
         least = {field: 0 if field == "initialDelaySeconds" else 1 for field in given}
-        read[name] = {field: reader.integer(field, 1, minimum=least[field]) for field in given}
-    return {name: fields for name, fields in read.items() if fields}
+        probes_by_name[name] = {
+            field: reader.integer(field, 1, minimum=least[field]) for field in given
+        }
+    return {name: fields for name, fields in probes_by_name.items() if fields}
 
 
 def _texts(pod: Reader, name: str, reserved: tuple[str, ...]) -> dict[str, str]:
-    read = {}
+    texts = {}
     for key, value in (_mapping(pod, name) or {}).items():
         if not isinstance(key, str) or not isinstance(value, str):
             pod.refuse(f"{name}.{show(key)}", f"must be a string, not {type_name(value)}")
         elif key.startswith(reserved):
             pod.refuse(f"{name}.{show(key)}", "is Ballast's own and cannot be set")
         else:
-            read[key] = value
-    return read
+            texts[key] = value
+    return texts
 
 
 def _mapping(pod: Reader, name: str) -> Mapping[Any, Any] | None:

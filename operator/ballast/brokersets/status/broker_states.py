@@ -158,14 +158,14 @@ def _rounded(count: int | None) -> int | None:
 def _seen_before(before: Mapping[str, Any]) -> dict[int, str | None]:
     """Return the brokers of the last status; those that were down with their last-seen time."""
     entries = before.get("brokers")
-    seen: dict[int, str | None] = {}
+    last_seen: dict[int, str | None] = {}
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, Mapping) and isinstance(entry.get("id"), int):
             last = entry.get("lastHeartbeatTime")
             is_down = entry.get("state") in (BrokerState.STARTING, BrokerState.OFFLINE)
             if isinstance(last, str) or not is_down:
-                seen[entry["id"]] = last if isinstance(last, str) else None
-    return seen
+                last_seen[entry["id"]] = last if isinstance(last, str) else None
+    return last_seen
 
 
 def _last_seen(broker_id: int, seen_before: Mapping[int, str | None], now_ms: int) -> str | None:

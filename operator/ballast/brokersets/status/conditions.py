@@ -56,7 +56,7 @@ Findings = Mapping[ConditionType, Finding]
 
 def findings(facts: Facts) -> Findings:
     """Return the finding of each condition."""
-    found = {
+    by_type = {
         ConditionType.AVAILABLE: _available(facts),
         ConditionType.IN_SYNC: _in_sync(facts),
         ConditionType.CONTROLLER_ELECTED: _controller(facts),
@@ -67,7 +67,7 @@ def findings(facts: Facts) -> Findings:
         ConditionType.CONFIG_HONOURED: _config(facts),
         ConditionType.VOLUMES_RESIZED: volumes.finding(facts.spec, facts.observation.volumes),
     }
-    return {ConditionType.READY: _ready(facts, found), **found}
+    return {ConditionType.READY: _ready(facts, by_type), **by_type}
 
 
 def _true(reason: str, message: str = "") -> Finding:
@@ -188,7 +188,7 @@ def _config(facts: Facts) -> Finding:
     return _true("AllPropertiesHonoured")
 
 
-def _ready(facts: Facts, found: Findings) -> Finding:
+def _ready(facts: Facts, by_type: Findings) -> Finding:
     """Return the first reason why clients cannot work as the spec promises."""
     ensemble = facts.ensemble
     if ensemble.block is not None and ensemble.is_stopped:
@@ -198,8 +198,8 @@ def _ready(facts: Facts, found: Findings) -> Finding:
         (ConditionType.CONTROLLER_ELECTED, "NoController"),
         (ConditionType.AVAILABLE, "LeaderlessPartitions"),
     ):
-        if found[kind].status is ConditionStatus.FALSE:
-            return _false(reason, found[kind].message)
+        if by_type[kind].status is ConditionStatus.FALSE:
+            return _false(reason, by_type[kind].message)
     if facts.spec.is_external:
         if facts.observation.cluster is not None:
             return _true("Ready")

@@ -21,7 +21,7 @@ Status = dict[str, Any]
 
 def status_document(
     facts: Facts,
-    found: Findings,
+    findings: Findings,
     brokers: Sequence[BrokerStatus],
     *,
     before: Mapping[str, Any],
@@ -31,7 +31,7 @@ def status_document(
     spec, observation, counts = facts.spec, facts.observation, facts.counts
     status: Status = {
         "observedGeneration": spec.identity.generation,
-        "conditions": _conditions(before, found, spec.identity.generation, now_ms),
+        "conditions": _conditions(before, findings, spec.identity.generation, now_ms),
     }
     if not spec.is_external:
         status |= {
@@ -62,21 +62,21 @@ def status_document(
 
 
 def rejected_status(
-    found: Findings, *, before: Mapping[str, Any], generation: int, now_ms: int
+    findings: Findings, *, before: Mapping[str, Any], generation: int, now_ms: int
 ) -> Status:
     """Return the status of a set with an invalid spec: all but the conditions stays."""
     return {
         **before,
         "observedGeneration": generation,
-        "conditions": _conditions(before, found, generation, now_ms),
+        "conditions": _conditions(before, findings, generation, now_ms),
     }
 
 
 def _conditions(
-    before: Mapping[str, Any], found: Findings, generation: int, now_ms: int
+    before: Mapping[str, Any], findings: Findings, generation: int, now_ms: int
 ) -> list[dict[str, object]]:
     old = conditions_from_documents(ConditionType, before.get("conditions"))
-    conditions = updated(ConditionType, old, found, generation=generation, now_ms=now_ms)
+    conditions = updated(ConditionType, old, findings, generation=generation, now_ms=now_ms)
     return [condition.to_document() for condition in conditions.values()]
 
 

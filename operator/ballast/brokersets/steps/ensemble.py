@@ -58,10 +58,10 @@ class EnsembleState:
 
 def accepted_of(status: Mapping[str, Any]) -> Accepted | None:
     """Return the accepted ensemble in a set's status, or None."""
-    known = status.get("zooKeeper")
-    if not isinstance(known, Mapping):
+    document = status.get("zooKeeper")
+    if not isinstance(document, Mapping):
         return None
-    connect, cluster_id = known.get("connect"), known.get("clusterId")
+    connect, cluster_id = document.get("connect"), document.get("clusterId")
     if isinstance(connect, str) and connect and isinstance(cluster_id, str) and cluster_id:
         return Accepted(connect=connect, cluster_id=cluster_id)
     return None
@@ -96,8 +96,8 @@ def resolve_ensemble(
         return EnsembleState(block=stop, is_stopped=True)
     if answer.cluster_id is None or answer.cluster_id != brokers_cluster_id:
         return EnsembleState()
-    found = Accepted(connect=spec.zookeeper.connect, cluster_id=answer.cluster_id)
-    return EnsembleState(accepted=found)
+    new = Accepted(connect=spec.zookeeper.connect, cluster_id=answer.cluster_id)
+    return EnsembleState(accepted=new)
 
 
 def _stop(spec: BrokerSetSpec, answer: EnsembleAnswer, *, is_new: bool) -> UpdateBlock | None:

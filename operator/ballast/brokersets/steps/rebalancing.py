@@ -40,8 +40,8 @@ def plan_rebalance(
             steps.append(WithdrawReassignment(name=proposal.name))
     if spec.rebalance_on_scale_out is not RebalanceOnScaleOut.PROPOSE or decommissioning:
         return tuple(steps)
-    taken = frozenset(broker_id for p in proposals for broker_id in p.broker_ids)
-    new = sorted(_new_brokers(spec, counts, gate_decisions) - taken)
+    proposed = frozenset(broker_id for p in proposals for broker_id in p.broker_ids)
+    new = sorted(_new_brokers(spec, counts, gate_decisions) - proposed)
     if new and counts.total and inputs.may_plan:
         in_use = (reassignment.name for reassignment in observation.reassignments)
         name = names.reassignment(spec.identity.name, Purpose.REBALANCE.value, new, in_use)

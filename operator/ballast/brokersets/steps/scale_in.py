@@ -154,8 +154,8 @@ def _withdrawals(scale_in: _ScaleInInput) -> tuple[Step, ...]:
 
 
 def _drain(scale_in: _ScaleInInput, counts: PartitionCounts) -> tuple[tuple[Step, ...], Blockage]:
-    held = sum(counts.of(broker_id).replicas for broker_id in scale_in.to_drain)
-    who = f"{held} replicas on brokers {_listed(scale_in.to_drain)}"
+    replica_count = sum(counts.of(broker_id).replicas for broker_id in scale_in.to_drain)
+    who = f"{replica_count} replicas on brokers {_listed(scale_in.to_drain)}"
     if scale_in.spec.scale_down.policy is ScaleDownPolicy.REFUSE:
         return (), Blockage(reason="BrokersHoldReplicas", message=who)
     active = next((drain for drain in scale_in.drains if not drain.is_final), None)

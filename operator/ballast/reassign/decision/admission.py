@@ -46,17 +46,17 @@ def problems(spec: ReassignmentSpec, observation: Observation) -> tuple[Problem,
     ``observation`` must show all topics. A broker that is down but holds replicas exists: its moves
     wait for it and are not refused.
     """
-    known = set(observation.live_brokers)
+    broker_ids = set(observation.live_brokers)
     for view in observation.cluster.partitions.values():
-        known.update(view.replicas)
+        broker_ids.update(view.replicas)
     topics = {tp.topic for tp in observation.cluster.partitions}
-    found: list[Problem] = []
+    result: list[Problem] = []
     for tp in sorted(spec.targets):
-        for problem in _problems_of(tp, spec, observation, topics, known):
-            if len(found) == MAX_ERRORS:
-                return tuple(found)
-            found.append(problem)
-    return tuple(found)
+        for problem in _problems_of(tp, spec, observation, topics, broker_ids):
+            if len(result) == MAX_ERRORS:
+                return tuple(result)
+            result.append(problem)
+    return tuple(result)
 
 
 def _problems_of(
@@ -64,7 +64,7 @@ def _problems_of(
     spec: ReassignmentSpec,
     observation: Observation,
     topics: set[str],
-    known: set[int],
+    broker_ids: set[int],
 ) -> Iterator[Problem]:
     path = spec.assignments.paths.get(tp, f"spec.plan: {tp}")
     target = spec.targets[tp]
@@ -74,7 +74,7 @@ def _problems_of(
         yield _problem(UNKNOWN_TOPIC, f"{path}.{where}", f"topic {tp.topic} {what}")
         return
     for index, broker in enumerate(target):
-        if broker not in known:
+        if broker not in broker_ids:
             yield _problem(
                 UNKNOWN_BROKER, f"{path}.replicas[{index}]", f"broker {broker} does not exist"
             )

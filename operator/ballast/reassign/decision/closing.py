@@ -35,9 +35,9 @@ def yield_turn(inputs: DecisionInput, state: PersistedState, move_states: MoveSt
 
     It continues as soon as it could submit a move and has its turn again.
     """
-    kept = without_restored_throttles(state, inputs.observation, inputs.transient)
-    if kept != state:
-        return SaveState(state=kept)
+    remaining = without_restored_throttles(state, inputs.observation, inputs.transient)
+    if remaining != state:
+        return SaveState(state=remaining)
     step = submit_or_wait(inputs, state, move_states, Throttling.of(None, ()))
     if isinstance(step, Wait):
         return replace(step, message=f"{step.message}; other reassignments may run meanwhile")
@@ -63,12 +63,12 @@ def close(inputs: DecisionInput, state: PersistedState, move_states: MoveStates)
     waits = _what_is_awaited(inputs, state, move_states)
     if waits is None:
         return _end(inputs, move_states, outcome, submits=submits)
-    kept = replace(
+    remaining = replace(
         without_restored_throttles(state, inputs.observation, inputs.transient), closing=outcome
     )
-    if kept != state:
+    if remaining != state:
         # From here on others may change the values that are restored.
-        return SaveState(state=kept)
+        return SaveState(state=remaining)
     if waits.reason == "Verifying" and inputs.transient.is_stalled:
         flaw = Flaw(reason="DegradedReplicas", message=waits.message)
         return Finish(outcome=outcome, flaw=flaw)
@@ -79,19 +79,23 @@ def _what_is_awaited(
     inputs: DecisionInput, state: PersistedState, move_states: MoveStates
 ) -> Wait | None:
     lifecycle = PHASES[state.intent].closing
-    owed = unrestored_throttles(state, inputs.observation, inputs.transient)
-    if owed:
+    unrestored = unrestored_throttles(state, inputs.observation, inputs.transient)
+    if unrestored:
         return Wait(
             state=lifecycle,
             reason="ThrottleDebt",
-            message=f"throttle not restored: {', '.join(owed)}",
+            message=f"throttle not restored: {', '.join(unrestored)}",
         )
     if state.intent in (Intent.CANCEL, Intent.CANCEL_ON_DELETE):
         return _what_is_not_taken_back(inputs, state, move_states, lifecycle)
     if not state.intent.submits_moves:
         return None
-    wrong = mismatches(inputs.spec, move_states, inputs.observation, inputs.transient.not_electable)
-    return Wait(state=lifecycle, reason="Verifying", message=", ".join(wrong)) if wrong else None
+    problems = mismatches(
+        inputs.spec, move_states, inputs.observation, inputs.transient.not_electable
+    )
+    return (
+        Wait(state=lifecycle, reason="Verifying", message=", ".join(problems)) if problems else None
+    )
 
 
 def _what_is_not_taken_back(
@@ -99,10 +103,10 @@ def _what_is_not_taken_back(
 ) -> Wait | None:
     refused = inputs.transient.cancel_refusals
     if move_states.own_pending:
-        words = [
+        texts = [
             f"{tp}: {refused[tp].error} {refused[tp].message}" for tp in move_states.own_pending
         ]
-        return Wait(state=lifecycle, reason="CancelRefused", message="; ".join(first_few(words)))
+        return Wait(state=lifecycle, reason="CancelRefused", message="; ".join(first_few(texts)))
     if inputs.transient.is_log_dir_cancel_refused:
         message = "brokers refuse to end copies between log directories"
         return Wait(state=lifecycle, reason="CancelRefused", message=message)
@@ -117,8 +121,8 @@ def _end(
     inputs: DecisionInput, move_states: MoveStates, outcome: LifecycleState, *, submits: bool
 ) -> Finish:
     if submits and inputs.spec.settings.elect_preferred_leaders:
-        words = unelected_leaders(move_states, inputs.observation, inputs.transient.not_electable)
-        if words:
-            flaw = Flaw(reason="PreferredLeaderNotElected", message="; ".join(words))
+        texts = unelected_leaders(move_states, inputs.observation, inputs.transient.not_electable)
+        if texts:
+            flaw = Flaw(reason="PreferredLeaderNotElected", message="; ".join(texts))
             return Finish(outcome=outcome, flaw=flaw)
     return Finish(outcome=outcome)

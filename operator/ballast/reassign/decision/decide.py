@@ -87,16 +87,16 @@ def decide(inputs: DecisionInput) -> Step:
         return _begin_to_go_back(inputs, before)
     if state is None or (state.start_time_ms is None and state.outcome is None):
         return _before_start(inputs, state)
-    wanted = requested_intent(inputs.spec.settings)
-    goes_further = INTENT_RANK[wanted] > INTENT_RANK[state.intent]
+    requested = requested_intent(inputs.spec.settings)
+    goes_further = INTENT_RANK[requested] > INTENT_RANK[state.intent]
     if state.outcome is not None:
         return _after_completion(inputs, state, state.outcome)
     if goes_further:
         # Others may be running since this one yielded: even a rollback waits for its turn.
-        starts = wanted is Intent.ROLL_BACK and not inputs.spec.settings.is_deleted
+        starts = requested is Intent.ROLL_BACK and not inputs.spec.settings.is_deleted
         if starts and state.yields_turn and not inputs.place.has_turn:
             return wait_for_turn(inputs.place)
-        return SaveState(state=replace(state, intent=wanted, closing=None, has_yielded=False))
+        return SaveState(state=replace(state, intent=requested, closing=None, has_yielded=False))
     return _under_way(inputs, state, classify_moves(state, inputs.observation, inputs.transient))
 
 
@@ -184,9 +184,9 @@ def _before_start(inputs: DecisionInput, state: PersistedState | None) -> Step: 
         return Finish(outcome=PHASES[intent].outcome)
     if settings.is_deleted:
         return Done(outcome=LifecycleState.CANCELLED)
-    found = problems(inputs.spec, inputs.observation)
-    if found:
-        return _invalid_for_cluster(found, inputs.transient)
+    spec_problems = problems(inputs.spec, inputs.observation)
+    if spec_problems:
+        return _invalid_for_cluster(spec_problems, inputs.transient)
     current = plan_from_current(inputs.spec, inputs.observation)
     plan = stated_plan(inputs.spec) or current
     if state is None:
@@ -207,11 +207,15 @@ def _before_start(inputs: DecisionInput, state: PersistedState | None) -> Step: 
     return _once_approved(inputs, state)
 
 
-def _invalid_for_cluster(found: tuple[Problem, ...], transient: TransientState) -> Step:
+def _invalid_for_cluster(spec_problems: tuple[Problem, ...], transient: TransientState) -> Step:
     """Reject a spec that the cluster contradicts, but not before Metadata had time to catch up."""
     if transient.problems_persist:
-        return RejectSpec(problems=found)
-    return Wait(state=LifecycleState.PENDING, reason=found[0].kind, message=str(found[0].error))
+        return RejectSpec(problems=spec_problems)
+    return Wait(
+        state=LifecycleState.PENDING,
+        reason=spec_problems[0].kind,
+        message=str(spec_problems[0].error),
+    )
 
 
 def _once_approved(inputs: DecisionInput, state: PersistedState) -> Step:

@@ -73,12 +73,12 @@ def _submit(
     if batch is not None:
         return batch
     in_flight = len(move_states.in_state(MoveState.IN_PROGRESS))
-    held = moves_to_full_brokers(inputs, move_states)
-    if held:
-        first = min(held)
+    blocked_moves = moves_to_full_brokers(inputs, move_states)
+    if blocked_moves:
+        first = min(blocked_moves)
         message = (
-            f"{sum(held.values())} moves wait for room on the volumes of {len(held)} brokers such "
-            f"as {first}; {in_flight} moves in flight"
+            f"{sum(blocked_moves.values())} moves wait for room on the volumes of "
+            f"{len(blocked_moves)} brokers such as {first}; {in_flight} moves in flight"
         )
         return Wait(state=active, reason="TargetVolumeFull", message=message)
     if in_flight:

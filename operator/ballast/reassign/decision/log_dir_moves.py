@@ -23,12 +23,12 @@ REPLICA_PENDING_ERRORS = frozenset(
 
 def misplaced_replicas(move: PlannedMove, observation: Observation) -> dict[int, str]:
     """Return, by broker, the directories in which replicas are not yet known to be."""
-    found = {}
+    paths = {}
     for broker, path in move.wanted_log_dirs.items():
         places = observation.log_dirs.get(broker, {}).get(move.topic_partition)
         if places is None or places.current != path or places.future is not None:
-            found[broker] = path
-    return found
+            paths[broker] = path
+    return paths
 
 
 def state_within(
@@ -36,15 +36,15 @@ def state_within(
 ) -> MoveState:
     """Return the state of a move whose partition is on its target brokers."""
     tp = move.topic_partition
-    left = misplaced_replicas(move, observation)
-    if not left:
+    paths = misplaced_replicas(move, observation)
+    if not paths:
         return MoveState.COMPLETED
     if tp in transient.failures:
         return MoveState.FAILED
     if tp in transient.recently_submitted:
         return MoveState.IN_PROGRESS
     idle = {
-        broker for broker, path in left.items() if not _is_copying(move, broker, path, observation)
+        broker for broker, path in paths.items() if not _is_copying(move, broker, path, observation)
     }
     if not idle:
         return MoveState.IN_PROGRESS
@@ -55,25 +55,25 @@ def state_within(
 
 def log_dir_orders(moves: Iterable[PlannedMove], observation: Observation) -> LogDirOrders:
     """Return the orders for brokers that answer, for replicas that are not being copied yet."""
-    found: dict[int, dict[TopicPartition, str]] = {}
+    orders: dict[int, dict[TopicPartition, str]] = {}
     for move in moves:
         for broker, path in misplaced_replicas(move, observation).items():
             if broker in observation.log_dirs and not _is_copying(move, broker, path, observation):
-                found.setdefault(broker, {})[move.topic_partition] = path
-    return found
+                orders.setdefault(broker, {})[move.topic_partition] = path
+    return orders
 
 
 def log_dir_cancellations(plan: Plan, observation: Observation) -> LogDirOrders:
     """Return the orders that end the plan's copies, in either direction: replicas stay."""
-    found: dict[int, dict[TopicPartition, str]] = {}
+    orders: dict[int, dict[TopicPartition, str]] = {}
     for move in plan.moves:
-        for named in move.log_dirs:
-            places = observation.log_dirs.get(named.broker_id, {}).get(move.topic_partition)
+        for log_dir_move in move.log_dirs:
+            places = observation.log_dirs.get(log_dir_move.broker_id, {}).get(move.topic_partition)
             if places is None or places.current is None or places.future is None:
                 continue
-            if places.future in (named.target, named.source):
-                found.setdefault(named.broker_id, {})[move.topic_partition] = places.current
-    return found
+            if places.future in (log_dir_move.target, log_dir_move.source):
+                orders.setdefault(log_dir_move.broker_id, {})[move.topic_partition] = places.current
+    return orders
 
 
 def unresponsive_brokers(plan: Plan, observation: Observation) -> tuple[int, ...]:

@@ -77,11 +77,11 @@ def classify_moves(
     }
     if state.closing is not None:
         # All moves were over. If the partition was moved since, its new place is the right one.
-        shown = observation.cluster.partitions
+        partitions = observation.cluster.partitions
         states |= {
             tp: MoveState.SKIPPED
             for tp, move_state in states.items()
-            if move_state in UNFINISHED and tp in shown
+            if move_state in UNFINISHED and tp in partitions
         }
     for move in goal.moves if foreign else ():
         if states[move.topic_partition] is MoveState.PENDING and touched.has(move):

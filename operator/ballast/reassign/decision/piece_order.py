@@ -6,15 +6,15 @@ from ballast.reassign.state.lifecycle import INTENT_RANK
 from ballast.reassign.state.persisted_state import Intent, PersistedState
 
 
-def piece_to_run(state: PersistedState, wanted: Intent) -> Piece | None:
+def piece_to_run(state: PersistedState, requested: Intent) -> Piece | None:
     """Return the piece to execute now: the persisted one, or its neighbour once that has ended.
 
-    ``wanted`` is the intent that the spec asks for. None if the plan is not in pieces.
+    ``requested`` is the intent that the spec asks for. None if the plan is not in pieces.
     """
     piece = state.piece
     if piece is None or state.outcome is None:
         return piece
-    intent = max(wanted, state.intent, key=lambda one: INTENT_RANK[one])
+    intent = max(requested, state.intent, key=lambda one: INTENT_RANK[one])
     is_back = state.outcome is LifecycleState.ROLLED_BACK
     if is_back or (intent is Intent.ROLL_BACK and state.start_time_ms is None):
         # Every piece before this one has been executed.
@@ -24,9 +24,9 @@ def piece_to_run(state: PersistedState, wanted: Intent) -> Piece | None:
     return piece
 
 
-def has_more_pieces(state: PersistedState, wanted: Intent) -> bool:
+def has_more_pieces(state: PersistedState, requested: Intent) -> bool:
     """Whether the persisted piece has ended, and another one is to be executed."""
-    return state.outcome is not None and piece_to_run(state, wanted) != state.piece
+    return state.outcome is not None and piece_to_run(state, requested) != state.piece
 
 
 def outcome_of_whole(state: PersistedState, outcome: LifecycleState) -> LifecycleState:

@@ -54,11 +54,11 @@ def next_submission(
 
 def moves_to_full_brokers(inputs: DecisionInput, move_states: MoveStates) -> dict[int, int]:
     """Return, by broker without room, how many pending moves go to it."""
-    held: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for move in move_states.in_state(MoveState.PENDING):
         for broker in inputs.full_brokers.intersection(move.adding):
-            held[broker] = held.get(broker, 0) + 1
-    return held
+            counts[broker] = counts.get(broker, 0) + 1
+    return counts
 
 
 def under_min_isr(move_states: MoveStates, observation: Observation) -> tuple[TopicPartition, ...]:

@@ -157,7 +157,7 @@ def throttle_change(
             for name in TOPIC_THROTTLES
         ):
             continue
-        wanted = {
+        target = {
             name: target_list(
                 now=now.get(name),
                 before=before.get(name),
@@ -166,7 +166,7 @@ def throttle_change(
             )
             for name in TOPIC_THROTTLES
         }
-        change = wanted if all_values else changes(now, wanted)
+        change = target if all_values else changes(now, target)
         if change:
             topics[topic] = change
     return ThrottleChange(
@@ -183,8 +183,8 @@ def _broker_changes(
         now = observation.broker_configs.get(broker)
         if now is None:
             continue
-        wanted = {**before, **rates.get(broker, {})}
-        change = wanted if all_values else changes(now, wanted)
+        target = {**before, **rates.get(broker, {})}
+        change = target if all_values else changes(now, target)
         if change:
             brokers[broker] = change
     return brokers
@@ -194,7 +194,7 @@ def unrestored_throttles(
     state: PersistedState, observation: Observation, transient: TransientState
 ) -> tuple[str, ...]:
     """Return the brokers and topics whose values could not be read, and so not be restored."""
-    gone = {tp.topic for tp in transient.deleted}
+    deleted_topics = {tp.topic for tp in transient.deleted}
     return (
         *(
             f"broker {b}"
@@ -204,7 +204,7 @@ def unrestored_throttles(
         *(
             f"topic {topic}"
             for topic in sorted(state.topic_throttles)
-            if topic not in observation.topic_configs and topic not in gone
+            if topic not in observation.topic_configs and topic not in deleted_topics
         ),
     )
 
@@ -213,14 +213,14 @@ def without_restored_throttles(
     state: PersistedState, observation: Observation, transient: TransientState
 ) -> PersistedState:
     """Return the state without the values that have been restored."""
-    gone = {tp.topic for tp in transient.deleted}
+    deleted_topics = {tp.topic for tp in transient.deleted}
     move_states = observation.topic_configs
     return replace(
         state,
         topic_throttles={
             topic: values
             for topic, values in state.topic_throttles.items()
-            if topic not in move_states and topic not in gone
+            if topic not in move_states and topic not in deleted_topics
         },
         broker_throttles={
             broker: values

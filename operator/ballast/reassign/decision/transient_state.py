@@ -124,10 +124,10 @@ class RecentObservations:
         """Count the elections of preferred leaders."""
         for tp in partitions:
             error = refused.get(tp)
-            words = (
+            text = (
                 "it does not stay the leader" if error is None else f"{error.error} {error.message}"
             )
-            self._elections[tp] = (self._elections.get(tp, (0, ""))[0] + 1, words)
+            self._elections[tp] = (self._elections.get(tp, (0, ""))[0] + 1, text)
 
     def note_rates(self, configs: Mapping[int, Mapping[str, str]], now: float) -> None:
         """Note since when brokers have had their current throttle rates."""

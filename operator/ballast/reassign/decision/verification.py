@@ -71,8 +71,8 @@ def unelected_leaders(
     )
 
 
-def first_few(words: Sequence[str]) -> tuple[str, ...]:
+def first_few(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the first few texts, and how many more there are."""
-    if len(words) <= _NAMED:
-        return tuple(words)
-    return (*words[:_NAMED], f"and {len(words) - _NAMED} more")
+    if len(texts) <= _NAMED:
+        return tuple(texts)
+    return (*texts[:_NAMED], f"and {len(texts) - _NAMED} more")

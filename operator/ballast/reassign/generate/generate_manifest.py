@@ -102,11 +102,11 @@ def read_generate(plan: Reader) -> PlanToGenerate | None:
 def _read_load(generate: Reader) -> LoadSelection:
     names = ("windowSeconds", "percentile", "byHourOfDay", "growthSeconds")
     load = generate.nested("load", names)
-    usual = LoadSelection()
+    defaults = LoadSelection()
     return LoadSelection(
         window_seconds=load.integer(
             "windowSeconds",
-            usual.window_seconds,
+            defaults.window_seconds,
             minimum=MIN_LOAD_WINDOW_SECONDS,
             maximum=MAX_LOAD_WINDOW_SECONDS,
         ),
@@ -124,17 +124,17 @@ def _read_load(generate: Reader) -> LoadSelection:
 def _read_job(generate: Reader) -> SparkJob:
     names = ("executors", "driverMemory", "executorMemory", "deadlineSeconds", "maxAttempts")
     spark = generate.nested("spark", names)
-    usual = SparkJob()
+    defaults = SparkJob()
     driver = spark.quantity("driverMemory", minimum=MIN_DRIVER_MEMORY_BYTES)
     executor = spark.quantity("executorMemory", minimum=MIN_DRIVER_MEMORY_BYTES)
     return SparkJob(
-        executors=spark.integer("executors", usual.executors, minimum=1, maximum=MAX_EXECUTORS),
-        driver_memory_bytes=usual.driver_memory_bytes if driver is None else driver,
-        executor_memory_bytes=usual.executor_memory_bytes if executor is None else executor,
+        executors=spark.integer("executors", defaults.executors, minimum=1, maximum=MAX_EXECUTORS),
+        driver_memory_bytes=defaults.driver_memory_bytes if driver is None else driver,
+        executor_memory_bytes=defaults.executor_memory_bytes if executor is None else executor,
         deadline_seconds=spark.integer(
-            "deadlineSeconds", usual.deadline_seconds, minimum=1, maximum=MAX_DEADLINE_SECONDS
+            "deadlineSeconds", defaults.deadline_seconds, minimum=1, maximum=MAX_DEADLINE_SECONDS
         ),
         max_attempts=spark.integer(
-            "maxAttempts", usual.max_attempts, minimum=1, maximum=MAX_ATTEMPTS
+            "maxAttempts", defaults.max_attempts, minimum=1, maximum=MAX_ATTEMPTS
         ),
     )

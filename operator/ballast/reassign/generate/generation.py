@@ -92,7 +92,7 @@ class Planning:
 
     def to_document(self) -> dict[str, object]:
         """Return ``status.planning``."""
-        words = (
+        texts = (
             ("engine", "" if self.engine is None else self.engine.value),
             ("sparkApplicationName", self.job),
             ("reason", self.reason),
@@ -100,14 +100,14 @@ class Planning:
             ("circumstances", self.circumstances),
             ("layoutDigest", self.layout),
         )
-        moments = (
+        times = (
             ("startTime", self.begin_ms),
             ("submissionTime", self.job_begin_ms),
             ("failureTime", self.failed_ms),
         )
         document: dict[str, object] = {"attempt": self.attempt, "failures": self.failures}
-        document |= {name: text for name, text in words if text}
-        document |= {name: timestamp(result) for name, result in moments if result}
+        document |= {name: text for name, text in texts if text}
+        document |= {name: timestamp(result) for name, result in times if result}
         if self.basis is not None:
             document["basedOn"] = self.basis.to_document()
         return document

@@ -227,23 +227,23 @@ _SUBMISSION_ERRORS: Final = (
 
 def job_state(application: Mapping[str, Any], driver_pods: Sequence[Mapping[str, Any]]) -> JobState:
     """Return the state of a job from its application and the driver's pods."""
-    found = _at(application, "status", "applicationState")
-    state = str(_at(found, "state") or "")
-    said = str(_at(found, "errorMessage") or "").strip()
+    application_state = _at(application, "status", "applicationState")
+    state = str(_at(application_state, "state") or "")
+    error = str(_at(application_state, "errorMessage") or "").strip()
     if state == "COMPLETED":
         return JobState(phase=JobPhase.SUCCEEDED)
     # An application that may not be submitted again is FAILED a moment after SUBMISSION_FAILED.
     was_submitted = bool(_at(application, "status", "executionAttempts"))
     was_tried = bool(_at(application, "status", "submissionAttempts"))
     if state == "SUBMISSION_FAILED" or (state == "FAILED" and was_tried and not was_submitted):
-        return _failed(SUBMISSION_FAILED, _submission_error(said))
+        return _failed(SUBMISSION_FAILED, _submission_error(error))
     has_executors = bool(_executors(application))
     from_pod = next(
         (seen for pod in driver_pods if (seen := _pod_failure(pod, has_executors=has_executors))),
         None,
     )
     if state in _OVER or (from_pod is not None and from_pod.reason == IMAGE_PULL):
-        return from_pod or _failed(DRIVER_FAILED, said or "the driver has ended")
+        return from_pod or _failed(DRIVER_FAILED, error or "the driver has ended")
     if state in _RUNNING:
         running = _executors(application).count("RUNNING")
         return JobState(phase=JobPhase.RUNNING, message=f"{running} executors are running")
@@ -255,12 +255,12 @@ def _executors(application: Mapping[str, Any]) -> list[str]:
     return [str(state) for state in states.values()] if isinstance(states, Mapping) else []
 
 
-def _submission_error(said: str) -> str:
+def _submission_error(error: str) -> str:
     """Return the error in the output of spark-submit, without the warnings before it."""
     for form in _SUBMISSION_ERRORS:
-        if found := form.search(said):
-            return found[1]
-    return said or "spark-submit was refused"
+        if match := form.search(error):
+            return match[1]
+    return error or "spark-submit was refused"
 
 
 def _pod_failure(pod: Mapping[str, Any], *, has_executors: bool) -> JobState | None:

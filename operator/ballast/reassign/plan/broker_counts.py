@@ -42,15 +42,15 @@ class BrokerCounts:
     def counts(self) -> Counter[int]:
         """Return the count of each id."""
         self._count()
-        known = np.flatnonzero(self._table)
-        tabled = dict(zip(known.tolist(), self._table[known].tolist(), strict=True))
+        ids = np.flatnonzero(self._table)
+        tabled = dict(zip(ids.tolist(), self._table[ids].tolist(), strict=True))
         return Counter({**tabled, **self._others})
 
     def _count(self) -> None:
         ids = np.frombuffer(self._waiting, np.int64)
         is_tabled = (ids >= 0) & (ids < _TABLED_IDS)
         self._others.update(ids[~is_tabled].tolist())
-        found = np.bincount(ids[is_tabled], minlength=len(self._table))
-        found[: len(self._table)] += self._table
-        self._table = found
+        table = np.bincount(ids[is_tabled], minlength=len(self._table))
+        table[: len(self._table)] += self._table
+        self._table = table
         self._waiting = array("q")

@@ -93,10 +93,11 @@ class PlanIndex(
         names = {chunk.name for chunk in self.chunks}
         if len(names) != len(self.chunks):
             raise PlanRejected("the index of the plan names a chunk twice")
-        found = sum(chunk.partitions for chunk in self.chunks)
-        if found != self.partitions:
+        partitions = sum(chunk.partitions for chunk in self.chunks)
+        if partitions != self.partitions:
             raise PlanRejected(
-                f"the chunks of the plan have {found} partitions, its index says {self.partitions}"
+                f"the chunks of the plan have {partitions} partitions, "
+                f"its index says {self.partitions}"
             )
         if sum(chunk.text_bytes for chunk in self.chunks) > MAX_PLAN_TEXT_BYTES:
             raise PlanRejected(f"the plan has more than {MAX_PLAN_TEXT_BYTES} bytes")

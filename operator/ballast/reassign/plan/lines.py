@@ -86,13 +86,13 @@ class PlanLine(
         if len(line) > MAX_LINE_BYTES:
             raise PlanRejected(f"a line of the plan has more than {MAX_LINE_BYTES} bytes")
         try:
-            read = _DECODER.decode(line)
+            plan_line = _DECODER.decode(line)
         except msgspec.DecodeError as error:
             raise PlanRejected(f"not a line of a plan: {str(error)[:_MAX_REASON]}") from error
-        read.check()
-        if read.encode() != line:
+        plan_line.check()
+        if plan_line.encode() != line:
             raise PlanRejected("a line of the plan is not in canonical form")
-        return read
+        return plan_line
 
     def check(self) -> None:
         """Raise `PlanRejected` unless the columns agree with one another and with Kafka's rules."""

@@ -99,14 +99,14 @@ class Plan:
         log_dirs: Mapping[TopicPartition, LogDirMoves] | None = None,
     ) -> "Plan":
         """Return the plan from ``current``, which must have all partitions, to ``targets``."""
-        named = log_dirs or {}
+        named_dirs = log_dirs or {}
         return cls(
             moves=tuple(
                 PlannedMove(
                     topic_partition=tp,
                     origin=current[tp],
                     target=targets[tp],
-                    log_dirs=named.get(tp, ()),
+                    log_dirs=named_dirs.get(tp, ()),
                 )
                 for tp in sorted(targets)
             )
@@ -179,8 +179,8 @@ class Plan:
 
         A million moves among a thousand brokers take 0.3 GB; work line by line to use less memory.
         """
-        known: dict[int, int] = {}
-        return cls(moves=tuple(move for line in lines for move in moves_of(line, known)))
+        broker_ids: dict[int, int] = {}
+        return cls(moves=tuple(move for line in lines for move in moves_of(line, broker_ids)))
 
 
 def lines_of(moves: Iterable[PlannedMove]) -> Iterator[PlanLine]:
@@ -196,9 +196,9 @@ def lines_of(moves: Iterable[PlannedMove]) -> Iterator[PlanLine]:
             )
 
 
-def moves_of(line: PlanLine, known: dict[int, int] | None = None) -> Iterator[PlannedMove]:
+def moves_of(line: PlanLine, broker_ids: dict[int, int] | None = None) -> Iterator[PlannedMove]:
     """Yield the moves of ``line``, with one shared object for each broker id, to save memory."""
-    one = ({} if known is None else known).setdefault
+    one = ({} if broker_ids is None else broker_ids).setdefault
     columns = zip(line.partitions, line.origins, line.targets, strict=True)
     for number, (partition, origin, target) in enumerate(columns):
         yield PlannedMove(

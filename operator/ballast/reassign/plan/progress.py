@@ -77,7 +77,7 @@ def measure(
     ``copied_within``: bytes already copied between directories of one broker.
     """
     counts = dict.fromkeys(MoveState, 0)
-    moved = remaining = 0
+    bytes_moved = bytes_remaining = 0
     for move in moves:
         tp = move.topic_partition
         state = states[tp]
@@ -86,8 +86,8 @@ def measure(
             continue
         for whole, done in _copies(move, sizes, leaders.get(tp, -1), copied_within or {}):
             copied = whole if state is MoveState.COMPLETED else min(done, whole)
-            moved += copied
-            remaining += whole - copied
+            bytes_moved += copied
+            bytes_remaining += whole - copied
     waiting = counts[MoveState.PENDING] + counts[MoveState.BLOCKED] + counts[MoveState.FOREIGN]
     return Progress(
         pending=waiting,
@@ -95,16 +95,16 @@ def measure(
         completed=counts[MoveState.COMPLETED],
         failed=counts[MoveState.FAILED],
         skipped=counts[MoveState.SKIPPED],
-        bytes_moved=moved,
-        bytes_remaining=remaining,
+        bytes_moved=bytes_moved,
+        bytes_remaining=bytes_remaining,
     )
 
 
 def leader_size(move: PlannedMove, sizes: Sizes, leader: int) -> int:
     """Return the size of the leader's log, or of the largest replica while there is no leader."""
-    known = sizes.get((move.topic_partition, leader))
-    if known is not None:
-        return known
+    size = sizes.get((move.topic_partition, leader))
+    if size is not None:
+        return size
     brokers = (*move.origin, *move.target)
     return max((sizes.get((move.topic_partition, b), 0) for b in brokers), default=0)
 

@@ -65,9 +65,9 @@ class PlanReader:
         missing = self.next_chunk
         if missing is not None:
             raise PlanChunkRejected(missing.name, "has not been read to its end")
-        found = f"sha256:{self._digest.hexdigest()}"
-        if found != self._index.digest:
-            raise PlanRejected(f"the chunks are plan {found}, the index says {self._index.digest}")
+        digest = f"sha256:{self._digest.hexdigest()}"
+        if digest != self._index.digest:
+            raise PlanRejected(f"the chunks are plan {digest}, the index says {self._index.digest}")
 
 
 def read_plan(index: PlanIndex, chunks: Iterable[bytes]) -> Iterator[PlanLine]:
@@ -94,15 +94,15 @@ def checked_summary(index: PlanIndex, summarizer: PlanSummarizer) -> PlanSummary
 
     Raises `PlanRejected`.
     """
-    found = summarizer.summary(index.digest)
-    for what, sum_found, sum_said in (
-        ("replica moves", found.replica_moves, index.replica_moves),
-        ("leader changes", found.leader_changes, index.leader_changes),
-        ("log dir moves", found.log_dir_moves, index.log_dir_moves),
+    summary = summarizer.summary(index.digest)
+    for what, actual, expected in (
+        ("replica moves", summary.replica_moves, index.replica_moves),
+        ("leader changes", summary.leader_changes, index.leader_changes),
+        ("log dir moves", summary.log_dir_moves, index.log_dir_moves),
     ):
-        if sum_found != sum_said:
-            raise PlanRejected(f"the plan has {sum_found} {what}, its index says {sum_said}")
-    return found
+        if actual != expected:
+            raise PlanRejected(f"the plan has {actual} {what}, its index says {expected}")
+    return summary
 
 
 def _check_stored(reference: ChunkReference, data: bytes) -> None:

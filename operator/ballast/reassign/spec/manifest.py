@@ -86,16 +86,16 @@ def parse_manifest(document: object) -> Manifest:
     return Manifest(name=name, settings=settings, plan=plan, broker_set=broker_set)
 
 
-def _expect(root: Reader, name: str, wanted: str) -> None:
+def _expect(root: Reader, name: str, expected: str) -> None:
     value = root.raw(name)
-    if value != wanted:
-        root.refuse(name, f"must be {wanted}" if root.has(name) else f"is required: {wanted}")
+    if value != expected:
+        root.refuse(name, f"must be {expected}" if root.has(name) else f"is required: {expected}")
 
 
-def _nested_required(reader: Reader, name: str, known: tuple[str, ...]) -> Reader:
+def _nested_required(reader: Reader, name: str, fields: tuple[str, ...]) -> Reader:
     if not reader.has(name):
         reader.refuse(name, "is required")
-    return reader.nested(name, known)
+    return reader.nested(name, fields)
 
 
 def _read_name(root: Reader) -> str:
@@ -125,14 +125,14 @@ def _read_approval(spec: Reader) -> Approval:
     """Read the approval; a generated plan needs a manual one by default."""
     plan = spec.raw("plan")
     is_made = isinstance(plan, Mapping) and "generate" in plan
-    usual = ApprovalPolicy.MANUAL if is_made else ApprovalPolicy.AUTOMATIC
+    default = ApprovalPolicy.MANUAL if is_made else ApprovalPolicy.AUTOMATIC
     approval = spec.nested("approval", ("policy", "planDigest", "limits"))
     digest = approval.string("planDigest") if approval.has("planDigest") else None
     if digest is not None and not _DIGEST.fullmatch(digest):
         approval.refuse("planDigest", "must be sha256: and 64 lower case hexadecimal digits")
     limits = approval.nested("limits", ("maxBytesToMove", "maxReplicaMoves"))
     return Approval(
-        policy=approval.choice("policy", usual),
+        policy=approval.choice("policy", default),
         plan_digest=digest,
         max_bytes_to_move=limits.quantity("maxBytesToMove", minimum=0),
         max_replica_moves=(

@@ -55,12 +55,12 @@ def read_plan(spec: Reader) -> PlanSource | None:
     if not spec.has("plan"):
         spec.refuse("plan", "is required")
     plan = spec.nested("plan", _MEMBERS)
-    given = [member for member in _MEMBERS if plan.has(member)]
-    if len(given) != 1:
+    members = [member for member in _MEMBERS if plan.has(member)]
+    if len(members) != 1:
         if spec.has("plan"):
             spec.refuse("plan", f"must have exactly one of {', '.join(_MEMBERS)}")
         return None
-    match given[0]:
+    match members[0]:
         case "file":
             path = plan.string("file", max_length=4096, required=True)
             return None if path is None else PlanFile(path=path)
@@ -96,9 +96,9 @@ def read_kafka_plan(text: str, path: str = f"{_PLAN}.file") -> Assignments:
     paths = {}
     for index, entry in enumerate(proposed):
         paths[entry.topic_partition] = f"{path}: partitions[{index}]"
-        named = _check_proposed(entry, paths[entry.topic_partition], errors)
-        if named:
-            log_dirs[entry.topic_partition] = named
+        entry_dirs = _check_proposed(entry, paths[entry.topic_partition], errors)
+        if entry_dirs:
+            log_dirs[entry.topic_partition] = entry_dirs
         if errors.is_full:
             break
     if errors.found:
@@ -114,16 +114,16 @@ def _read_assignments(plan: Reader) -> Assignments:
     for index, item in enumerate(items):
         path = f"{plan.path}.assignments[{index}]"
         entry = Reader(item, path, plan.errors, ("topic", "partition", "replicas", "logDirs"))
-        read = _read_assignment(entry)
-        if read is None:
+        assignment = _read_assignment(entry)
+        if assignment is None:
             continue
-        tp, replicas, named = read
+        tp, replicas, entry_dirs = assignment
         if tp in targets:
             plan.errors.add(path, f"partition {tp} is already in {paths[tp]}")
             continue
         targets[tp], paths[tp] = replicas, path
-        if named:
-            log_dirs[tp] = named
+        if entry_dirs:
+            log_dirs[tp] = entry_dirs
     return Assignments(targets=targets, paths=paths, log_dirs=log_dirs)
 
 
@@ -137,14 +137,18 @@ def _read_assignment(
         entry.refuse("partition", "is required")
     partition = entry.integer("partition", 0)
     replicas = entry.sequence("replicas", min_items=1, max_items=MAX_REPLICAS)
-    good = _check_replicas(replicas, join(entry.path, "replicas"), entry.errors)
+    replica_ids = _check_replicas(replicas, join(entry.path, "replicas"), entry.errors)
     log_dirs: Sequence[object] = ()
     if entry.has("logDirs"):
         log_dirs = entry.sequence("logDirs", max_items=MAX_REPLICAS)
         if len(log_dirs) != len(replicas):
             entry.refuse("logDirs", f"must have as many items as replicas: {len(replicas)}")
-    named = _named_log_dirs(good, log_dirs, join(entry.path, "logDirs"), entry.errors)
-    return None if topic is None or not good else (TopicPartition(topic, partition), good, named)
+    entry_dirs = _named_log_dirs(replica_ids, log_dirs, join(entry.path, "logDirs"), entry.errors)
+    return (
+        None
+        if topic is None or not replica_ids
+        else (TopicPartition(topic, partition), replica_ids, entry_dirs)
+    )
 
 
 def _check_topic(topic: str, path: str, errors: Errors) -> None:
@@ -155,38 +159,40 @@ def _check_topic(topic: str, path: str, errors: Errors) -> None:
 
 
 def _check_replicas(replicas: object, path: str, errors: Errors) -> tuple[int, ...]:
-    seen: list[int] = []
+    replica_ids: list[int] = []
     for index, replica in enumerate(replicas if isinstance(replicas, list | tuple) else ()):
         where = f"{path}[{index}]"
         if isinstance(replica, bool) or not isinstance(replica, int):
             errors.add(where, f"must be a broker id, not {type_name(replica)}")
         elif not 0 <= replica <= MAX_INT:
             errors.add(where, f"must be between 0 and {MAX_INT}")
-        elif replica in seen:
+        elif replica in replica_ids:
             errors.add(where, f"broker {replica} is already in the list")
         else:
-            seen.append(replica)
-    return tuple(seen)
+            replica_ids.append(replica)
+    return tuple(replica_ids)
 
 
 def _named_log_dirs(
     replicas: Iterable[int], log_dirs: Iterable[object], path: str, errors: Errors
 ) -> LogDirMoves:
     """Return the named directories of replicas, by broker; the current ones are not stated."""
-    named: dict[int, str] = {}
+    path_by_broker: dict[int, str] = {}
     for index, (broker, log_dir) in enumerate(zip(replicas, log_dirs, strict=False)):
         if not isinstance(log_dir, str):
             errors.add(f"{path}[{index}]", f"must be a path, not {type_name(log_dir)}")
         elif log_dir != ANY_LOG_DIR and not (log_dir.startswith("/") and log_dir.isprintable()):
             errors.add(f"{path}[{index}]", f"must be an absolute path, or {ANY_LOG_DIR}")
         elif log_dir != ANY_LOG_DIR:
-            named[broker] = log_dir
-    if sum(map(len, named.values())) > MAX_LOG_DIRS_TEXT or any(
-        len(log_dir) > MAX_LOG_DIR for log_dir in named.values()
+            path_by_broker[broker] = log_dir
+    if sum(map(len, path_by_broker.values())) > MAX_LOG_DIRS_TEXT or any(
+        len(log_dir) > MAX_LOG_DIR for log_dir in path_by_broker.values()
     ):
         errors.add(path, f"must have at most {MAX_LOG_DIRS_TEXT} characters, {MAX_LOG_DIR} each")
         return ()
-    return tuple(LogDirMove(broker, None, named[broker]) for broker in sorted(named))
+    return tuple(
+        LogDirMove(broker, None, path_by_broker[broker]) for broker in sorted(path_by_broker)
+    )
 
 
 def _check_proposed(entry: ProposedPartition, path: str, errors: Errors) -> LogDirMoves:

@@ -105,11 +105,11 @@ def places(entries: Iterable[QueueEntry]) -> dict[str, QueuePlace]:
 
     The order of the entries does not matter. Exactly one has its turn if any is ready.
     """
-    known = tuple(entries)
-    found = {entry.uid: NOT_QUEUED for entry in known}
+    all_entries = tuple(entries)
+    result = {entry.uid: NOT_QUEUED for entry in all_entries}
     before: list[str] = []
-    for entry in sorted(known, key=lambda entry: entry.order):
+    for entry in sorted(all_entries, key=lambda entry: entry.order):
         if entry.is_ready:
-            found[entry.uid] = QueuePlace(position=len(before), blocked_by=tuple(before))
+            result[entry.uid] = QueuePlace(position=len(before), blocked_by=tuple(before))
             before.append(entry.name)
-    return found
+    return result

@@ -177,11 +177,11 @@ class Status:
 
 def _bounded(documents: Iterable[dict[str, object]]) -> list[dict[str, object]]:
     """Return as many documents as fit: topic names may be long."""
-    kept = []
+    result = []
     room = _MAX_FAILURES_BYTES
     for document in documents:
         room -= len(json.dumps(document))
         if room < 0:
             break
-        kept.append(document)
-    return kept
+        result.append(document)
+    return result

@@ -102,17 +102,17 @@ class _Topic:
             and sources <= lists[LEADER_REPLICAS]
             and targets <= lists[FOLLOWER_REPLICAS]
         ]
-        kept, size = self._that_fit(first, room)
+        fitting, size = self._that_fit(first, room)
         if size * _SPENT_SHARE > room * (_SPENT_SHARE - 1):
-            return kept
-        others = [tp for tp in self.entries if tp not in kept]
-        return self._that_fit([*kept, *others], room)[0]
+            return fitting
+        others = [tp for tp in self.entries if tp not in fitting]
+        return self._that_fit([*fitting, *others], room)[0]
 
     def _that_fit(
         self, partitions: Iterable[TopicPartition], room: int
     ) -> tuple[dict[TopicPartition, None], int]:
         """Return the first partitions that fit into both lists, and the bytes of the longer."""
-        kept: dict[TopicPartition, None] = {}
+        fitting: dict[TopicPartition, None] = {}
         sending = receiving = 0
         for tp in partitions:
             sources, targets = self.entries[tp]
@@ -120,8 +120,8 @@ class _Topic:
             if max(more, too) > room:
                 break
             sending, receiving = more, too
-            kept[tp] = None
-        return kept, max(sending, receiving)
+            fitting[tp] = None
+        return fitting, max(sending, receiving)
 
 
 def _bytes(entries: Iterable[str]) -> int:

@@ -137,12 +137,12 @@ def target_list(
     if WILDCARD in entries:
         return now
     kept = (entries - frozenset(ours)) | (split_list(before) & (entries | frozenset(ours)))
-    wanted = kept | frozenset(active)
-    if before is not None and wanted == split_list(before):
+    target = kept | frozenset(active)
+    if before is not None and target == split_list(before):
         return before
-    if not wanted:
+    if not target:
         return None
-    return now if wanted == entries else join_list(wanted)
+    return now if target == entries else join_list(target)
 
 
 def rate_values(bytes_per_second: int, names: Iterable[str] = BROKER_RATES) -> dict[str, str]:
@@ -150,6 +150,6 @@ def rate_values(bytes_per_second: int, names: Iterable[str] = BROKER_RATES) -> d
     return dict.fromkeys(names, str(bytes_per_second))
 
 
-def changes(now: Mapping[str, str], wanted: Values) -> dict[str, str | None]:
-    """Return what must be set (or, with None, deleted) so that ``now`` becomes ``wanted``."""
-    return {name: value for name, value in wanted.items() if now.get(name) != value}
+def changes(now: Mapping[str, str], target: Values) -> dict[str, str | None]:
+    """Return what must be set (or, with None, deleted) so that ``now`` becomes ``target``."""
+    return {name: value for name, value in target.items() if now.get(name) != value}

@@ -120,7 +120,7 @@ RECOVERING = starting(2)
             [crashing(i) for i in range(3)],
             None,
             [0, 1, 2],
-            id="nobody ever came up",
+            id="no pod was ever ready",
         ),
         pytest.param(
             [crashing(0), CATCHING_UP],

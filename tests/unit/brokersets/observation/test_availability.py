@@ -157,7 +157,7 @@ def test_no_partition_falls_under_its_minimum_because_a_broker_goes(
         if len(partition.replicas) > seen.min_isr(tp.topic):
             assert broker_id not in partition.replicas or len(left) >= seen.min_isr(tp.topic)
         if len(partition.replicas) > 1 and broker_id in partition.isr:
-            assert left & seen.live_brokers, "somebody in sync is left to lead"
+            assert left & seen.live_brokers, "an in-sync replica is left to lead"
 
 
 @given(seen=clusters())

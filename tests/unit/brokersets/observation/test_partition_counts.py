@@ -9,7 +9,7 @@ def test_partitions_by_what_ails_them() -> None:
             FULL,
             ((0, 1, 2), (0, 1)),  # at its minimum
             ((0, 1, 2), (1,)),  # under it
-            ((3,), (3,)),  # led by nobody: broker 3 is down
+            ((3,), (3,)),  # no leader: broker 3 is down
             ((0, 1), (0, 1)),  # can spare none at the best
             pending={0: PendingChange(), 1: PendingChange()},
         )
@@ -22,7 +22,7 @@ def test_replicas_by_broker() -> None:
     counts = count_partitions(cluster(FULL, ((0, 1, 2), (1,)), ((3, 2), (3,))))
     assert counts.of(0) == BrokerCount(leaders=1, replicas=2, behind=1, under_replicated=1)
     assert counts.of(1) == BrokerCount(leaders=1, replicas=2)
-    # Nobody leads the last partition, so there is nobody to catch up with.
+    # The last partition has no leader, so its replicas cannot catch up.
     assert counts.of(2) == BrokerCount(replicas=3, behind=1, under_replicated=2)
     assert counts.of(99) == BrokerCount()
     assert counts.holders == {0, 1, 2, 3}

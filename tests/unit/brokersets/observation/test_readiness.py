@@ -15,7 +15,7 @@ NEW_PROCESS = pod(0, container_id="c0-again", gate=opened("c0"))
     [
         pytest.param(starting(0), HEALTHY, "NotRegistered", id="the process is starting"),
         pytest.param(
-            pod(0, gate=None), cluster(live=(1, 2)), "NotRegistered", id="the cluster lacks it"
+            pod(0, gate=None), cluster(live=(1, 2)), "NotRegistered", id="not in the cluster"
         ),
         pytest.param(pod(0, gate=None), HEALTHY, "InSync", id="in sync for the first time"),
         pytest.param(pod(0, gate=None), cluster(), "InSync", id="it holds nothing"),
@@ -72,7 +72,7 @@ def test_an_open_gate_names_the_process_that_it_was_opened_for() -> None:
 
 
 def test_no_gate_opens_while_nobody_is_controller() -> None:
-    """The ISR that brokers tell of is from before the broker was started."""
+    """The ISR in Metadata is from before the broker was started."""
     counts = count_partitions(HEALTHY)
     gate_decisions = [
         decide_gate(view, 0, HEALTHY, counts, is_configured=True, has_controller=False)

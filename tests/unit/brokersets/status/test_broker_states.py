@@ -62,9 +62,7 @@ def statuses(
         pytest.param(pod(2, is_terminating=True), HEALTHY, "ShuttingDown", id="going"),
         pytest.param(pod(2, is_terminating=True), None, "ShuttingDown", id="going, unseen"),
         pytest.param(pod(2, is_terminating=True), cluster(live=(0, 1)), "Offline", id="gone"),
-        pytest.param(
-            pod(2), cluster(live=(0, 1)), "Offline", id="nobody tells of it: its node is lost"
-        ),
+        pytest.param(pod(2), cluster(live=(0, 1)), "Offline", id="its node is lost"),
     ],
 )
 def test_the_state_of_a_broker(view: Any, seen: Cluster | None, state: str) -> None:

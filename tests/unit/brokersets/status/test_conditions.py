@@ -93,7 +93,7 @@ def test_a_set_at_rest() -> None:
                 "ControllerElected": "False/NoController",
                 "Ready": "False/ZooKeeperDisconnected",
             },
-            id="the first cause is told",
+            id="the first cause is reported",
         ),
         pytest.param(
             {"stateful_set": None}, {"Progressing": "True/Creating"}, id="it is being made"
@@ -172,7 +172,7 @@ def test_an_existing_cluster(seen: Cluster | None, ready: str) -> None:
 
 
 def test_an_existing_cluster_that_does_not_answer_says_why() -> None:
-    """Its controller is not known either: that nobody is controller would be a guess."""
+    """Its controller is unknown too: NoController would be a guess."""
     seen = {"cluster": None, "controller": None, "pods": (), "cluster_error": "k:1 refuses"}
     found = findings(facts(seen, EXTERNAL, ready_brokers=0))
     said = {kind: (f.reason, f.message) for kind, f in found.items()}

@@ -121,7 +121,7 @@ def new(ordinal: int) -> PodView:
             None,
             0,
             None,
-            id="nobody is up: nobody is disturbed",
+            id="no pod is up: none is disturbed",
         ),
         pytest.param(
             [pod(0), pod(1), pod(2)], None, 3, "ClusterUnknown", id="brokers are up but silent"
@@ -221,7 +221,7 @@ def test_stuck_pods_below_are_replaced_first() -> None:
     assert [(step.name, step.uid) for step in after.deletions] == [("prod-broker-0", "pod-0")]
     assert after.block is not None
     assert after.block.reason == "ReplacingStuckPods"
-    # Once it is made anew, the others wait for it as ever.
+    # Once it is created again, the others wait for it as usual.
     again = rolling_update([starting(0, revision=NEW), pod(1), pod(2)], seen)
     assert (again.partition, again.deletions) == (3, ())
     assert again.block is not None

@@ -84,7 +84,7 @@ CREATE_3 = CreateReassignment(
         pytest.param({"seen": None, "current": 2}, 3, None, id="out: whatever is seen"),
         pytest.param({"seen": FOUR}, 4, "Draining", id="in: it holds replicas"),
         pytest.param({"seen": EMPTY_3}, 3, None, id="in: it is empty"),
-        pytest.param({"seen": None}, 4, "ClusterUnknown", id="in: nobody knows"),
+        pytest.param({"seen": None}, 4, "ClusterUnknown", id="in: is unknown"),
         pytest.param(
             {"seen": cluster(FULL, live=range(4), pending={0: PendingChange(adding=(3,))})},
             4,

@@ -1,4 +1,4 @@
-"""How a reassignment ends, and how it lets others pass, decided from small worlds."""
+"""How a reassignment ends, and how it lets others begin."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ ROLLED_BACK = DesiredState.ROLLED_BACK
 
 class TestClosing:
     def test_throttles_then_leaders_then_the_end(self) -> None:
-        """An election may be refused for ever: brokers must not stay slow behind it."""
+        """An election may be refused without end: brokers must not stay throttled."""
         led_by_another = observation(DONE[0], partition(T1, 4, 2, leader=2))
         throttled = replace(THROTTLED, cluster=led_by_another.cluster)
         wanted = spec(rate=1000)

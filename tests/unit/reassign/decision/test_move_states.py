@@ -124,7 +124,7 @@ def test_state_of_a_move_on_the_way_back(seen: Observation, state: MoveState) ->
 
 
 def test_what_only_seems_to_be_back_is_ordered_back() -> None:
-    """The broker asked may not have heard yet that the move away was carried out."""
+    """Metadata of the broker that answers may not show yet that the move away is complete."""
     found = classify_moves(persisted_state(Intent.ROLL_BACK), observation(), TransientState())
 
     assert found.states[T0] is MoveState.PENDING

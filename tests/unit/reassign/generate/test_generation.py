@@ -1,4 +1,4 @@
-"""What follows an attempt: the next one, a pause, or somebody's help."""
+"""What follows an attempt: the next one, a pause, or the end."""
 
 import pytest
 

@@ -31,7 +31,7 @@ OLD, YOUNG = entry("old", 1), entry("young", 2)
 @pytest.mark.parametrize(
     ("entries", "expected"),
     [
-        pytest.param((), [], id="nobody"),
+        pytest.param((), [], id="no entry"),
         pytest.param((YOUNG, OLD), ["old", "young"], id="the older first"),
         pytest.param((entry("b"), entry("a")), ["a", "b"], id="equally old: by name"),
         pytest.param(
@@ -50,7 +50,7 @@ OLD, YOUNG = entry("old", 1), entry("young", 2)
         pytest.param(
             (entry("held", 1, LifecycleState.VERIFYING, yields=True), YOUNG),
             ["young"],
-            id="lets others begin: in nobody's way",
+            id="has yielded: blocks no other",
         ),
         pytest.param(
             (entry("held", 9, LifecycleState.PAUSED, has_begun=True, is_paused=True), OLD),
@@ -60,12 +60,12 @@ OLD, YOUNG = entry("old", 1), entry("young", 2)
         pytest.param(
             (entry("held", 0, LifecycleState.PAUSED, is_paused=True), OLD),
             ["old"],
-            id="paused before it began: in nobody's way",
+            id="paused before its start: blocks no other",
         ),
         pytest.param(
             (entry("unapproved", 0, LifecycleState.AWAITING_APPROVAL), OLD),
             ["old"],
-            id="not approved: in nobody's way",
+            id="not approved: blocks no other",
         ),
         pytest.param(
             (entry("undo", 5, LifecycleState.ROLLING_BACK, has_begun=True), OLD),
