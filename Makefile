@@ -71,6 +71,7 @@ format: $(VENV)/.dev
 # What is generated from the schemas (docs/reference.md, and the chart's copy of them), and the site.
 docs: $(VENV)/.dev
 	$(BIN)/python -m docs.generate
+	$(BIN)/python -m docs.lifecycle
 	cp crds/*.yaml charts/ballast/crds/
 	$(MAKE) site
 

@@ -11,7 +11,9 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "operator" / "ballast"
 PAGES = sorted(DOCS.rglob("*.md"))
-DESIGN = sorted((DOCS / "design").glob("*.md"))
+JOURNEYS = [
+    DOCS / "design" / f"{name}.md" for name in ("produce", "reassignment", "plan", "failover")
+]
 LOCAL_TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -36,7 +38,7 @@ def names_in(module: Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("page", DESIGN, ids=relative)
+@pytest.mark.parametrize("page", JOURNEYS, ids=relative)
 def test_every_step_of_a_journey_exists(page: Path) -> None:
     steps = STEP.findall(page.read_text())
     assert len(steps) > 5
@@ -46,10 +48,6 @@ def test_every_step_of_a_journey_exists(page: Path) -> None:
         if not (PACKAGE / file).exists() or (name and name not in names_in(PACKAGE / file))
     ]
     assert not missing, f"{relative(page)} names what is not there; correct the page"
-
-
-def test_every_journey_has_a_page() -> None:
-    assert {page.stem for page in DESIGN} == {"produce", "reassignment", "plan", "failover"}
 
 
 @pytest.mark.parametrize("page", LOCAL_TEXTS, ids=relative)
