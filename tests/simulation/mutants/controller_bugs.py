@@ -89,7 +89,7 @@ def leader_epoch_is_not_raised(patch: pytest.MonkeyPatch) -> None:
 
 
 def leaders_are_told_before_live_brokers(patch: pytest.MonkeyPatch) -> None:
-    # At failover the brokers hear who leads before they hear who lives.
+    # At failover brokers get leaders before live brokers.
 
     def silently(brokers: BrokerLifecycle) -> None:
         for broker_id in brokers._context.live_or_shutting_down:
@@ -292,7 +292,7 @@ def any_move_stops_the_rebalance(patch: pytest.MonkeyPatch) -> None:
 
 
 def dead_brokers_are_taken_for_removed(patch: pytest.MonkeyPatch) -> None:
-    # A topic's deletion waits for nobody, and brokers come back with what was deleted.
+    # Deletion waits for no broker, and brokers return with deleted replicas.
     patch.setattr(
         TopicDeletionManager, "_is_removed", lambda self, replica: not self._is_reachable(replica)
     )
