@@ -1,8 +1,8 @@
-"""OffsetCommit, OffsetFetch, OffsetDelete, DeleteGroups and expiry: a group's offsets and its end.
+"""OffsetCommit, OffsetFetch, OffsetDelete, DeleteGroups and expiry: offsets and the end of a group.
 
-An offset counts, and its commit is answered, once every in-sync replica of the group's partition
-has it. Tombstones are not waited for: what one that is lost would have ended is found again by the
-next expiry, or is still there for whoever deletes it.
+An offset is committed, and its request answered, once every in-sync replica of the group's
+partition has the record. Tombstones are not waited for: if one is lost, the next expiry finds the
+offset again, or the client can repeat the deletion.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -27,14 +27,14 @@ _COMMIT_ERRORS: Mapping[ErrorCode, ErrorCode] = {
     ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.INVALID_COMMIT_OFFSET_SIZE,
     ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.INVALID_COMMIT_OFFSET_SIZE,
 }
-"""What is answered where offsets could not be stored."""
+"""The error for clients, by the error of the append."""
 
 Select = Callable[[Group], Collection[TopicPartition]]
-"""Takes offsets out of a group and returns whose."""
+"""Removes offsets from a group and returns their partitions."""
 
 
 class Commits:
-    """Keeps offsets, and forgets them."""
+    """Stores, deletes and expires offsets."""
 
     def __init__(
         self,
@@ -43,34 +43,34 @@ class Commits:
         journal: Journal,
         clock_ms: Callable[[], int],
     ) -> None:
-        """Make it; ``clock_ms`` tells the time in ms since the epoch."""
+        """Make it; ``clock_ms`` returns the time in ms since the epoch."""
         self._options = options
         self._rebalances = rebalances
         self._journal = journal
         self._clock_ms = clock_ms
 
     def commit(self, group: Group, request: CommitRequest, reply: CommitReply) -> None:
-        """Store offsets of a member, or of a group that has none and only stores offsets."""
+        """Store offsets of a member, or of a group without members."""
         error = self._check(group, request)
         if error is not ErrorCode.NONE:
             reply(dict.fromkeys(request.offsets, error))
             return
         longest = self._options.offset_metadata_max_bytes
-        kept = {n: o for n, o in request.offsets.items() if len(o.metadata) <= longest}
+        accepted = {n: o for n, o in request.offsets.items() if len(o.metadata) <= longest}
         outcome = dict.fromkeys(request.offsets, ErrorCode.OFFSET_METADATA_TOO_LARGE)
-        if not kept:
+        if not accepted:
             reply(outcome)
             return
 
         def appended(error: ErrorCode, log_offset: int) -> None:
             if error is ErrorCode.NONE:
-                group.offsets.complete(kept, log_offset)
+                group.offsets.complete(accepted, log_offset)
             else:
-                group.offsets.fail(kept)
-            reply(outcome | dict.fromkeys(kept, _COMMIT_ERRORS.get(error, error)))
+                group.offsets.fail(accepted)
+            reply(outcome | dict.fromkeys(accepted, _COMMIT_ERRORS.get(error, error)))
 
-        group.offsets.begin(kept)
-        records = [offset_record(group.group_id, name, kept[name]) for name in kept]
+        group.offsets.begin(accepted)
+        records = [offset_record(group.group_id, name, accepted[name]) for name in accepted]
         self._journal.append(group.partition, records, appended)
 
     def _check(self, group: Group, request: CommitRequest) -> ErrorCode:
@@ -82,15 +82,15 @@ class Commits:
         if error is not ErrorCode.NONE:
             return error
         if group.state is GroupState.COMPLETING_REBALANCE:
-            # The member knows the generation, yet not what it may read in it.
+            # The member has the generation, but not its assignment in it.
             return ErrorCode.REBALANCE_IN_PROGRESS
-        self._rebalances.heard_of(group, group.members[identity.member_id])
+        self._rebalances.restart_session(group, group.members[identity.member_id])
         return ErrorCode.NONE
 
-    # -- forgetting -----------------------------------------------------------------------------
+    # -- deletion -------------------------------------------------------------------------------
 
     def delete_group(self, group: Group) -> ErrorCode:
-        """Forget a group without members."""
+        """Delete a group without members."""
         if group.state is not GroupState.EMPTY:
             return ErrorCode.NON_EMPTY_GROUP
         group.transition(GroupState.DEAD, self._clock_ms())
@@ -100,9 +100,9 @@ class Commits:
     def delete_offsets(
         self, group: Group, names: Iterable[TopicPartition]
     ) -> tuple[ErrorCode, dict[TopicPartition, ErrorCode]]:
-        """Forget the offsets of partitions that the group does not read now.
+        """Delete the offsets of partitions that the group is not subscribed to.
 
-        Returns an error of the whole group, or the outcome of each partition.
+        Returns an error of the whole group, or the error of each partition.
         """
         is_empty = group.state is GroupState.EMPTY
         if not is_empty and group.protocol_type != CONSUMER:
@@ -119,21 +119,21 @@ class Commits:
         return ErrorCode.NONE, outcome
 
     def expire(self, group: Group) -> int:
-        """Forget what is due; return how many offsets that were."""
+        """Delete expired offsets; return their number."""
         expiry = group.expiry(self._clock_ms(), self._options.offsets_retention_ms)
         if expiry is None:
             return 0
         return self.forget(group, lambda owner: owner.offsets.remove_due(expiry))
 
     def forget(self, group: Group, select: Select) -> int:
-        """Take offsets out, and the group with the last of them; return how many."""
+        """Remove offsets, and the group if nothing is left; return the number of offsets."""
         removed = select(group)
         is_used = group.pending_members or not group.offsets.is_empty
         if group.state is GroupState.EMPTY and not is_used:
             group.transition(GroupState.DEAD, self._clock_ms())
         tombstones: list[Record] = [offset_tombstone(group.group_id, name) for name in removed]
         if group.is_dead and group.generation_id > 0:
-            # Generation 0 was never stored: the group only stored offsets.
+            # Generation 0 has no record: such a group only stored offsets.
             tombstones.append(group_tombstone(group.group_id))
         if tombstones:
             self._journal.append_unacknowledged(group.partition, tombstones)
@@ -143,9 +143,10 @@ class Commits:
 def committed_offset(
     group: Group | None, name: TopicPartition, *, require_stable: bool
 ) -> tuple[ErrorCode, CommittedOffset | None]:
-    """Return what a group has committed for a partition; UNSTABLE_OFFSET_COMMIT: ask again.
+    """Return a group's committed offset of a partition.
 
-    The latter is for who must not see an offset that a commit under way will replace (KIP-447).
+    With ``require_stable`` the error is UNSTABLE_OFFSET_COMMIT, to be retried, while a commit that
+    will replace it is in progress (KIP-447).
     """
     if group is None:
         return ErrorCode.NONE, None

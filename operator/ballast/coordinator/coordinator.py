@@ -1,7 +1,7 @@
-"""The groups of the partitions that this broker leads, and who may be answered now.
+"""The groups of the partitions that this broker leads: the entry point of all group requests.
 
-A partition's groups are *loading* from when the broker leads it until its log has been read, then
-*owned* until it leads no more. A request of a group is answered for an owned partition only.
+A partition's groups are *loading* from the moment when the broker becomes its leader until its log
+is read, then *owned* until it leads no more. Requests are served for owned partitions only.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +10,7 @@ from ballast.coordinator.commits import Commits
 from ballast.coordinator.group import Group
 from ballast.coordinator.joining import Joins
 from ballast.coordinator.membership import Memberships
-from ballast.coordinator.ports import Delays, GroupOptions, Journal
+from ballast.coordinator.ports import DelayedOperations, GroupOptions, Journal
 from ballast.coordinator.rebalance import Rebalances
 from ballast.coordinator.requests import (
     UNKNOWN_MEMBER_ID,
@@ -19,7 +19,7 @@ from ballast.coordinator.requests import (
     JoinReply,
     JoinRequest,
     JoinResult,
-    MemberIdentity,
+    MemberReference,
     SyncReply,
     SyncRequest,
     SyncResult,
@@ -36,16 +36,16 @@ class GroupCoordinator:
         self,
         options: GroupOptions,
         *,
-        delays: Delays,
+        delays: DelayedOperations,
         journal: Journal,
         partition_for: Callable[[str], int],
         clock_ms: Callable[[], int],
         new_id: Callable[[], str],
     ) -> None:
-        """Make a coordinator of no group.
+        """Make a coordinator without groups.
 
-        ``partition_for`` tells the partition of ``__consumer_offsets`` that a group belongs to,
-        ``clock_ms`` the time in ms since the epoch; ``new_id`` makes parts of member ids.
+        ``partition_for`` returns the partition of ``__consumer_offsets`` that a group belongs to,
+        ``clock_ms`` the time in ms since the epoch, ``new_id`` the unique part of a member id.
         """
         self._options = options
         self._delays = delays
@@ -69,7 +69,7 @@ class GroupCoordinator:
 
     @property
     def is_loading(self) -> bool:
-        """Whether the groups of some partition are not known yet."""
+        """Whether the groups of a partition are still being loaded."""
         return bool(self._loading)
 
     def begin_loading(self, partition: int) -> None:
@@ -78,7 +78,7 @@ class GroupCoordinator:
         self._loading.add(partition)
 
     def finish_loading(self, partition: int, groups: Iterable[Group]) -> None:
-        """Take the groups that the partition's log holds; their sessions begin anew."""
+        """Add the groups read from the partition's log and restart their members' sessions."""
         self._loading.remove(partition)
         self._owned.add(partition)
         for group in groups:
@@ -86,10 +86,10 @@ class GroupCoordinator:
             if len(group.members) > self._options.max_size:
                 self.rebalances.prepare(group)
             for member in list(group.members.values()):
-                self.rebalances.heard_of(group, member)
+                self.rebalances.restart_session(group, member)
 
     def unload(self, partition: int) -> None:
-        """Forget the groups of a partition that another broker leads now; they are told."""
+        """Remove the groups of a partition that another broker leads now; refuse what waits."""
         self._loading.discard(partition)
         self._owned.discard(partition)
         for group in [group for group in self._groups.values() if group.partition == partition]:
@@ -109,16 +109,16 @@ class GroupCoordinator:
         self._delays.syncs_changed(group)
 
     def shut_down(self) -> None:
-        """Answer whoever waits, and nobody any more."""
+        """Refuse all waiting and all further requests."""
         self._is_active = False
         for partition in [*self._loading, *self._owned]:
             self.unload(partition)
 
     def check(self, group_id: str, *, may_be_empty: bool = False) -> ErrorCode:
-        """Return why requests of a group cannot be answered here now, or NONE.
+        """Return why requests of a group cannot be served here now, or NONE.
 
-        ``may_be_empty``: old clients kept offsets under the empty name, which can still be read,
-        described and deleted.
+        ``may_be_empty``: old clients stored offsets under the empty group id, which can still be
+        read, described and deleted.
         """
         if not group_id and not may_be_empty:
             return ErrorCode.INVALID_GROUP_ID
@@ -142,7 +142,7 @@ class GroupCoordinator:
     # -- members --------------------------------------------------------------------------------
 
     def join(self, request: JoinRequest, reply: JoinReply) -> None:
-        """Answer a join, now or when the group has gathered."""
+        """Answer JoinGroup, at once or when the rebalance has completed."""
         options = self._options
         shortest, longest = options.min_session_timeout_ms, options.max_session_timeout_ms
         error = self.check(request.group_id)
@@ -160,10 +160,10 @@ class GroupCoordinator:
         self._joins.join(group, request, reply)
 
     def sync(self, request: SyncRequest, reply: SyncReply) -> None:
-        """Answer a sync, now or when the leader has assigned."""
+        """Answer SyncGroup, at once or when the leader has sent the assignment."""
         error = self.check(request.group_id)
         if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
-            # The rebalance is lost with the coordinator before; old clients know this answer.
+            # The previous coordinator's rebalance is lost; old clients understand this error.
             error = ErrorCode.REBALANCE_IN_PROGRESS
         group = self._groups.get(request.group_id)
         if error is ErrorCode.NONE and group is None:
@@ -173,11 +173,11 @@ class GroupCoordinator:
             return
         self._memberships.sync(group, request, reply)
 
-    def heartbeat(self, group_id: str, identity: MemberIdentity) -> ErrorCode:
+    def heartbeat(self, group_id: str, identity: MemberReference) -> ErrorCode:
         """Answer a heartbeat."""
         error = self.check(group_id)
         if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
-            # Nobody's session ends while groups are loading.
+            # Sessions do not expire while groups are loading.
             return ErrorCode.NONE
         if error is not ErrorCode.NONE:
             return error
@@ -187,9 +187,9 @@ class GroupCoordinator:
         return self._memberships.heartbeat(group, identity)
 
     def leave(
-        self, group_id: str, leaving: Sequence[MemberIdentity]
+        self, group_id: str, leaving: Sequence[MemberReference]
     ) -> tuple[ErrorCode, list[ErrorCode]]:
-        """Put members out; return an error of all, or the outcome of each."""
+        """Remove members; return an error of the whole request, or the error of each member."""
         error = self.check(group_id)
         if error is not ErrorCode.NONE:
             return error, []
@@ -201,7 +201,7 @@ class GroupCoordinator:
     # -- offsets --------------------------------------------------------------------------------
 
     def commit(self, request: CommitRequest, reply: CommitReply) -> None:
-        """Store offsets; the answer comes when all in-sync replicas have them."""
+        """Store offsets; ``reply`` is called when all in-sync replicas have them."""
         error = self.check(request.group_id, may_be_empty=True)
         group = self._groups.get(request.group_id)
         if error is ErrorCode.NONE and group is None:
@@ -215,7 +215,7 @@ class GroupCoordinator:
         self._commits.commit(group, request, reply)
 
     def delete_group(self, group_id: str) -> ErrorCode:
-        """Forget a group without members, and its offsets."""
+        """Delete a group without members, and its offsets."""
         error = self.check(group_id, may_be_empty=True)
         if error is not ErrorCode.NONE:
             return error
@@ -229,7 +229,7 @@ class GroupCoordinator:
     def delete_offsets(
         self, group_id: str, names: Iterable[TopicPartition]
     ) -> tuple[ErrorCode, dict[TopicPartition, ErrorCode]]:
-        """Forget offsets; return an error of the group, or the outcome of each partition."""
+        """Delete offsets; return an error of the group, or the error of each partition."""
         error = self.check(group_id)
         if error is not ErrorCode.NONE:
             return error, {}
@@ -241,7 +241,7 @@ class GroupCoordinator:
         return outcome
 
     def expire_offsets(self) -> int:
-        """Forget the offsets that are due, and groups with nothing left; return how many."""
+        """Delete expired offsets, and groups with nothing left; return the number of offsets."""
         count = 0
         for group in self.groups:
             count += self._commits.expire(group)
@@ -249,7 +249,7 @@ class GroupCoordinator:
         return count
 
     def forget_partitions(self, names: Sequence[TopicPartition]) -> None:
-        """Forget the offsets of partitions that were deleted."""
+        """Delete the offsets of deleted partitions."""
         for group in self.groups:
             if any(group.offsets.get(name) is not None for name in names):
                 self._commits.forget(group, lambda owner: owner.offsets.remove(names))

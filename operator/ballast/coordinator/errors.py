@@ -1,4 +1,4 @@
-"""What can go wrong in the coordinator; what a client did wrong is an error code in its answer.
+"""Errors of the coordinator; errors of clients are error codes in their responses.
 
 CoordinatorError
 ├── IllegalTransition   the table of valid previous states forbids this step (a bug)
@@ -11,8 +11,8 @@ class CoordinatorError(Exception):
 
 
 class IllegalTransition(CoordinatorError):
-    """A transition that the state table forbids was asked for; nothing was changed."""
+    """The state table forbids the requested transition; nothing was changed."""
 
 
 class UnreadableRecord(CoordinatorError):
-    """A key or value that no version known here could have written."""
+    """A key or value that no known version can have written."""

@@ -19,35 +19,35 @@ from ballast.protocol.error_codes import ErrorCode
 
 
 class Group:
-    """A group of consumers, or of whatever else shares work by this protocol.
+    """A group of consumers, or of other clients of the group protocol such as Kafka Connect.
 
-    Invariants: the leader is a member, unless there is none; a static member's id is the one that
-    its instance id maps to; every member supports a protocol that all support.
+    Invariants: the leader is a member, unless there are none; ``static_members`` maps each static
+    member's instance id to its member id; at least one protocol is supported by all members.
     """
 
     def __init__(self, group_id: str, partition: int) -> None:
-        """Make an empty group whose records lie in ``partition`` of ``__consumer_offsets``."""
+        """Make an empty group; its records are in ``partition`` of ``__consumer_offsets``."""
         self.group_id = group_id
         self.partition = partition
         self.state = GroupState.EMPTY
         self.state_timestamp_ms: int | None = None
-        """When the state last changed; None if that is not known."""
+        """When the state last changed; None if unknown."""
         self.generation_id = 0
         self.protocol_type: str | None = None
         self.protocol_name: str | None = None
         self.leader_id: str | None = None
         self.subscribed_topics: frozenset[str] | None = None
-        """What a consumer group's members are subscribed to; None if that is not known."""
+        """Topics that a consumer group's members subscribe to; None if unknown."""
         self.members: dict[str, Member] = {}
-        """In the order in which they joined."""
+        """By member id, in the order of joining."""
         self.static_members: dict[str, str] = {}
         """Member ids by instance id."""
         self.pending_members: set[str] = set()
-        """Ids that were given out (KIP-394) and not used to join yet."""
+        """Ids that were assigned (KIP-394) and with which no member has joined yet."""
         self.pending_sync_members: set[str] = set()
-        """Members of the generation that have not asked for their assignment yet."""
+        """Members of the generation that have not sent SyncGroup yet."""
         self.new_member_added = False
-        """Whether somebody joined while the first rebalance waits for more."""
+        """Whether a member joined during the initial rebalance delay."""
         self.offsets = GroupOffsets()
 
     # -- state ----------------------------------------------------------------------------------
@@ -60,16 +60,16 @@ class Group:
 
     @property
     def is_dead(self) -> bool:
-        """Whether the group is gone from here."""
+        """Whether the group was deleted or unloaded."""
         return self.state is GroupState.DEAD
 
     @property
     def can_rebalance(self) -> bool:
-        """Whether a rebalance may begin now."""
+        """Whether a rebalance may start now."""
         return self.state in VALID_PREVIOUS_STATES[GroupState.PREPARING_REBALANCE]
 
     def begin_generation(self, now_ms: int) -> None:
-        """Make the members that have joined the next generation."""
+        """Start the next generation with the members that have joined."""
         self.generation_id += 1
         self.protocol_name = self.select_protocol() if self.members else None
         self.subscribed_topics = self.find_subscribed_topics()
@@ -79,7 +79,7 @@ class Group:
         )
 
     def find_subscribed_topics(self) -> frozenset[str] | None:
-        """Return the topics of a consumer group's members, None if they cannot be told."""
+        """Return the topics of a consumer group's members, None if unknown."""
         if self.protocol_type != CONSUMER:
             return None
         if not self.members:
@@ -92,7 +92,7 @@ class Group:
     # -- members --------------------------------------------------------------------------------
 
     def add(self, member: Member) -> None:
-        """Take a member in; the first one gives the protocol type and leads."""
+        """Add a member; the first one sets the protocol type and becomes the leader."""
         if not self.members:
             self.protocol_type = member.protocol_type
         assert self.protocol_type == member.protocol_type
@@ -104,13 +104,13 @@ class Group:
         self.pending_members.discard(member.member_id)
 
     def remove(self, member_id: str) -> None:
-        """Put a member out, if it is one; the oldest that is left leads instead."""
+        """Remove a member if it is present; if it was the leader, the oldest other one leads."""
         member = self.members.pop(member_id, None)
         self.pending_members.discard(member_id)
         self.pending_sync_members.discard(member_id)
         if member is None:
             return
-        # Who still asks is told, so that the client joins anew if it is still there.
+        # A waiting request is refused, so that a client that still runs joins again.
         self.answer_join(member, JoinResult(error=ErrorCode.UNKNOWN_MEMBER_ID))
         self.answer_sync(member, SyncResult(error=ErrorCode.UNKNOWN_MEMBER_ID))
         instance_id = member.group_instance_id
@@ -120,7 +120,7 @@ class Group:
             self.leader_id = next(iter(self.members), None)
 
     def replace_static(self, instance_id: str, member_id: str) -> Member:
-        """Give a static member a new id; whoever still asks under the old one is fenced."""
+        """Give a static member a new id; waiting requests of the old one are fenced."""
         old_id = self.static_members[instance_id]
         member = self.members.pop(old_id)
         self.answer_join(member, JoinResult(error=ErrorCode.FENCED_INSTANCE_ID, member_id=old_id))
@@ -136,69 +136,69 @@ class Group:
         return member
 
     def is_pending(self, member_id: str) -> bool:
-        """Whether the id was given out and its owner has not joined yet."""
+        """Whether the id was assigned and no member has joined with it yet."""
         return member_id in self.pending_members and member_id not in self.members
 
     def is_fenced(self, member_id: str, group_instance_id: str | None) -> bool:
-        """Whether another process has taken over the instance id since."""
+        """Whether another member has taken over the instance id."""
         if group_instance_id is None:
             return False
         return self.static_members.get(group_instance_id, member_id) != member_id
 
     def is_leader(self, member_id: str) -> bool:
-        """Whether the member is the one that assigns."""
+        """Whether the member is the leader, which computes the assignment."""
         return self.leader_id == member_id
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest that any member asks to be waited for."""
+        """The largest rebalance timeout of the members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     # -- joining --------------------------------------------------------------------------------
 
     @property
     def awaiting_join_count(self) -> int:
-        """Members whose join is not answered yet."""
+        """The number of members whose JoinGroup is not answered yet."""
         return sum(member.is_awaiting_join for member in self.members.values())
 
     @property
     def has_all_members_joined(self) -> bool:
-        """Whether nobody is waited for."""
+        """Whether all members and pending members have joined."""
         return not self.pending_members and self.awaiting_join_count == len(self.members)
 
     def elect_joined_leader(self) -> bool:
-        """Have a member lead that has joined; return False when none has."""
+        """Make a joined member the leader; return False if none has joined."""
         if self.leader_id is None:
             return False
         if not self.members[self.leader_id].is_awaiting_join:
-            joined = (m.member_id for m in self.members.values() if m.is_awaiting_join)
-            leader_id = next(joined, None)
+            candidates = (m.member_id for m in self.members.values() if m.is_awaiting_join)
+            leader_id = next(candidates, None)
             if leader_id is None:
                 return False
             self.leader_id = leader_id
         return True
 
     def await_join(self, member: Member, protocols: Protocols, reply: JoinReply) -> None:
-        """Take what a member says when it joins again, and its wish for an answer."""
+        """Store a member's protocols and the callback of its JoinGroup; refuse an earlier one."""
         self.answer_join(member, JoinResult(error=ErrorCode.REBALANCE_IN_PROGRESS))
         member.protocols = protocols
         member.join_reply = reply
 
     def await_sync(self, member: Member, reply: SyncReply) -> None:
-        """Take a member's wish for its assignment; an earlier one of it is sent back."""
+        """Store the callback of a member's SyncGroup; refuse an earlier one."""
         self.answer_sync(member, SyncResult(error=ErrorCode.REBALANCE_IN_PROGRESS))
         member.sync_reply = reply
 
     @staticmethod
     def answer_join(member: Member, result: JoinResult) -> None:
-        """Answer a member's join, if it waits for that."""
+        """Answer a member's JoinGroup, if one is waiting."""
         reply, member.join_reply = member.join_reply, None
         if reply is not None:
             reply(result)
 
     @staticmethod
     def answer_sync(member: Member, result: SyncResult) -> bool:
-        """Answer a member's sync, if it waits for that; return whether it did."""
+        """Answer a member's SyncGroup, if one is waiting; return whether it was."""
         reply, member.sync_reply = member.sync_reply, None
         if reply is not None:
             reply(result)
@@ -207,7 +207,7 @@ class Group:
     # -- protocols ------------------------------------------------------------------------------
 
     def supports(self, protocol_type: str, names: Iterable[str]) -> bool:
-        """Whether a member of these protocols could be in the group."""
+        """Whether a member with these protocols may join the group."""
         if self.state is GroupState.EMPTY:
             return bool(protocol_type) and any(True for _ in names)
         return protocol_type == self.protocol_type and not self._common_protocols().isdisjoint(
@@ -215,7 +215,7 @@ class Group:
         )
 
     def select_protocol(self) -> str:
-        """Return the protocol, of those that all support, which most members prefer."""
+        """Return the protocol with the most votes among those that all members support."""
         candidates = self._common_protocols()
         votes = Counter(member.vote(candidates) for member in self.members.values())
         return votes.most_common(1)[0][0]
@@ -227,7 +227,7 @@ class Group:
         return {name for name, count in supporters.items() if count == len(self.members)}
 
     def joined_members(self) -> tuple[JoinedMember, ...]:
-        """Return what the leader is told of the members."""
+        """Return the members as the leader gets them."""
         name = self.protocol_name
         assert name is not None, "members have joined a generation"
         return tuple(
@@ -238,7 +238,7 @@ class Group:
     # -- offsets --------------------------------------------------------------------------------
 
     def expiry(self, now_ms: int, retention_ms: int) -> Expiry | None:
-        """Return by which rule the group's offsets expire now; None: they do not.
+        """Return the rule by which the group's offsets expire now; None if they do not.
 
         Kafka's rules (KIP-211, ``GroupMetadata.removeExpiredOffsets``, since 4.0
         ``ClassicGroup.offsetExpirationCondition``):
@@ -252,8 +252,8 @@ class Group:
         |                                         | not subscribed to                            |
         | any other, or in any other state        | not at all                                   |
 
-        Only in Stable are the subscribed topics those of the present members: while an empty
-        group is being joined they are still the empty generation's (KAFKA-13636).
+        The subscribed topics are those of the present members in Stable only: while members
+        join an empty group, they are still those of the empty generation (KAFKA-13636).
         """
         if self.protocol_type is None:
             return Expiry(now_ms=now_ms, retention_ms=retention_ms)
@@ -265,14 +265,14 @@ class Group:
             and self.subscribed_topics is not None
         ):
             return Expiry(
-                now_ms=now_ms, retention_ms=retention_ms, kept_topics=self.subscribed_topics
+                now_ms=now_ms, retention_ms=retention_ms, subscribed_topics=self.subscribed_topics
             )
         return None
 
     def is_subscribed(self, topic: str) -> bool:
-        """Whether members read the topic, or may do for all that is known.
+        """Whether members may be subscribed to the topic.
 
-        While the members of a new generation are joining, what they will read is not known.
+        While the members of a new generation join, their subscriptions are unknown.
         """
         return (
             self.subscribed_topics is None

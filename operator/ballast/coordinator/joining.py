@@ -1,23 +1,23 @@
-"""JoinGroup: who may become a member, in Kafka's order of checks (``GroupCoordinator``).
+"""JoinGroup: which clients may join, in Kafka's order of checks (``GroupCoordinator``).
 
-| asked by                      | group               | outcome                                    |
+| sent by                       | group               | outcome                                    |
 |-------------------------------|---------------------|--------------------------------------------|
-| nobody known, no instance id  | any                 | MEMBER_ID_REQUIRED with an id, from v4 on  |
-| nobody known                  | any                 | a new member; rebalance                    |
-| known instance id, no id      | Stable, same choice | a new id, the old assignment; no rebalance |
+| unknown, no instance id       | any                 | MEMBER_ID_REQUIRED with an id, from v4 on  |
+| unknown                       | any                 | a new member; rebalance                    |
+| known instance id, no id      | Stable, same vote   | a new id, the old assignment; no rebalance |
 | known instance id, no id      | otherwise           | a new id; rebalance                        |
-| id that was given out         | any                 | a new member; rebalance                    |
+| pending id                    | any                 | a new member; rebalance                    |
 | member                        | PreparingRebalance  | waits for the others                       |
-| member, nothing new           | CompletingRebalance | the present generation once more           |
-| follower, nothing new         | Stable              | the present generation once more           |
-| leader, or with something new | the last two        | rebalance                                  |
+| member, same protocols        | CompletingRebalance | the present generation again               |
+| follower, same protocols      | Stable              | the present generation again               |
+| leader, or other protocols    | the last two        | rebalance                                  |
 """
 
 from collections.abc import Callable
 
 from ballast.coordinator.group import Group
 from ballast.coordinator.member import Member
-from ballast.coordinator.ports import Delays, GroupOptions
+from ballast.coordinator.ports import DelayedOperations, GroupOptions
 from ballast.coordinator.rebalance import Rebalances
 from ballast.coordinator.requests import (
     UNKNOWN_MEMBER_ID,
@@ -31,23 +31,23 @@ from ballast.protocol.error_codes import ErrorCode
 
 
 class Joins:
-    """Answers joins, at once or when the group has gathered."""
+    """Answers JoinGroup, at once or when the rebalance has completed."""
 
     def __init__(
         self,
         options: GroupOptions,
-        delays: Delays,
+        delays: DelayedOperations,
         rebalances: Rebalances,
         new_id: Callable[[], str],
     ) -> None:
-        """Make it; ``new_id`` returns what no other member's id has ended with."""
+        """Make it; ``new_id`` returns a suffix that makes member ids unique."""
         self._options = options
         self._delays = delays
         self._rebalances = rebalances
         self._new_id = new_id
 
     def join(self, group: Group, request: JoinRequest, reply: JoinReply) -> None:
-        """Take a join of a group that is coordinated here."""
+        """Handle a JoinGroup of a group that is coordinated here."""
         if not self._has_room(group, request.member_id):
             group.remove(request.member_id)
             reply(JoinResult(error=ErrorCode.GROUP_MAX_SIZE_REACHED))
@@ -65,7 +65,7 @@ class Joins:
             self._delays.members_changed(group)
 
     def _has_room(self, group: Group, member_id: str) -> bool:
-        """Whether ``group.max.size`` leaves room; those that wait already are counted first."""
+        """Whether ``group.max.size`` allows it; in a rebalance, waiting members are counted."""
         member = group.members.get(member_id)
         if group.state is GroupState.PREPARING_REBALANCE:
             is_awaiting = member is not None and member.is_awaiting_join
@@ -116,7 +116,7 @@ class Joins:
             # It may have missed the first answer.
             reply(self._rebalances.join_result(group, member_id))
             return
-        # A leader that joins again wants to assign anew: topics may have changed.
+        # A leader joins again to compute another assignment: topics may have changed.
         group.await_join(member, request.protocols, reply)
         self._rebalances.prepare_if_possible(group)
 
@@ -128,14 +128,14 @@ class Joins:
         protocols: Protocols,
         reply: JoinReply,
     ) -> None:
-        """Let a static member that has restarted go on under a new id."""
+        """Give a static member that has restarted a new id."""
         leader_id, old_id = group.leader_id, group.static_members[instance_id]
         member = group.replace_static(instance_id, member_id)
         old_protocols = member.protocols
-        self._rebalances.heard_of(group, member)
+        self._rebalances.restart_session(group, member)
         group.await_join(member, protocols, reply)
         if group.state is GroupState.COMPLETING_REBALANCE:
-            # The leader may have been told of the old id: nothing would be assigned to the new.
+            # The leader may have the old id, and would assign nothing to the new one.
             self._rebalances.prepare(group)
         elif group.state is GroupState.STABLE:
             if group.protocol_name != group.select_protocol():
@@ -144,10 +144,10 @@ class Joins:
                 self._store_replaced(group, member, _Replaced(old_id, leader_id, old_protocols))
 
     def _store_replaced(self, group: Group, member: Member, before: "_Replaced") -> None:
-        """Keep the new id before it is told; the old one comes back if that fails.
+        """Store the new id before it is answered; restore the old one if that fails.
 
-        The answer names the leader's id of before: a leader that restarts must not assign anew,
-        since a stable group does not hand assignments out.
+        The response has the previous leader id, so that a leader that has restarted does not
+        compute an assignment: a stable group would not distribute it.
         """
         member_id = member.member_id
 
@@ -165,13 +165,13 @@ class Joins:
                 assert member.group_instance_id is not None, "only static members are replaced"
                 member.protocols = before.protocols
                 group.replace_static(member.group_instance_id, before.member_id)
-                self._rebalances.heard_of(group, member)
+                self._rebalances.restart_session(group, member)
 
         self._rebalances.store_members(group, stored)
 
 
 class _Replaced:
-    """What a static member was before it came back."""
+    """The fields of a static member before it was replaced."""
 
     __slots__ = ("leader_id", "member_id", "protocols")
 

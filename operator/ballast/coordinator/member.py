@@ -1,4 +1,4 @@
-"""One member of a group, and what it is waiting for (Kafka ``MemberMetadata``)."""
+"""One member of a group, and its waiting requests (Kafka ``MemberMetadata``)."""
 
 from collections.abc import Collection
 
@@ -6,9 +6,9 @@ from ballast.coordinator.requests import JoinReply, Protocols, SyncReply
 
 
 class Member:
-    """A member: who it is, what it supports, what it was assigned.
+    """A member: its identity, the protocols it supports, its assignment.
 
-    Invariant: it waits for the answer to a join or to a sync, or for none; never for both.
+    Invariant: at most one of ``join_reply`` and ``sync_reply`` is set.
     """
 
     __slots__ = (
@@ -53,35 +53,35 @@ class Member:
         self.join_reply: JoinReply | None = None
         self.sync_reply: SyncReply | None = None
         self.is_new = False
-        """Whether its first join is not answered yet: it does not know its id."""
+        """Whether its first JoinGroup is not answered yet: the client does not have its id."""
         self.is_leaving = False
         self.heartbeat_satisfied = False
-        """Set for the moment in which a heartbeat is taken."""
+        """Set while a heartbeat completes the delayed operation of the session."""
 
     @property
     def is_static(self) -> bool:
-        """Whether it comes back under its instance id (KIP-345)."""
+        """Whether it has an instance id, under which it may restart (KIP-345)."""
         return self.group_instance_id is not None
 
     @property
     def is_awaiting_join(self) -> bool:
-        """Whether it has joined and is not answered yet."""
+        """Whether its JoinGroup is not answered yet."""
         return self.join_reply is not None
 
     @property
     def has_satisfied_heartbeat(self) -> bool:
-        """Whether it counts as alive: who waits for an answer cannot send heartbeats meanwhile.
+        """Whether it counts as alive: a client sends no heartbeats while it waits for a response.
 
-        A new member does not count so, or members whose clients are gone would pile up.
+        A new member does not count as alive, or members whose clients are gone would pile up.
         """
         if not self.is_new and (self.join_reply is not None or self.sync_reply is not None):
             return True
         return self.heartbeat_satisfied
 
     def metadata(self, protocol: str) -> bytes:
-        """Return what the member says of a protocol that it supports."""
+        """Return the member's metadata for a protocol that it supports."""
         return next(metadata for name, metadata in self.protocols if name == protocol)
 
     def vote(self, candidates: Collection[str]) -> str:
-        """Return the protocol that the member prefers of those that all support."""
+        """Return the candidate that the member prefers."""
         return next(name for name, _ in self.protocols if name in candidates)

@@ -1,13 +1,13 @@
-"""Heartbeat, SyncGroup and LeaveGroup: what members do, in Kafka's order of checks."""
+"""Heartbeat, SyncGroup and LeaveGroup, with Kafka's order of checks."""
 
 from collections.abc import Sequence
 
 from ballast.coordinator.group import Group
-from ballast.coordinator.ports import Delays
+from ballast.coordinator.ports import DelayedOperations
 from ballast.coordinator.rebalance import Rebalances, sync_result
 from ballast.coordinator.requests import (
     UNKNOWN_MEMBER_ID,
-    MemberIdentity,
+    MemberReference,
     SyncReply,
     SyncRequest,
     SyncResult,
@@ -16,7 +16,7 @@ from ballast.coordinator.states import GroupState
 from ballast.protocol.error_codes import ErrorCode
 
 
-def check_member(group: Group, identity: MemberIdentity) -> ErrorCode:
+def check_member(group: Group, identity: MemberReference) -> ErrorCode:
     """Return why a request is not from a member of the present generation, or NONE."""
     if group.is_fenced(identity.member_id, identity.group_instance_id):
         return ErrorCode.FENCED_INSTANCE_ID
@@ -28,24 +28,24 @@ def check_member(group: Group, identity: MemberIdentity) -> ErrorCode:
 
 
 class Memberships:
-    """Answers what members ask."""
+    """Answers requests of members."""
 
-    def __init__(self, delays: Delays, rebalances: Rebalances) -> None:
+    def __init__(self, delays: DelayedOperations, rebalances: Rebalances) -> None:
         self._delays = delays
         self._rebalances = rebalances
 
-    def heartbeat(self, group: Group, identity: MemberIdentity) -> ErrorCode:
-        """Take a heartbeat; REBALANCE_IN_PROGRESS asks the member to join again."""
+    def heartbeat(self, group: Group, identity: MemberReference) -> ErrorCode:
+        """Handle a heartbeat; REBALANCE_IN_PROGRESS makes the member join again."""
         error = check_member(group, identity)
         if error is not ErrorCode.NONE:
             return error
-        self._rebalances.heard_of(group, group.members[identity.member_id])
+        self._rebalances.restart_session(group, group.members[identity.member_id])
         if group.state is GroupState.PREPARING_REBALANCE:
             return ErrorCode.REBALANCE_IN_PROGRESS
         return ErrorCode.NONE
 
     def sync(self, group: Group, request: SyncRequest, reply: SyncReply) -> None:
-        """Answer with the member's assignment, when the leader has brought it."""
+        """Answer with the member's assignment, once the leader has sent it."""
         error = check_member(group, request.member)
         if error is ErrorCode.NONE and (
             request.protocol_type not in (None, group.protocol_type)
@@ -63,17 +63,17 @@ class Memberships:
         self._delays.syncs_changed(group)
         if group.state is GroupState.STABLE:
             reply(sync_result(group, member))
-            self._rebalances.heard_of(group, member)
+            self._rebalances.restart_session(group, member)
             return
         group.await_sync(member, reply)
         if group.is_leader(member.member_id):
             self._rebalances.assign(group, request.assignments)
 
-    def leave(self, group: Group, leaving: Sequence[MemberIdentity]) -> list[ErrorCode]:
-        """Put members out who say that they go; return the outcome of each."""
+    def leave(self, group: Group, leaving: Sequence[MemberReference]) -> list[ErrorCode]:
+        """Remove members that leave; return the error of each."""
         return [self._leave(group, identity) for identity in leaving]
 
-    def _leave(self, group: Group, identity: MemberIdentity) -> ErrorCode:
+    def _leave(self, group: Group, identity: MemberReference) -> ErrorCode:
         member_id, instance_id = identity.member_id, identity.group_instance_id
         if member_id != UNKNOWN_MEMBER_ID and group.is_fenced(member_id, instance_id):
             return ErrorCode.FENCED_INSTANCE_ID

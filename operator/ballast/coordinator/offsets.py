@@ -1,4 +1,4 @@
-"""What a group has committed, and what is on its way to the log (Kafka ``GroupMetadata``)."""
+"""A group's committed offsets, and commits in progress (Kafka ``GroupMetadata``)."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from ballast.coordinator.requests import CommittedOffset
 from ballast.model.ids import TopicPartition
 
 
-class _Kept(NamedTuple):
-    """A committed offset, and where its batch begins in the log."""
+class _StoredOffset(NamedTuple):
+    """A committed offset, and the base offset of its batch in the log."""
 
     log_offset: int
     committed: CommittedOffset
@@ -18,23 +18,23 @@ class _Kept(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expiry:
-    """Which offsets of a group are due to be forgotten; times are ms since the epoch."""
+    """The rule by which offsets of a group expire; times are ms since the epoch."""
 
     now_ms: int
     retention_ms: int
     base_ms: int | None = None
-    """Since when the group is empty; None counts from each one's commit.
+    """When the group became empty; None counts from the commit of each offset.
 
     An offset that was committed later counts from its commit: consumers that assign themselves
-    partitions, and tools that reset offsets, commit to empty groups. Kafka forgets what they
-    committed with the rest.
+    partitions, and tools that reset offsets, commit to empty groups. Kafka expires these offsets
+    with the others.
     """
-    kept_topics: frozenset[str] = frozenset()
-    """Topics that are subscribed to: their offsets stay."""
+    subscribed_topics: frozenset[str] = frozenset()
+    """Topics whose offsets do not expire."""
 
     def is_due(self, topic: str, committed: CommittedOffset) -> bool:
-        """Tell whether one offset is due."""
-        if topic in self.kept_topics:
+        """Whether one offset has expired."""
+        if topic in self.subscribed_topics:
             return False
         if committed.expire_timestamp_ms is not None:
             return self.now_ms >= committed.expire_timestamp_ms
@@ -47,67 +47,70 @@ class Expiry:
 class GroupOffsets:
     """The offsets of one group.
 
-    Invariant: what `committed` shows is in the log on every in-sync replica, and is the latest
+    Invariant: every offset in `committed` is on every in-sync replica of the log, and is the latest
     such commit of its partition in the order of the log.
     """
 
     __slots__ = ("_committed", "_pending")
 
     def __init__(self) -> None:
-        self._committed: dict[TopicPartition, _Kept] = {}
+        self._committed: dict[TopicPartition, _StoredOffset] = {}
         self._pending: dict[TopicPartition, CommittedOffset] = {}
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is committed or on its way."""
+        """Whether there is no committed offset and no commit in progress."""
         return not self._committed and not self._pending
 
     @property
     def committed(self) -> Mapping[TopicPartition, CommittedOffset]:
         """The committed offsets by partition."""
-        return MappingProxyType({name: kept.committed for name, kept in self._committed.items()})
+        return MappingProxyType(
+            {name: stored.committed for name, stored in self._committed.items()}
+        )
 
     def get(self, name: TopicPartition) -> CommittedOffset | None:
-        """Return what is committed for one partition."""
-        kept = self._committed.get(name)
-        return None if kept is None else kept.committed
+        """Return the committed offset of one partition."""
+        stored = self._committed.get(name)
+        return None if stored is None else stored.committed
 
     def is_pending(self, name: TopicPartition) -> bool:
-        """Tell whether a commit of the partition is on its way."""
+        """Whether a commit of the partition is in progress."""
         return name in self._pending
 
     def load(self, name: TopicPartition, log_offset: int, committed: CommittedOffset) -> None:
-        """Take what the log holds."""
-        self._committed[name] = _Kept(log_offset, committed)
+        """Add an offset that was read from the log."""
+        self._committed[name] = _StoredOffset(log_offset, committed)
 
     def begin(self, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
-        """Note that offsets are on their way to the log; a later one of a partition counts."""
+        """Note that a commit is in progress; it replaces an earlier one of a partition."""
         self._pending.update(offsets)
 
     def complete(self, offsets: Mapping[TopicPartition, CommittedOffset], log_offset: int) -> None:
-        """Take what has been replicated; ``log_offset`` is where its batch begins.
+        """Commit offsets that were replicated; ``log_offset`` is the base offset of their batch.
 
-        Answers may come out of order: the log's order counts. What was removed meanwhile stays so.
+        Calls may be out of order: the order of the log decides. Offsets that were removed
+        meanwhile stay removed.
         """
         for name, committed in offsets.items():
             if name not in self._pending:
                 continue
-            kept = self._committed.get(name)
-            if kept is None or kept.log_offset < log_offset:
-                self._committed[name] = _Kept(log_offset, committed)
-            self._settle(name, committed)
+            stored = self._committed.get(name)
+            if stored is None or stored.log_offset < log_offset:
+                self._committed[name] = _StoredOffset(log_offset, committed)
+            self._end_pending(name, committed)
 
     def fail(self, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
-        """Forget what did not reach the log, or is not known to have."""
+        """Drop a commit whose append failed or whose outcome is unknown."""
         for name, committed in offsets.items():
-            self._settle(name, committed)
+            self._end_pending(name, committed)
 
-    def _settle(self, name: TopicPartition, committed: CommittedOffset) -> None:
+    def _end_pending(self, name: TopicPartition, committed: CommittedOffset) -> None:
         if self._pending.get(name) == committed:
             del self._pending[name]
 
     def remove(self, names: Iterable[TopicPartition]) -> list[TopicPartition]:
-        """Forget partitions; return those of them that were committed."""
+        """Remove offsets of partitions; return those that had a committed one."""
         removed = []
         for name in names:
             self._pending.pop(name, None)
@@ -116,14 +119,14 @@ class GroupOffsets:
         return removed
 
     def remove_all(self) -> list[TopicPartition]:
-        """Forget everything that is committed."""
+        """Remove all committed offsets."""
         return self.remove(list(self._committed))
 
     def remove_due(self, expiry: Expiry) -> Collection[TopicPartition]:
-        """Forget what is due, unless a commit of it is on its way; return the partitions."""
+        """Remove expired offsets without a commit in progress; return their partitions."""
         due = [
             name
-            for name, kept in self._committed.items()
-            if name not in self._pending and expiry.is_due(name.topic, kept.committed)
+            for name, stored in self._committed.items()
+            if name not in self._pending and expiry.is_due(name.topic, stored.committed)
         ]
         return self.remove(due)

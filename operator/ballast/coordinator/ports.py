@@ -13,12 +13,12 @@ Record: TypeAlias = tuple[bytes, bytes | None]
 """Key and value; no value is a tombstone."""
 
 Appended: TypeAlias = Callable[[ErrorCode, int], None]
-"""Told how an append ended, and where in the log its batch begins."""
+"""Called with the error of an append, and the base offset of its batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupOptions:
-    """Bounds of groups, as the broker properties of the same names give them; times are ms."""
+    """Bounds of groups: the broker properties ``group.*`` and ``offsets.*``; times are ms."""
 
     min_session_timeout_ms: int = setting("group.min.session.timeout.ms")
     max_session_timeout_ms: int = setting("group.max.session.timeout.ms")
@@ -27,7 +27,7 @@ class GroupOptions:
     initial_rebalance_delay_ms: int = setting("group.initial.rebalance.delay.ms")
     """How long an empty group waits for more members after each that joins."""
     offset_metadata_max_bytes: int = setting("offset.metadata.max.bytes")
-    """Length of what may be kept with a committed offset, in characters as in Kafka."""
+    """Largest metadata of a committed offset, in characters as in Kafka."""
     offsets_retention_ms: int = default_of("offsets.retention.minutes") * 60_000
     """How long the offsets of a group without members are kept."""
 
@@ -38,36 +38,36 @@ class Journal(Protocol):
     def append(self, partition: int, records: Sequence[Record], appended: Appended) -> None:
         """Append records as one batch; call ``appended`` once every in-sync replica has them.
 
-        It is called exactly once, at once or later, with the error of a produce request's
-        partition.
+        It is called exactly once, at once or later, with the error that a Produce request would
+        get for the partition.
         """
 
     def append_unacknowledged(self, partition: int, records: Sequence[Record]) -> None:
-        """Append records of which nobody waits to hear; they may be lost."""
+        """Append records without waiting for replication; they may be lost."""
 
 
-class Delays(Protocol):
-    """What is waited for, each wait with its end. No wait of a dead group ends in a call."""
+class DelayedOperations(Protocol):
+    """Delayed operations of groups, each with a timeout; none of a dead group calls back."""
 
     def expect_members(self, group: Group, timeout_ms: int, done: Callable[[], None]) -> None:
-        """Wait for all members to join (DelayedJoin); then, or when time is up, call ``done``."""
+        """Call ``done`` when all members have joined, or on timeout (DelayedJoin)."""
 
     def gather_members(self, group: Group, delay_ms: int, done: Callable[[], None]) -> None:
-        """Wait for more members (InitialDelayedJoin); call ``done`` when time is up."""
+        """Call ``done`` after the delay (InitialDelayedJoin)."""
 
     def members_changed(self, group: Group) -> None:
-        """Look whether all members have joined by now."""
+        """Check whether all members have joined now."""
 
     def expect_syncs(self, group: Group, timeout_ms: int, expired: Callable[[], None]) -> None:
-        """Wait for the generation's members to sync (DelayedSync), else call ``expired``."""
+        """Call ``expired`` unless all members of the generation sync in time (DelayedSync)."""
 
     def syncs_changed(self, group: Group) -> None:
-        """Look whether all members have synced by now."""
+        """Check whether all members have synced now."""
 
     def expect_heartbeat(
         self, group: Group, member: Member, timeout_ms: int, expired: Callable[[], None]
     ) -> None:
-        """Wait for a sign of life (DelayedHeartbeat), else call ``expired``."""
+        """Call ``expired`` unless the member sends a request in time (DelayedHeartbeat)."""
 
     def expect_pending_member(
         self,
@@ -77,7 +77,7 @@ class Delays(Protocol):
         timeout_ms: int,
         expired: Callable[[], None],
     ) -> None:
-        """Wait for an id that was given to ``client_host`` to be used, else call ``expired``."""
+        """Call ``expired`` unless a member joins with an id assigned to ``client_host``."""
 
     def member_changed(self, group: Group, member_id: str) -> None:
-        """Look whether the member has given a sign of life, has left or has joined."""
+        """Check whether the member has sent a request, has left or has joined."""

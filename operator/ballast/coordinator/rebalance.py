@@ -1,7 +1,7 @@
-"""Rebalances: members are gathered, numbered as a generation, and given their assignment.
+"""Rebalances: members join, form a generation, and get their assignment.
 
-Each step is named as in Kafka's ``GroupCoordinator``. What a step waits for is in the hands of
-`ballast.coordinator.ports.Delays`.
+Steps have the names of Kafka's ``GroupCoordinator``. `ballast.coordinator.ports.DelayedOperations`
+waits between them.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,14 +9,14 @@ from functools import partial
 
 from ballast.coordinator.group import Group
 from ballast.coordinator.member import Member
-from ballast.coordinator.ports import Delays, GroupOptions, Journal
+from ballast.coordinator.ports import DelayedOperations, GroupOptions, Journal
 from ballast.coordinator.records import group_record
 from ballast.coordinator.requests import JoinReply, JoinResult, SyncResult
 from ballast.coordinator.states import GroupState
 from ballast.protocol.error_codes import ErrorCode
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
-"""How long a new member's first join may be held: it has no id yet to send heartbeats with."""
+"""Limit of a new member's first JoinGroup: it cannot send heartbeats, since it has no id yet."""
 
 _STORE_ERRORS: Mapping[ErrorCode, ErrorCode] = {
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -28,29 +28,29 @@ _STORE_ERRORS: Mapping[ErrorCode, ErrorCode] = {
     ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
     ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
 }
-"""What members are told when their group could not be stored."""
+"""The error for members, by the error of appending the group's record."""
 
 
 class Rebalances:
-    """Moves groups through their states; raises nothing for what clients do."""
+    """Moves groups through their states; errors of clients are error codes, not exceptions."""
 
     def __init__(
         self,
         options: GroupOptions,
-        delays: Delays,
+        delays: DelayedOperations,
         journal: Journal,
         clock_ms: Callable[[], int],
     ) -> None:
-        """Make it; ``clock_ms`` tells the time in ms since the epoch."""
+        """Make it; ``clock_ms`` returns the time in ms since the epoch."""
         self._options = options
         self._delays = delays
         self._journal = journal
         self._clock_ms = clock_ms
 
-    # -- beginning ------------------------------------------------------------------------------
+    # -- start ----------------------------------------------------------------------------------
 
     def prepare(self, group: Group) -> None:
-        """Ask all members to join again, and wait for them."""
+        """Start a rebalance: wait until all members have joined again."""
         if group.state is GroupState.COMPLETING_REBALANCE:
             self._refuse_syncs(group, ErrorCode.REBALANCE_IN_PROGRESS)
         group.pending_sync_members.clear()
@@ -65,14 +65,14 @@ class Rebalances:
             self._expect_members(group)
 
     def prepare_if_possible(self, group: Group) -> None:
-        """Begin a rebalance unless one is being prepared already."""
+        """Start a rebalance unless one is being prepared already."""
         if group.can_rebalance:
             self.prepare(group)
 
     # -- members --------------------------------------------------------------------------------
 
     def add_member(self, group: Group, member: Member, reply: JoinReply) -> None:
-        """Take a new member in."""
+        """Add a new member."""
         member.is_new = True
         if group.state is GroupState.PREPARING_REBALANCE and group.generation_id == 0:
             group.new_member_added = True
@@ -82,7 +82,7 @@ class Rebalances:
         self.prepare_if_possible(group)
 
     def remove_member(self, group: Group, member: Member) -> None:
-        """Put a member out and let the others share its work."""
+        """Remove a member and rebalance the others."""
         group.remove(member.member_id)
         if group.state is GroupState.PREPARING_REBALANCE:
             self._delays.members_changed(group)
@@ -90,19 +90,19 @@ class Rebalances:
             self.prepare(group)
 
     def forget_member(self, group: Group, member: Member) -> None:
-        """Wait for no further heartbeat of a member that goes on its own."""
+        """Cancel the session of a member that leaves."""
         member.is_leaving = True
         self._delays.member_changed(group, member.member_id)
 
     def remove_pending_member(self, group: Group, member_id: str) -> None:
-        """Wait no longer for an id that was given out."""
+        """Remove a pending member id."""
         group.pending_members.discard(member_id)
         self._delays.member_changed(group, member_id)
         if group.state is GroupState.PREPARING_REBALANCE:
             self._delays.members_changed(group)
 
-    def heard_of(self, group: Group, member: Member) -> None:
-        """Take a sign of life: the member's session begins anew."""
+    def restart_session(self, group: Group, member: Member) -> None:
+        """Restart the member's session: a request of it has arrived."""
         self._expect_heartbeat(group, member, member.session_timeout_ms)
 
     def _expect_heartbeat(self, group: Group, member: Member, timeout_ms: int) -> None:
@@ -126,14 +126,14 @@ class Rebalances:
             partial(self.remove_pending_member, group, member_id),
         )
 
-    # -- what waits has come, or its time is up -------------------------------------------------
+    # -- completion of delayed operations -------------------------------------------------------
 
     def _gather(self, group: Group, delay_ms: int, remaining_ms: int) -> None:
         done = partial(self._end_gathering, group, delay_ms, remaining_ms)
         self._delays.gather_members(group, delay_ms, done)
 
     def _end_gathering(self, group: Group, delay_ms: int, remaining_ms: int) -> None:
-        """Wait once more if somebody joined meanwhile and time is left, else begin."""
+        """Extend the initial delay if a member has joined in it and time is left, else complete."""
         if group.new_member_added and remaining_ms > 0:
             group.new_member_added = False
             next_delay_ms = min(self._options.initial_rebalance_delay_ms, remaining_ms)
@@ -146,9 +146,9 @@ class Rebalances:
         self._delays.expect_members(group, group.rebalance_timeout_ms, done)
 
     def _complete_join(self, group: Group) -> None:
-        """Begin the next generation with the members that have joined.
+        """Start the next generation with the members that have joined.
 
-        Dynamic members that have not are put out; static ones stay until their sessions end.
+        Other dynamic members are removed; static ones stay until their sessions expire.
         """
         for member in list(group.members.values()):
             if not member.is_awaiting_join and not member.is_static:
@@ -159,29 +159,29 @@ class Rebalances:
             return
         group.begin_generation(self._clock_ms())
         if group.state is GroupState.EMPTY:
-            # If this is lost, the generation before comes back with the next coordinator, and
-            # its members' sessions end there.
+            # If this record is lost, the next coordinator loads the previous generation, and its
+            # members' sessions expire there.
             self._store(group, {}, _ignore)
             return
         for member in list(group.members.values()):
             group.answer_join(member, self.join_result(group, member.member_id))
-            self.heard_of(group, member)
+            self.restart_session(group, member)
             member.is_new = False
             group.pending_sync_members.add(member.member_id)
         expired = partial(self._expire_syncs, group)
         self._delays.expect_syncs(group, group.rebalance_timeout_ms, expired)
 
     def _expire_syncs(self, group: Group) -> None:
-        """Put out the members that have joined a generation and never asked what to do."""
+        """Remove the members that have joined the generation and not sent SyncGroup."""
         for member_id in sorted(group.pending_sync_members):
             self.forget_member(group, group.members[member_id])
             group.remove(member_id)
         self.prepare(group)
 
-    # -- answers --------------------------------------------------------------------------------
+    # -- responses ------------------------------------------------------------------------------
 
     def join_result(self, group: Group, member_id: str) -> JoinResult:
-        """Return the generation as a member is told of it."""
+        """Return the generation as a member gets it."""
         return JoinResult(
             member_id=member_id,
             generation_id=group.generation_id,
@@ -192,7 +192,7 @@ class Rebalances:
         )
 
     def assign(self, group: Group, assignments: Mapping[str, bytes]) -> None:
-        """Store the leader's assignment, then give each member its own."""
+        """Store the leader's assignment, then answer each member with its own."""
         generation_id = group.generation_id
         complete = {name: assignments.get(name, b"") for name in group.members}
 
@@ -215,7 +215,7 @@ class Rebalances:
         self._store(group, complete, stored)
 
     def store_members(self, group: Group, stored: Callable[[ErrorCode], None]) -> None:
-        """Store the group as it stands."""
+        """Store the group with its present members."""
         assignments = {member.member_id: member.assignment for member in group.members.values()}
         self._store(group, assignments, stored)
 
@@ -235,14 +235,14 @@ class Rebalances:
     def _answer_syncs(self, group: Group) -> None:
         for member in list(group.members.values()):
             if group.answer_sync(member, sync_result(group, member)):
-                # While it waited, the end of its session was passed over.
-                self.heard_of(group, member)
+                # The session did not expire while the request was waiting.
+                self.restart_session(group, member)
 
     def _refuse_syncs(self, group: Group, error: ErrorCode) -> None:
         for member in list(group.members.values()):
             member.assignment = b""
             if group.answer_sync(member, SyncResult(error=error)):
-                self.heard_of(group, member)
+                self.restart_session(group, member)
 
 
 def sync_result(group: Group, member: Member) -> SyncResult:
@@ -255,4 +255,4 @@ def sync_result(group: Group, member: Member) -> SyncResult:
 
 
 def _ignore(_error: ErrorCode) -> None:
-    """Stand in for who need not know."""
+    """Ignore the result of an append."""

@@ -28,7 +28,7 @@ OFFSET_WITH_EXPIRY_VERSION = 1
 GROUP_VERSION = 3
 
 NO_TIMESTAMP = -1
-"""A time that is not known or not set."""
+"""A time that is unknown or not set."""
 
 _VERSION_SIZE = 2
 
@@ -56,7 +56,7 @@ def offset_record(group_id: str, name: TopicPartition, committed: CommittedOffse
     expires = committed.expire_timestamp_ms
     value = OffsetCommitValue(
         offset=committed.offset,
-        # Version 1 has no leader epoch: Kafka gives it up for the client's own retention.
+        # Version 1 has no leader epoch; Kafka uses it for a client's own retention time.
         leader_epoch=committed.leader_epoch,
         metadata=committed.metadata,
         commit_timestamp=committed.commit_timestamp_ms,
@@ -67,7 +67,7 @@ def offset_record(group_id: str, name: TopicPartition, committed: CommittedOffse
 
 
 def offset_tombstone(group_id: str, name: TopicPartition) -> Record:
-    """Return the record that ends a committed offset."""
+    """Return the tombstone of a committed offset."""
     return _offset_key(group_id, name), None
 
 
@@ -100,12 +100,12 @@ def group_record(group: Group, assignments: Mapping[str, bytes]) -> Record:
 
 
 def group_tombstone(group_id: str) -> Record:
-    """Return the record that ends a group."""
+    """Return the tombstone of a group."""
     return _group_key(group_id), None
 
 
 def read_key(data: bytes | None) -> Key:
-    """Return what a record is about; raises `UnreadableRecord`."""
+    """Decode the key of a record; raises `UnreadableRecord`."""
     version = _version(data)
     if OffsetCommitKey.VERSIONS.has(version):
         of_offset = _decode(OffsetCommitKey, data)
@@ -151,7 +151,7 @@ def _member(value: GroupMetadataValue, stored: MemberMetadata) -> Member:
         group_instance_id=stored.group_instance_id,
         client_id=stored.client_id,
         client_host=stored.client_host,
-        # Version 0 does not say; Kafka takes the session's timeout then.
+        # Version 0 has no rebalance timeout; Kafka uses the session timeout then.
         rebalance_timeout_ms=stored.rebalance_timeout or stored.session_timeout,
         session_timeout_ms=stored.session_timeout,
         protocol_type=value.protocol_type,

@@ -1,4 +1,4 @@
-"""What a partition of ``__consumer_offsets`` comes to, record by record: groups and offsets."""
+"""Replays a partition of ``__consumer_offsets`` into groups and offsets."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from ballast.coordinator.records import GroupKey, OffsetKey, read_group, read_ke
 from ballast.coordinator.requests import CommittedOffset
 
 MAX_REASONS = 10
-"""Of the records that were passed over, how many are told why."""
+"""The largest number of unreadable records that are reported with their reason."""
 
 
 class Replay:
@@ -17,19 +17,19 @@ class Replay:
 
     def __init__(self, partition: int) -> None:
         self.unreadable: list[str] = []
-        """Why records were passed over: at most `MAX_REASONS`."""
+        """Reasons why records were skipped: at most `MAX_REASONS`."""
         self.unreadable_count = 0
         self._partition = partition
         self._groups: dict[str, bytes] = {}
         self._offsets: dict[OffsetKey, tuple[int, CommittedOffset]] = {}
 
     def take(self, base_offset: int, records: Iterable[Record]) -> None:
-        """Take the records of the batch that begins at ``base_offset``."""
+        """Apply the records of the batch with ``base_offset``."""
         for key, value in records:
             try:
                 self._take(base_offset, key, value)
             except UnreadableRecord as error:
-                self._pass_over(error)
+                self._skip(error)
 
     def _take(self, base_offset: int, key: bytes, value: bytes | None) -> None:
         match read_key(key):
@@ -44,7 +44,7 @@ class Replay:
                 else:
                     self._groups[group_id] = value
 
-    def _pass_over(self, error: UnreadableRecord) -> None:
+    def _skip(self, error: UnreadableRecord) -> None:
         self.unreadable_count += 1
         if len(self.unreadable) < MAX_REASONS:
             self.unreadable.append(str(error))
@@ -56,7 +56,7 @@ class Replay:
             try:
                 groups[group_id] = read_group(group_id, self._partition, value)
             except UnreadableRecord as error:
-                self._pass_over(error)
+                self._skip(error)
         for key, (log_offset, committed) in self._offsets.items():
             group = groups.get(key.group_id)
             if group is None:

@@ -1,4 +1,4 @@
-"""What is asked of the coordinator and what it answers, apart from how that looks on the wire."""
+"""Requests to the coordinator and their results, independent of the wire messages."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 
 UNKNOWN_MEMBER_ID = ""
-"""The member id of who has none yet."""
+"""The member id of a client that has none yet."""
 
 NO_GENERATION = -1
-"""The generation of who commits without being a member."""
+"""The generation id of a client that commits without being a member."""
 
 Protocols: TypeAlias = tuple[tuple[str, bytes], ...]
 """Assignment protocols by name, the preferred one first, with the member's metadata for each."""
@@ -19,14 +19,14 @@ Protocols: TypeAlias = tuple[tuple[str, bytes], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinRequest:
-    """A member joins, or joins again."""
+    """JoinGroup of a new or existing member."""
 
     group_id: str
     member_id: str
     group_instance_id: str | None
     """Set by static members (KIP-345)."""
     requires_known_member_id: bool
-    """Whether a member without an id is given one and sent back (KIP-394)."""
+    """Whether a member without an id gets one and must join again with it (KIP-394)."""
     client_id: str
     client_host: str
     rebalance_timeout_ms: int
@@ -36,7 +36,7 @@ class JoinRequest:
 
 
 class JoinedMember(NamedTuple):
-    """One member, as the leader of the group is told of it."""
+    """One member, as the leader of the group gets it."""
 
     member_id: str
     group_instance_id: str | None
@@ -45,7 +45,7 @@ class JoinedMember(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinResult:
-    """The generation that was joined, or why it was not."""
+    """The generation that was joined, or an error."""
 
     error: ErrorCode = ErrorCode.NONE
     member_id: str = UNKNOWN_MEMBER_ID
@@ -54,12 +54,12 @@ class JoinResult:
     protocol_name: str | None = None
     leader_id: str = ""
     members: tuple[JoinedMember, ...] = ()
-    """Told to the leader only."""
+    """For the leader only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemberIdentity:
-    """Who says that it is a member: what most requests are checked by."""
+class MemberReference:
+    """The fields by which most requests name their member."""
 
     member_id: str
     group_instance_id: str | None = None
@@ -68,10 +68,10 @@ class MemberIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncRequest:
-    """A member asks for its assignment; the leader brings everyone's."""
+    """SyncGroup: asks for a member's assignment; the leader sends those of all members."""
 
     group_id: str
-    member: MemberIdentity
+    member: MemberReference
     protocol_type: str | None
     protocol_name: str | None
     assignments: Mapping[str, bytes]
@@ -79,7 +79,7 @@ class SyncRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncResult:
-    """A member's assignment, or why there is none."""
+    """A member's assignment, or an error."""
 
     error: ErrorCode = ErrorCode.NONE
     protocol_type: str | None = None
@@ -89,22 +89,22 @@ class SyncResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommittedOffset:
-    """What a group has committed for one partition; times are ms since the epoch."""
+    """The committed offset of one partition; times are ms since the epoch."""
 
     offset: int
     leader_epoch: int = -1
     metadata: str = ""
     commit_timestamp_ms: int
     expire_timestamp_ms: int | None = None
-    """Set by old clients that ask for a retention of their own."""
+    """Set by old clients that send a retention time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitRequest:
-    """A member, or a group that only stores offsets, commits."""
+    """OffsetCommit of a member, or of a client that only stores offsets."""
 
     group_id: str
-    member: MemberIdentity
+    member: MemberReference
     offsets: Mapping[TopicPartition, CommittedOffset]
 
 

@@ -1,4 +1,4 @@
-"""The states of a group, and which may follow which: the table, nothing else (Kafka 2.8).
+"""The states of a group, and the table of valid previous states (Kafka 2.8).
 
 ::
 
@@ -8,10 +8,10 @@
                      └──────────────────────────────────────┘      any ─► Dead
 
 - *Empty*: no members; the group may keep offsets until they expire.
-- *PreparingRebalance*: members are asked to join again, and waited for.
-- *CompletingRebalance*: all have joined; the leader's assignment is waited for.
+- *PreparingRebalance*: members join again; the rebalance waits for them.
+- *CompletingRebalance*: all have joined; the leader has not sent the assignment yet.
 - *Stable*: every member has, or can fetch, its assignment.
-- *Dead*: removed, or coordinated by another broker now; nothing follows.
+- *Dead*: deleted, or coordinated by another broker now; a final state.
 """
 
 from collections.abc import Mapping

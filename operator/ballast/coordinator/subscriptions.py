@@ -1,8 +1,8 @@
-"""Which topics the members of a consumer group are subscribed to, read from what they sent.
+"""Topics that the members of a consumer group subscribe to, read from their protocol metadata.
 
-Members tell one another in ``ConsumerProtocolSubscription``, which the coordinator only passes on.
-It reads as much of it as every version begins with: version (int16), number of topics (int32),
-and each topic as a string of 16-bit length.
+Members send ``ConsumerProtocolSubscription`` to their leader; the coordinator only passes it on. It
+reads the fields that every version starts with: version (int16), number of topics (int32), and each
+topic as a string of 16-bit length.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ def _topics(subscription: bytes) -> Iterable[str]:
     if version < 0 or count < 0:
         raise ValueError("negative version or number of topics")
     position = _VERSION_AND_COUNT.size
-    # A count that lies runs over the end before it costs anything.
+    # A count that is too large reaches the end of the bytes before it costs anything.
     for _ in range(count):
         (length,) = _LENGTH.unpack_from(subscription, position)
         position += _LENGTH.size

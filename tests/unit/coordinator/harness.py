@@ -13,7 +13,7 @@ from ballast.coordinator.requests import (
     CommittedOffset,
     JoinRequest,
     JoinResult,
-    MemberIdentity,
+    MemberReference,
     SyncRequest,
     SyncResult,
 )
@@ -81,13 +81,13 @@ class Harness:
     def sync(self, joined: JoinResult, assignments: Mapping[str, bytes] | None = None) -> Synced:
         """Ask, as a member that has joined; the leader brings assignments."""
         return self.sync_as(
-            MemberIdentity(member_id=joined.member_id, generation_id=joined.generation_id),
+            MemberReference(member_id=joined.member_id, generation_id=joined.generation_id),
             protocol_type=joined.protocol_type,
             protocol_name=joined.protocol_name,
             assignments=assignments or {},
         )
 
-    def sync_as(self, member: MemberIdentity, **fields: Any) -> Synced:
+    def sync_as(self, member: MemberReference, **fields: Any) -> Synced:
         answers: Synced = []
         request = {
             "group_id": GROUP,
@@ -100,11 +100,11 @@ class Harness:
         return answers
 
     def heartbeat(self, member_id: str, generation_id: int, **fields: Any) -> ErrorCode:
-        identity = MemberIdentity(member_id=member_id, generation_id=generation_id, **fields)
+        identity = MemberReference(member_id=member_id, generation_id=generation_id, **fields)
         return self.coordinator.heartbeat(GROUP, identity)
 
     def leave(self, member_id: str, group_instance_id: str | None = None) -> ErrorCode:
-        identity = MemberIdentity(member_id=member_id, group_instance_id=group_instance_id)
+        identity = MemberReference(member_id=member_id, group_instance_id=group_instance_id)
         error, outcomes = self.coordinator.leave(GROUP, [identity])
         return error or outcomes[0]
 
@@ -116,7 +116,7 @@ class Harness:
         **fields: Any,
     ) -> list[Mapping[TopicPartition, ErrorCode]]:
         answers: list[Mapping[TopicPartition, ErrorCode]] = []
-        member = MemberIdentity(member_id=member_id, generation_id=generation_id, **fields)
+        member = MemberReference(member_id=member_id, generation_id=generation_id, **fields)
         request = CommitRequest(group_id=GROUP, member=member, offsets=offsets)
         self.coordinator.commit(request, answers.append)
         return answers

@@ -4,7 +4,7 @@ import pytest
 
 from ballast.coordinator.group import Group
 from ballast.coordinator.records import read_group
-from ballast.coordinator.requests import JoinResult, MemberIdentity, SyncResult
+from ballast.coordinator.requests import JoinResult, MemberReference, SyncResult
 from ballast.coordinator.states import GroupState
 from ballast.protocol.error_codes import ErrorCode
 from tests.unit.coordinator.harness import (
@@ -18,7 +18,7 @@ from tests.unit.coordinator.harness import (
 )
 
 NONE = ErrorCode.NONE
-SOMEBODY = MemberIdentity(member_id="m", generation_id=1)
+SOMEBODY = MemberReference(member_id="m", generation_id=1)
 
 
 def stored(harness: Harness) -> Group:

@@ -205,7 +205,7 @@ def test_by_which_rule_offsets_expire() -> None:
     assert group.expiry(5, 7) is None
     group.transition(GroupState.STABLE, NOW_MS)
     topics = frozenset({"a"})
-    assert group.expiry(5, 7) == Expiry(now_ms=5, retention_ms=7, kept_topics=topics)
+    assert group.expiry(5, 7) == Expiry(now_ms=5, retention_ms=7, subscribed_topics=topics)
     group.transition(GroupState.PREPARING_REBALANCE, NOW_MS)
     assert group.expiry(5, 7) is None
     group.remove("a")

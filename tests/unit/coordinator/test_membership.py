@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ballast.coordinator.requests import MemberIdentity, SyncResult
+from ballast.coordinator.requests import MemberReference, SyncResult
 from ballast.coordinator.states import GroupState
 from ballast.protocol.error_codes import ErrorCode
 from tests.unit.coordinator.harness import DELAY_MS, REBALANCE_MS, Harness
@@ -13,14 +13,14 @@ NONE = ErrorCode.NONE
 
 # Who asks, of a stable group with the static member "s" in generation 1, and what is wrong.
 REFUSED = [
-    (MemberIdentity(member_id="nobody", generation_id=1), ErrorCode.UNKNOWN_MEMBER_ID),
-    (MemberIdentity(member_id="nobody", generation_id=7), ErrorCode.UNKNOWN_MEMBER_ID),
+    (MemberReference(member_id="nobody", generation_id=1), ErrorCode.UNKNOWN_MEMBER_ID),
+    (MemberReference(member_id="nobody", generation_id=7), ErrorCode.UNKNOWN_MEMBER_ID),
     (
-        MemberIdentity(member_id="nobody", group_instance_id="s", generation_id=7),
+        MemberReference(member_id="nobody", group_instance_id="s", generation_id=7),
         ErrorCode.FENCED_INSTANCE_ID,
     ),
-    (MemberIdentity(member_id="s-id1", generation_id=0), ErrorCode.ILLEGAL_GENERATION),
-    (MemberIdentity(member_id="s-id1", generation_id=2), ErrorCode.ILLEGAL_GENERATION),
+    (MemberReference(member_id="s-id1", generation_id=0), ErrorCode.ILLEGAL_GENERATION),
+    (MemberReference(member_id="s-id1", generation_id=2), ErrorCode.ILLEGAL_GENERATION),
 ]
 
 
@@ -36,14 +36,14 @@ def harness() -> Harness:
 
 @pytest.mark.parametrize(("identity", "error"), REFUSED)
 def test_heartbeats_of_others_are_refused(
-    harness: Harness, identity: MemberIdentity, error: ErrorCode
+    harness: Harness, identity: MemberReference, error: ErrorCode
 ) -> None:
     assert harness.coordinator.heartbeat("group", identity) is error
 
 
 @pytest.mark.parametrize(("identity", "error"), REFUSED)
 def test_syncs_of_others_are_refused(
-    harness: Harness, identity: MemberIdentity, error: ErrorCode
+    harness: Harness, identity: MemberReference, error: ErrorCode
 ) -> None:
     assert harness.sync_as(identity) == [SyncResult(error=error)]
 
@@ -60,7 +60,7 @@ def test_syncs_of_others_are_refused(
 def test_the_protocol_is_checked_where_it_is_named(
     harness: Harness, fields: dict[str, Any], error: ErrorCode
 ) -> None:
-    identity = MemberIdentity(member_id="s-id1", generation_id=1)
+    identity = MemberReference(member_id="s-id1", generation_id=1)
     (answer,) = harness.sync_as(identity, **fields)
     assert answer.error is error
     assert answer.assignment == (b"mine" if error is NONE else b"")
@@ -68,14 +68,14 @@ def test_the_protocol_is_checked_where_it_is_named(
 
 def test_a_sync_during_a_rebalance_sends_back(harness: Harness) -> None:
     harness.join()
-    (answer,) = harness.sync_as(MemberIdentity(member_id="s-id1", generation_id=1))
+    (answer,) = harness.sync_as(MemberReference(member_id="s-id1", generation_id=1))
     assert answer == SyncResult(error=ErrorCode.REBALANCE_IN_PROGRESS)
 
 
 def test_a_sync_is_a_sign_of_life(harness: Harness) -> None:
     for _ in range(3):
         harness.advance(9_000)
-        harness.sync_as(MemberIdentity(member_id="s-id1", generation_id=1))
+        harness.sync_as(MemberReference(member_id="s-id1", generation_id=1))
     assert harness.state() is GroupState.STABLE
 
 
@@ -140,9 +140,9 @@ def test_who_may_leave(
 
 def test_each_that_leaves_is_answered(harness: Harness) -> None:
     leaving = [
-        MemberIdentity(member_id="x"),
-        MemberIdentity(member_id="", group_instance_id="s"),
-        MemberIdentity(member_id="", group_instance_id="s"),
+        MemberReference(member_id="x"),
+        MemberReference(member_id="", group_instance_id="s"),
+        MemberReference(member_id="", group_instance_id="s"),
     ]
     assert harness.coordinator.leave("group", leaving) == (
         NONE,

@@ -72,7 +72,7 @@ LATER = EPOCH_MS + 1000
         (Expiry(now_ms=LATER, retention_ms=500, base_ms=EPOCH_MS + 500), [P0, OTHER]),
         (Expiry(now_ms=LATER, retention_ms=1000, base_ms=EPOCH_MS - 1), [P0, OTHER]),
         (Expiry(now_ms=LATER, retention_ms=1001, base_ms=EPOCH_MS - 1), []),
-        (Expiry(now_ms=LATER, retention_ms=1, kept_topics=frozenset({"orders"})), [OTHER]),
+        (Expiry(now_ms=LATER, retention_ms=1, subscribed_topics=frozenset({"orders"})), [OTHER]),
     ],
 )
 def test_what_is_due(expiry: Expiry, removed: list[TopicPartition]) -> None:

@@ -200,7 +200,7 @@ def test_who_waits_for_the_others_need_not_send_heartbeats() -> None:
     leader, _ = harness.stable(2, rebalance_timeout_ms=long_ms, session_timeout_ms=SESSION_MS)
     follower = next(m for m in harness.group.members.values() if m.member_id != leader.member_id)
     follower.session_timeout_ms = 2 * long_ms
-    harness.coordinator.rebalances.heard_of(harness.group, follower)
+    harness.coordinator.rebalances.restart_session(harness.group, follower)
     again = harness.join(leader.member_id)
     harness.advance(long_ms - 1)
     assert again == []

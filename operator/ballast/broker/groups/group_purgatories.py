@@ -30,7 +30,7 @@ share: members have no connection, and outlive that of their client.
 
 
 class GroupPurgatories:
-    """Holds the delayed operations of groups (`ballast.coordinator.ports.Delays`)."""
+    """Holds the delayed operations of groups (`ballast.coordinator.ports.DelayedOperations`)."""
 
     def __init__(self, timer: PurgatoryTimer, max_members: int = MAX_MEMBERS) -> None:
         """Make it; above ``max_members`` an address with more than its share is refused."""

@@ -9,7 +9,7 @@ Version notes:
 """
 
 from ballast.broker.apis.context import BrokerContext, RequestInfo
-from ballast.coordinator.requests import MemberIdentity
+from ballast.coordinator.requests import MemberReference
 from ballast.protocol.messages.groups.heartbeat import HeartbeatRequest, HeartbeatResponse
 
 
@@ -17,7 +17,7 @@ def handle(
     context: BrokerContext, request: HeartbeatRequest, _info: RequestInfo
 ) -> HeartbeatResponse:
     """Record the heartbeat."""
-    identity = MemberIdentity(
+    identity = MemberReference(
         member_id=request.member_id,
         group_instance_id=request.group_instance_id,
         generation_id=request.generation_id,

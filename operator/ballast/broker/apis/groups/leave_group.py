@@ -9,7 +9,7 @@ Version notes:
 """
 
 from ballast.broker.apis.context import BrokerContext, RequestInfo
-from ballast.coordinator.requests import MemberIdentity
+from ballast.coordinator.requests import MemberReference
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.groups.leave_group import (
     LeaveGroupRequest,
@@ -24,10 +24,10 @@ def handle(
     """Put the members out."""
     is_single = info.version < 3
     leaving = (
-        [MemberIdentity(member_id=request.member_id)]
+        [MemberReference(member_id=request.member_id)]
         if is_single
         else [
-            MemberIdentity(member_id=m.member_id, group_instance_id=m.group_instance_id)
+            MemberReference(member_id=m.member_id, group_instance_id=m.group_instance_id)
             for m in request.members
         ]
     )

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.apis.responses import DelayedResponse
-from ballast.coordinator.requests import CommitRequest, CommittedOffset, MemberIdentity
+from ballast.coordinator.requests import CommitRequest, CommittedOffset, MemberReference
 from ballast.model.ids import TopicPartition
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.groups.offset_commit import (
@@ -52,7 +52,7 @@ def handle(
     context.groups.coordinator.commit(
         CommitRequest(
             group_id=request.group_id,
-            member=MemberIdentity(
+            member=MemberReference(
                 member_id=request.member_id,
                 group_instance_id=request.group_instance_id,
                 generation_id=request.generation_id,

@@ -14,7 +14,7 @@ from typing import Any
 
 from ballast.broker.apis.context import BrokerContext, RequestInfo
 from ballast.broker.apis.responses import DelayedResponse
-from ballast.coordinator.requests import MemberIdentity, SyncRequest, SyncResult
+from ballast.coordinator.requests import MemberReference, SyncRequest, SyncResult
 from ballast.net.server.delayed_frame import LONG_WAIT
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.groups.sync_group import SyncGroupRequest, SyncGroupResponse
@@ -31,7 +31,7 @@ def handle(
     context.groups.coordinator.sync(
         SyncRequest(
             group_id=request.group_id,
-            member=MemberIdentity(
+            member=MemberReference(
                 member_id=request.member_id,
                 group_instance_id=request.group_instance_id,
                 generation_id=request.generation_id,
