@@ -1,5 +1,5 @@
-"""Kafka's replication rules for one partition: leader's view, follower's view, epochs, quota.
+"""Kafka's replication rules for one partition: as leader, as follower, epochs, quota.
 
-Here: decisions over values, and the small state they need. Time comes in as ``now``: seconds, as a
-float, on the caller's monotonic clock. Not here: logs, sockets, ZooKeeper, timers, wire messages.
+Here: decisions over values, and the small state they need. Time is the argument ``now``: seconds as
+a float on the caller's monotonic clock. Not here: logs, sockets, ZooKeeper, timers, wire messages.
 """

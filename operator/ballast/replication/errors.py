@@ -1,4 +1,4 @@
-"""What can go wrong in replication; producers' sequences have their own tree (`producer_state`).
+"""Errors of replication; those of producers' sequences are in `producer_state`.
 
 ReplicationError
 ├── FencedLeaderEpoch         the sender's leader epoch is older than ours
@@ -6,9 +6,9 @@ ReplicationError
 ├── NotAReplica               a fetch from a broker that the assignment does not name
 ├── NotEnoughReplicas         acks=all refused before anything was appended
 ├── FetchOffsetOutOfRange     a fetch position that the leader's log or epochs do not cover
-├── FetchSessionNotFound      a fetch of a session that is not kept (any more)
+├── FetchSessionNotFound      a fetch of a session that was evicted or never existed
 ├── InvalidFetchSessionEpoch  a fetch that is not the next one of its session
-└── NoIsrChangeInFlight       an outcome was reported of a change that was never proposed
+└── NoIsrChangeInFlight       the outcome of a change that was never proposed
 """
 
 
@@ -17,11 +17,11 @@ class ReplicationError(Exception):
 
 
 class FencedLeaderEpoch(ReplicationError):
-    """The request was made in an older leader epoch: its sender must learn of the newer one."""
+    """The request has an older leader epoch; its sender has to get the newer one."""
 
 
 class UnknownLeaderEpoch(ReplicationError):
-    """The request was made in a newer leader epoch than this broker has heard of: retry later."""
+    """The request has a newer leader epoch than this broker knows: it is retried later."""
 
 
 class NotAReplica(ReplicationError):
@@ -33,16 +33,16 @@ class NotEnoughReplicas(ReplicationError):
 
 
 class FetchOffsetOutOfRange(ReplicationError):
-    """The fetch position lies outside the leader's log, or its epoch has left no trace there."""
+    """The fetch position is outside the leader's log, or the leader has no record of its epoch."""
 
 
 class FetchSessionNotFound(ReplicationError):
-    """The session was never here, was evicted, or has ended: the peer begins a new one."""
+    """The session never existed, was evicted, or has ended: the peer starts a new one."""
 
 
 class InvalidFetchSessionEpoch(ReplicationError):
-    """A fetch of the session was lost, or came twice: the peer begins a new one."""
+    """A fetch of the session was lost or repeated: the peer starts a new one."""
 
 
 class NoIsrChangeInFlight(ReplicationError):
-    """An outcome was reported, but no ISR change is pending: the caller lost count."""
+    """An outcome was reported, but no ISR change is pending: a bug of the caller."""

@@ -5,9 +5,9 @@ from ballast.replication.errors import FencedLeaderEpoch, UnknownLeaderEpoch
 
 
 def check_leader_epoch(requested_epoch: int, current_epoch: int) -> None:
-    """Pass a request made in the current leader epoch, or one that states none (`NO_EPOCH`).
+    """Accept a request with the current leader epoch, or without one (`NO_EPOCH`).
 
-    Raises `FencedLeaderEpoch` for an older epoch, `UnknownLeaderEpoch` for a newer one. It must run
+    Raises `FencedLeaderEpoch` for an older epoch, `UnknownLeaderEpoch` for a newer one. Call it
     before the request changes anything: a fetch of another epoch is no acknowledgement in this one.
     """
     if requested_epoch in (NO_EPOCH, current_epoch):

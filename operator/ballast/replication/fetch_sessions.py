@@ -1,10 +1,9 @@
 """The fetch sessions of a broker: a bounded number of them (Kafka's ``FetchSessionCache``).
 
-When no slot is free, a new session takes the place of the one that was used longest ago, if that
-is more than ``eviction_s`` ago; else the place of the least valuable one, if that is less valuable
-than the new one itself: followers' sessions are worth more than consumers', then those with more
-partitions. A session younger than ``eviction_s`` gives way to no one, except a consumer's to a
-follower's.
+When no slot is free, a new session evicts the least recently used one, if its last use is more than
+``eviction_s`` ago; else the least valuable one, if that is less valuable than the new one.
+Followers' sessions are more valuable than consumers', then those with more partitions. A session
+younger than ``eviction_s`` is not evicted, except a consumer's by a follower's.
 """
 
 from bisect import bisect_left, insort
@@ -28,7 +27,7 @@ EVICTION_S = 120.0
 
 
 class _Value(NamedTuple):
-    """What a session is worth; less gives way to more."""
+    """The value of a session, in ascending order."""
 
     is_privileged: bool
     partitions: int
@@ -36,7 +35,7 @@ class _Value(NamedTuple):
 
 
 class FetchSessions(Generic[Key, Asked]):
-    """Sessions by id, and by the partitions that they hold."""
+    """Sessions by id, and by the partitions in them."""
 
     def __init__(
         self,
@@ -55,12 +54,12 @@ class FetchSessions(Generic[Key, Asked]):
         self._eviction_s = eviction_s
         self.on_closed = on_closed
         self._by_use: OrderedDict[int, FetchSession[Key, Asked]] = OrderedDict()
-        """The session that was used longest ago comes first."""
+        """Least recently used first."""
         self._values: dict[int, _Value] = {}
         self._by_value: list[_Value] = []
         self._watching: dict[Key, dict[int, FetchSession[Key, Asked]]] = {}
         self.evictions = 0
-        """Sessions that gave way to others."""
+        """Number of evicted sessions."""
 
     def __len__(self) -> int:
         return len(self._by_use)
@@ -71,7 +70,7 @@ class FetchSessions(Generic[Key, Asked]):
         return sum(value.partitions for value in self._by_value)
 
     def watching(self, key: Key) -> Iterable[FetchSession[Key, Asked]]:
-        """Return the sessions that hold a partition; the answer outlives changes of them."""
+        """Return a copy of the list of sessions with a partition."""
         sessions = self._watching.get(key)
         return tuple(sessions.values()) if sessions else ()
 
@@ -86,10 +85,10 @@ class FetchSessions(Generic[Key, Asked]):
         forgotten: Sequence[Key],
         now: float,
     ) -> FetchSession[Key, Asked] | None:
-        """Take a fetch; return its session, or None for one that names all its partitions.
+        """Record a fetch; return its session, or None if it names all its partitions.
 
-        Such a fetch ends the session that it states (Kafka ``FetchManager.newContext``). So does
-        one that leaves its session without partitions.
+        Such a fetch ends the session that it names (Kafka ``FetchManager.newContext``), and so
+        does one that removes the last partition of its session.
         Raises `FetchSessionNotFound` and `InvalidFetchSessionEpoch`.
         """
         session = self._by_use.get(session_id)

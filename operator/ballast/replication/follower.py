@@ -1,8 +1,8 @@
-"""A partition as its followers see it: where to fetch, where to truncate, when to try again.
+"""Rules of followers: where to fetch, where to truncate, when to retry.
 
 Ballast's followers reconcile on *every* fetch (Fetch v12, KIP-595): the fetch carries the epoch of
-the follower's last record; a leader whose log has that epoch end earlier answers with the point of
-divergence instead of records, and the follower truncates to it. Nothing is ever truncated to the
+the follower's last record; if the leader's log ends that epoch earlier, it responds with the point
+of divergence instead of records, and the follower truncates to it. Nothing is ever truncated to the
 high watermark (that lost committed records; KIP-101).
 """
 
@@ -13,11 +13,11 @@ from ballast.model.ids import NO_EPOCH
 from ballast.replication.errors import FetchOffsetOutOfRange
 
 UNDEFINED_OFFSET = -1
-"""End offset of an epoch that the answering broker knows nothing about."""
+"""End offset of an epoch that the responding broker does not know."""
 
 
 class LeaderEpochs(Protocol):
-    """What the rules need of a log's leader epoch cache."""
+    """The part of a log's leader epoch cache that the rules use."""
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         """Return the greatest known epoch <= ``epoch`` and where it ends; (-1, -1) if unknown."""
@@ -25,7 +25,7 @@ class LeaderEpochs(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochEnd:
-    """An epoch and the offset at which it ends in the answering broker's log."""
+    """An epoch and the offset at which it ends in the responding broker's log."""
 
     epoch: int
     end_offset: int
@@ -38,7 +38,7 @@ def diverging_epoch(
     fetch_offset: int,
     last_fetched_epoch: int,
 ) -> EpochEnd | None:
-    """Return where a follower's log leaves the leader's, or None if it is a prefix of it.
+    """Return where a follower's log diverges from the leader's, or None if it is a prefix.
 
     Leader's side (Kafka ``Partition.readRecords``). ``last_fetched_epoch`` is the epoch of the
     record before ``fetch_offset``; `NO_EPOCH` (an empty log, an old client) is not checked.
@@ -63,15 +63,15 @@ def diverging_epoch(
 def truncation_offset(
     local_epochs: LeaderEpochs, local_log_end_offset: int, diverging: EpochEnd
 ) -> int:
-    """Return the offset to truncate to after the leader answered with ``diverging``.
+    """Return the offset to truncate to after the leader responded with ``diverging``.
 
-    Follower's side (KIP-101, KIP-279): the end of the epoch that both know, whichever log ends it
-    earlier. An answered epoch that is unknown here leads to the end of the greatest one below it,
-    and the next fetch asks again. Never above ``local_log_end_offset``.
+    Follower's side (KIP-101, KIP-279): the end of the epoch that both know, in the log that ends it
+    earlier. If the epoch is unknown here, it is the end of the greatest one below, and the next
+    fetch continues from there. Never above ``local_log_end_offset``.
     """
     epoch, end_offset = local_epochs.end_offset_for(diverging.epoch, local_log_end_offset)
     if epoch == NO_EPOCH:
-        # Every local epoch is newer than any that the leader shares: its end bounds what agrees.
+        # All local epochs are newer than any that both logs have.
         return min(diverging.end_offset, local_log_end_offset)
     if epoch != diverging.epoch:
         return min(end_offset, local_log_end_offset)
@@ -83,9 +83,9 @@ class OutOfRangeAction:
     """What a follower does after OFFSET_OUT_OF_RANGE; at most one of the two offsets is set."""
 
     truncate_to: int | None = None
-    """Cut the log's end off here."""
+    """Truncate the log to this offset."""
     restart_at: int | None = None
-    """Delete the whole log and begin anew here."""
+    """Delete the whole log and start it at this offset."""
 
 
 def after_out_of_range(
@@ -94,8 +94,8 @@ def after_out_of_range(
     """Return how to get back into the leader's range (Kafka ``fetchOffsetAndTruncate``).
 
     The leader's offsets come from ListOffsets, asked in the same leader epoch. A longer local log
-    is cut to the leader's end; one that ends before the leader's start is begun anew there; else
-    the range has moved meanwhile and the fetch just goes on.
+    is truncated to the leader's end. One that ends before the leader's start is restarted there.
+    Otherwise the range has changed meanwhile, and the fetch continues.
     """
     if leader_log_end_offset < local_log_end_offset:
         return OutOfRangeAction(truncate_to=leader_log_end_offset)
@@ -107,7 +107,7 @@ def after_out_of_range(
 def follower_high_watermark(leader_high_watermark: int, log_end_offset: int) -> int:
     """Return a follower's high watermark: the leader's, as far as the local log reaches.
 
-    It may go back (a new leader's can be behind); only the partition's true one never does.
+    It may decrease, since a new leader's can be lower.
     """
     return max(0, min(leader_high_watermark, log_end_offset))
 
@@ -115,17 +115,17 @@ def follower_high_watermark(leader_high_watermark: int, log_end_offset: int) -> 
 class FetchState(NamedTuple):
     """One partition in a fetcher: fetching, or delayed after an error.
 
-    A fetcher holds one per partition, fetches those that are `ready`, and takes an answer only if
-    the state still `matches` the one that the request was made from.
+    A fetcher holds one per partition, fetches those that are `ready`, and accepts a response only if
+    the state still `matches` the one that the request was built from.
     """
 
     leader_epoch: int
-    """Sent as CurrentLeaderEpoch, so that only this epoch's leader answers."""
+    """Sent as CurrentLeaderEpoch, so that only the leader of this epoch responds."""
     fetch_offset: int
     last_fetched_epoch: int = NO_EPOCH
     """Epoch of the record before ``fetch_offset``."""
     lag: int | None = None
-    """Offsets behind the leader's high watermark, or None before the first answer."""
+    """Offsets behind the leader's high watermark, or None before the first response."""
     delayed_until: float | None = None
     """Seconds; not fetched before."""
 
@@ -134,7 +134,7 @@ class FetchState(NamedTuple):
         return self.delayed_until is None or now >= self.delayed_until
 
     def delayed(self, now: float, backoff_ms: int) -> "FetchState":
-        """Return the state that waits ``backoff_ms``; a longer wait under way is kept."""
+        """Return the state that waits ``backoff_ms``; a longer delay stays."""
         until = now + backoff_ms / 1000
         if self.delayed_until is not None:
             until = max(until, self.delayed_until)
@@ -143,12 +143,12 @@ class FetchState(NamedTuple):
     def after_append(
         self, log_end_offset: int, last_epoch: int, leader_high_watermark: int
     ) -> "FetchState":
-        """Return the state after an answer, with or without records, was taken."""
+        """Return the state after a response was applied, with or without records."""
         lag = max(0, leader_high_watermark - log_end_offset)
         return FetchState(self.leader_epoch, log_end_offset, last_epoch, lag)
 
     def after_truncation(self, log_end_offset: int, last_epoch: int) -> "FetchState":
-        """Return the state after the log was cut: fetch at once, from its new end."""
+        """Return the state after the log was truncated: fetch at once, from its new end."""
         return self._replace(
             fetch_offset=log_end_offset,
             last_fetched_epoch=last_epoch,
@@ -156,9 +156,9 @@ class FetchState(NamedTuple):
         )
 
     def matches(self, requested: "FetchState") -> bool:
-        """Whether an answer to ``requested`` still applies (KAFKA-7786).
+        """Whether a response to ``requested`` still applies (KAFKA-7786).
 
-        Not after the leader epoch changed or the log moved while the answer was under way.
+        It does not after the leader epoch or the log has changed since the request.
         """
         return (
             self.leader_epoch == requested.leader_epoch

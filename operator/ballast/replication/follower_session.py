@@ -1,8 +1,8 @@
-"""A fetch session as a follower keeps it (KIP-227; Kafka's ``FetchSessionHandler``).
+"""An incremental fetch session on the follower's side (KIP-227; Kafka's ``FetchSessionHandler``).
 
-The follower says what it wants of each partition; the next fetch names what has changed since the
-last one. After an error or a lost answer nobody knows what the leader has taken up, so the next
-fetch names everything and begins a new session.
+The follower sets the position of each partition; the next fetch names those that have changed since
+the last one. After an error or a lost response it is unknown what the leader has applied, so the
+next fetch names all partitions and starts a new session.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Asked = TypeVar("Asked")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFetch(Generic[Key, Asked]):
-    """What one fetch of a session says."""
+    """The session fields of one fetch request."""
 
     session_id: int
     epoch: int
@@ -26,70 +26,70 @@ class SessionFetch(Generic[Key, Asked]):
 
 
 class FollowerSession(Generic[Key, Asked]):
-    """What one follower wants of one leader, and what the leader knows of that."""
+    """The partitions that one follower fetches from one leader, and those the leader has."""
 
     def __init__(self) -> None:
         self._session_id = NO_SESSION
         self._epoch = INITIAL_EPOCH
-        self._wanted: dict[Key, Asked] = {}
-        self._known: dict[Key, Asked] = {}
-        """As the last fetch left it with the leader."""
+        self._positions: dict[Key, Asked] = {}
+        self._sent: dict[Key, Asked] = {}
+        """The session's partitions at the leader after the last fetch."""
         self._changed: dict[Key, None] = {}
-        """Partitions that may be wanted otherwise than the leader knows."""
+        """Partitions that may differ between ``_positions`` and ``_sent``."""
 
     @property
     def wants_any(self) -> bool:
-        """Whether a fetch would ask for anything."""
-        return bool(self._wanted)
+        """Whether there is a partition to fetch."""
+        return bool(self._positions)
 
     def want(self, key: Key, asked: Asked) -> None:
-        """Fetch a partition from where ``asked`` says.
+        """Fetch a partition from the position ``asked``.
 
-        In a fetch that names everything it comes last: what was answered last is behind what was
-        not, so that answers that are full starve none.
+        A fetch that names all partitions names it last: partitions that were answered recently
+        are behind the others, so that responses of the maximal size starve none.
         """
-        self._wanted.pop(key, None)
-        self._wanted[key] = asked
+        self._positions.pop(key, None)
+        self._positions[key] = asked
         self._changed[key] = None
 
     def is_wanted(self, key: Key) -> bool:
-        """Whether the next fetch asks for a partition."""
-        return key in self._wanted
+        """Whether the next fetch includes a partition."""
+        return key in self._positions
 
     def leave_out(self, key: Key) -> None:
         """Do not fetch a partition for now."""
-        if self._wanted.pop(key, None) is not None:
+        if self._positions.pop(key, None) is not None:
             self._changed[key] = None
 
     def next_fetch(self) -> SessionFetch[Key, Asked]:
-        """Return what the next fetch says; call it once per fetch that is sent."""
+        """Return the fields of the next fetch; call it once per fetch that is sent."""
         asked: dict[Key, Asked] = {}
         forgotten: list[Key] = []
         if self._epoch == INITIAL_EPOCH:
-            asked = dict(self._wanted)
-            self._known = dict(self._wanted)
+            asked = dict(self._positions)
+            self._sent = dict(self._positions)
         else:
             for key in self._changed:
-                wanted = self._wanted.get(key)
-                if wanted is None:
-                    if self._known.pop(key, None) is not None:
+                position = self._positions.get(key)
+                if position is None:
+                    if self._sent.pop(key, None) is not None:
                         forgotten.append(key)
-                elif wanted != self._known.get(key):
-                    asked[key] = self._known[key] = wanted
+                elif position != self._sent.get(key):
+                    asked[key] = self._sent[key] = position
         self._changed.clear()
         return SessionFetch(
             session_id=self._session_id, epoch=self._epoch, asked=asked, forgotten=forgotten
         )
 
     def answered(self, session_id: int) -> None:
-        """Take the id of an answer without error; the leader may have given none."""
+        """Record the session id of a response without error; the leader may have started none."""
         self._session_id = session_id
         self._epoch = INITIAL_EPOCH if session_id == NO_SESSION else next_epoch(self._epoch)
 
     def failed(self, *, is_unknown: bool = False) -> None:
-        """Begin anew after an error or without an answer.
+        """Start a new session after an error or a missing response.
 
-        The next fetch ends the session, unless ``is_unknown`` to the leader.
+        The next fetch ends the present session, unless that ``is_unknown`` to the leader.
         """
         self._epoch = INITIAL_EPOCH
         if is_unknown:

@@ -1,17 +1,17 @@
-"""The in-sync replicas while a change to them is being written (Kafka's ``IsrState``).
+"""The ISR while a change to it is being written (Kafka's ``IsrState``).
 
-The leader writes ISR changes itself, as a compare-and-set on the partition's state znode. Until it
-knows the outcome, two sets matter:
+The leader writes ISR changes itself, as a compare-and-set on the partition's state znode. Two sets
+matter until the outcome is known:
 
-| state         | ``isr`` (as last read)  | ``maximal_isr`` (what may be true)    |
+| state         | ``isr`` (as last read)  | ``maximal_isr`` (possible members)    |
 |---------------|-------------------------|---------------------------------------|
 | Committed     | the znode's             | the same                              |
 | PendingExpand | without the new member  | with it: it may be elected already    |
 | PendingShrink | with the leaving member | with it: it may still be elected      |
 
-The high watermark is taken over the maximal ISR, so that whoever a controller may elect has
-everything that was acknowledged. A lost outcome keeps the pending state: only a read of the znode
-that shows another version settles it (`settled_by`).
+The high watermark is the minimum over the maximal ISR, so that every broker that a controller may
+elect has all acknowledged records. While the outcome is unknown, the state stays pending: only a
+read of the znode with another version resolves it (`settled_by`).
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from ballast.model.leadership import LeaderAndIsr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """The ISR is what the znode says."""
+    """The ISR is that of the znode."""
 
     leader_and_isr: LeaderAndIsr
     isr: frozenset[int] = field(init=False)
@@ -30,7 +30,7 @@ class Committed:
     """Every broker that may be in the ISR."""
 
     def __post_init__(self) -> None:
-        # Every fetch of a follower asks for them.
+        # Computed once, since every fetch of a follower reads them.
         isr = frozenset(self.leader_and_isr.isr)
         object.__setattr__(self, "isr", isr)
         object.__setattr__(self, "maximal_isr", isr)
@@ -77,8 +77,8 @@ def expanding(state: Committed, follower_id: int) -> PendingExpand:
 
 
 def shrinking(state: Committed, leaving: frozenset[int]) -> PendingShrink:
-    """Return the state while ``leaving`` are being removed; the leader never is."""
-    assert state.leader_and_isr.leader not in leaving, "the leader leads the ISR"
+    """Return the state while ``leaving``, which never includes the leader, are being removed."""
+    assert state.leader_and_isr.leader not in leaving, "the leader is in the ISR"
     isr = tuple(r for r in state.leader_and_isr.isr if r not in leaving)
     return PendingShrink(
         leader_and_isr=state.leader_and_isr,
@@ -89,9 +89,9 @@ def shrinking(state: Committed, leaving: frozenset[int]) -> PendingShrink:
 def settled_by(state: PendingExpand | PendingShrink, read: LeaderAndIsr) -> IsrState:
     """Return the state after the znode was read again and showed ``read``.
 
-    The version that the write expected means that it has not been applied *yet*: the state stays
-    pending and the same write must be tried again, since only a definite answer to it rules out a
-    late application. A newer version settles it, whoever wrote it.
+    If the version is the one that the write expects, the write has not been applied *yet*: the state
+    stays pending and the same write must be retried, since only a definite reply to it rules out
+    that it is applied late. A newer version resolves it, even if it is of another write.
     """
     if read.zk_version <= state.proposed.zk_version:
         return state

@@ -1,6 +1,6 @@
-"""Which leader wrote which offsets: the rules of Kafka's LeaderEpochFileCache (KIP-101, KIP-279).
+"""Start offsets of leader epochs: the rules of Kafka's LeaderEpochFileCache (KIP-101, KIP-279).
 
-Pure: the storage keeps the entries in ``leader-epoch-checkpoint``.
+It does no I/O: `storage` keeps the entries in ``leader-epoch-checkpoint``.
 """
 
 from bisect import bisect_left, bisect_right
@@ -39,9 +39,9 @@ class LeaderEpochCache:
         return tuple(self._entries)
 
     def assign(self, epoch: int, start_offset: int) -> bool:
-        """Note that ``epoch`` begins at ``start_offset``; return whether that changed anything.
+        """Record that ``epoch`` starts at ``start_offset``; return whether that changed anything.
 
-        Entries that the new one contradicts (an epoch or a start offset not below it) are dropped.
+        Entries whose epoch or start offset is not below that of the new one are dropped.
         """
         if epoch < 0 or start_offset < 0:
             raise ValueError(f"no leader epoch: {epoch} at {start_offset}")
@@ -65,12 +65,12 @@ class LeaderEpochCache:
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         """Return the greatest known epoch <= ``epoch`` and where it ends: OffsetForLeaderEpoch.
 
-        | asked                        | answer                                          |
+        | requested epoch              | result                                          |
         |------------------------------|-------------------------------------------------|
         | undefined, or above the last | (-1, -1)                                        |
         | the last                     | (it, the log's end)                             |
         | below the first              | (it, the first one's start)                     |
-        | any other                    | (greatest epoch <= asked, the next one's start) |
+        | any other                    | (greatest epoch <= it, the next one's start)    |
         """
         entries = self._entries
         if epoch == UNDEFINED_EPOCH or not entries or epoch > entries[-1].epoch:
@@ -91,7 +91,7 @@ class LeaderEpochCache:
         return changed
 
     def truncate_from_start(self, offset: int) -> bool:
-        """Let the epoch that covers ``offset`` begin there, and drop the older ones."""
+        """Make the epoch that covers ``offset`` start there, and drop the older ones."""
         covering = bisect_right(self._entries, offset, key=lambda entry: entry.start_offset)
         if covering == 0 or (self._entries[covering - 1].start_offset == offset and covering == 1):
             return False
@@ -100,14 +100,14 @@ class LeaderEpochCache:
         return True
 
     def replace(self, entries: Sequence[EpochEntry]) -> bool:
-        """Hold ``entries`` and no others; return whether that changed anything."""
+        """Replace all entries; return whether that changed anything."""
         changed = self._entries != list(entries)
         self._entries[:] = entries
         self._find_latest()
         return changed
 
     def clear(self) -> bool:
-        """Forget everything; return whether there was anything."""
+        """Remove all entries; return whether there were any."""
         changed = bool(self._entries)
         self._entries.clear()
         self._find_latest()

@@ -1,15 +1,15 @@
-"""A partition as its leader sees it: followers' progress, ISR changes, the high watermark.
+"""The leader's view of a partition: followers' progress, ISR changes, the high watermark.
 
-One `LeaderView` per leader epoch: becoming leader again makes a new one, so that nothing learnt in
-an older epoch survives into it (KIP-320; reliability predicate P7).
+One `LeaderView` per leader epoch: a broker that becomes leader again makes a new one, so that no
+knowledge of an older epoch is used in it (KIP-320; reliability predicate P7).
 
-A change of the ISR goes like this::
+The steps of an ISR change::
 
     proposed = view.propose_expand(follower_id) or view.propose_shrink(...)
     IsrCommitted(state)            -> view.isr_committed(state)
     IsrConflict(state)             -> view.isr_conflict(state)
-    connection lost                -> read the znode again (the union is kept meanwhile),
-                                      view.isr_read(state) -> None when settled, else write it again
+    connection lost                -> read the znode again (the maximal ISR stays),
+                                      view.isr_read(state) -> None: resolved; else write it again
 
 After each of them, and after each append and fetch, call `LeaderView.advance_high_watermark`.
 """
@@ -33,20 +33,20 @@ from ballast.replication.progress import FollowerProgress
 
 
 class AcksAll(Enum):
-    """Where an acks=all append stands."""
+    """The state of an acks=all append."""
 
     WAITING = "waiting"
-    """Not all of the ISR have it yet."""
+    """Not all of the ISR have replicated it yet."""
     DONE = "done"
     NOT_ENOUGH_REPLICAS_AFTER_APPEND = "not enough replicas after append"
-    """All of the ISR have it, but they have become fewer than ``min.insync.replicas``."""
+    """All of the ISR have it, but the ISR has shrunk below ``min.insync.replicas``."""
 
 
 class LeaderView:
     """One partition, led by this broker in one leader epoch.
 
     Invariants: the high watermark never decreases and never passes the log end offset; it advances
-    only over what every member of the maximal ISR has acknowledged in this leader epoch.
+    only to offsets that all of the maximal ISR have acknowledged in this leader epoch.
     """
 
     __slots__ = (
@@ -70,9 +70,9 @@ class LeaderView:
         high_watermark: int,
         now: float,
     ) -> None:
-        """Begin to lead: ``log_end_offset`` is where the leader epoch starts.
+        """Start to lead: the leader epoch starts at ``log_end_offset``.
 
-        ``high_watermark`` is the replica's own from before (checkpoint or follower's).
+        ``high_watermark`` is the local one, from the checkpoint or from following.
         """
         assert leader_and_isr.leader == broker_id, "only the leader has this view"
         self.broker_id = broker_id
@@ -88,7 +88,7 @@ class LeaderView:
             if replica != broker_id
         }
 
-    # -- what can be seen -----------------------------------------------------------------------
+    # -- state ----------------------------------------------------------------------------------
 
     @property
     def assignment(self) -> ReplicaAssignment:
@@ -102,7 +102,7 @@ class LeaderView:
 
     @property
     def maximal_isr(self) -> frozenset[int]:
-        """Every broker that may be in the ISR by now."""
+        """Every broker that may be in the ISR now."""
         return self._isr_state.maximal_isr
 
     @property
@@ -125,7 +125,7 @@ class LeaderView:
         return len(self.isr) < min_insync_replicas
 
     def progress(self, follower_id: int) -> FollowerProgress:
-        """Return what is known of a follower; raises `NotAReplica`."""
+        """Return a follower's progress; raises `NotAReplica`."""
         try:
             return self._followers[follower_id]
         except KeyError:
@@ -150,7 +150,7 @@ class LeaderView:
         now: float,
         leader_log_end_offset: int,
     ) -> None:
-        """Take a follower's fetch as its acknowledgement of everything below ``fetch_offset``.
+        """Record a fetch: the follower acknowledges all records below ``fetch_offset``.
 
         Call it only for fetches that passed `fencing.check_leader_epoch`, did not diverge and were
         in range. Raises `NotAReplica`.
@@ -162,10 +162,10 @@ class LeaderView:
         )
 
     def caught_up_until(self, follower_id: int, time: float) -> None:
-        """Take a follower's word, given by fetches up to ``time``, that it had all there was.
+        """Record that a follower was caught up at ``time``, the time of its last fetch.
 
-        For a follower whose fetches did not have to repeat it (KIP-227). It says nothing of what
-        the follower has now: its end offset stays as it was.
+        For idle partitions of fetch sessions, which requests do not name (KIP-227). The
+        follower's end offset stays as it was.
         """
         progress = self._followers.get(follower_id)
         if progress is not None:
@@ -177,9 +177,9 @@ class LeaderView:
         """Raise the high watermark as far as the rule allows; return whether it moved.
 
         The minimum of the end offsets of the leader, of the maximal ISR, and of those replicas that
-        were caught up within the allowed lag (they are about to join; waiting for them keeps them
-        from chasing a moving mark; Kafka ``maybeIncrementLeaderHW``). An end offset not learnt in
-        this leader epoch is unknown, and holds the mark where it is.
+        were caught up within the allowed lag: they will join the ISR soon, and could not catch up
+        with a high watermark that moves on (Kafka ``maybeIncrementLeaderHW``). An end offset from
+        before this leader epoch is unknown and stops the high watermark.
         """
         high_watermark = self.high_watermark
         if log_end_offset <= high_watermark:
@@ -196,7 +196,7 @@ class LeaderView:
                 reached = progress.log_end_offset
                 if reached <= high_watermark:
                     return False
-        # An ISR member that the assignment no longer names never fetches here; it cannot be passed.
+        # An ISR member outside the assignment does not fetch here, and must not be skipped.
         if missing:
             return False
         self.high_watermark = reached
@@ -216,15 +216,15 @@ class LeaderView:
     def low_watermark(self, log_start_offset: int, live_brokers: Container[int]) -> int:
         """Return the smallest log start offset of the leader, given, and of its live followers.
 
-        A live follower that has not fetched in this leader epoch has not said its own yet
-        (`progress.UNKNOWN_OFFSET`).
+        It is `progress.UNKNOWN_OFFSET` for a live follower that has not fetched in this leader
+        epoch yet.
         """
-        told = (
+        start_offsets = (
             progress.log_start_offset
             for follower_id, progress in self._followers.items()
             if follower_id in live_brokers
         )
-        return min([log_start_offset, *told])
+        return min([log_start_offset, *start_offsets])
 
     def check_enough_replicas(self, min_insync_replicas: int) -> None:
         """Raise `NotEnoughReplicas` if acks=all must be refused; call it before the append."""
@@ -234,7 +234,7 @@ class LeaderView:
             )
 
     def acks_all(self, required_offset: int, min_insync_replicas: int) -> AcksAll:
-        """Return where an append that ends before ``required_offset`` stands."""
+        """Return the state of an append that ends before ``required_offset``."""
         if self.high_watermark < required_offset:
             return AcksAll.WAITING
         if len(self.maximal_isr) < min_insync_replicas:
@@ -244,11 +244,11 @@ class LeaderView:
     # -- changes of the ISR ---------------------------------------------------------------------
 
     def propose_expand(self, follower_id: int, *, eligible: bool = True) -> LeaderAndIsr | None:
-        """Return the state to write if ``follower_id`` may join the ISR, and hold it as pending.
+        """Return the state to write if ``follower_id`` may join the ISR; it is pending then.
 
         It joins when it has everything that may be committed: up to the high watermark and up to
         the start of this leader epoch (KAFKA-7128), and once the high watermark itself has reached
-        this epoch. ``eligible`` is the caller's word that the broker is alive and not shutting down
+        this epoch. ``eligible`` means that the broker is live and not shutting down
         (KIP-841). None when it may not, or while another change is in flight.
         """
         state = self._isr_state
@@ -271,7 +271,7 @@ class LeaderView:
     def propose_shrink(
         self, log_end_offset: int, now: float, replica_lag_time_max_ms: int
     ) -> LeaderAndIsr | None:
-        """Return the state to write if followers must leave the ISR, and hold it as pending.
+        """Return the state to write if followers must leave the ISR; it is pending then.
 
         Call it every half of ``replica.lag.time.max.ms``. None when none lags too long, or while
         another change is in flight.
@@ -298,32 +298,32 @@ class LeaderView:
         )
 
     def isr_committed(self, written: LeaderAndIsr) -> None:
-        """Take the proposed state as written; ``written`` carries the znode's new version."""
+        """Commit the proposed state; ``written`` has the znode's new version."""
         state = self._pending()
         assert set(written.isr) == set(state.proposed.isr), "another state than was proposed"
         self._isr_state = Committed(leader_and_isr=written)
 
     def isr_conflict(self, read: LeaderAndIsr) -> None:
-        """Take up the znode's state, which somebody changed before the proposed write.
+        """Adopt the znode's state, which was changed before the proposed write.
 
-        A newer leader epoch means that a controller has decided anew: this view then proposes
-        nothing more and keeps the union as its maximal ISR until the controller's word arrives.
+        A newer leader epoch was written by the controller: this view then proposes nothing more
+        and keeps its maximal ISR until the controller's LeaderAndIsr arrives.
         """
         state = self._pending()
         if read.leader_epoch != self.leader_epoch or read.leader != self.broker_id:
             self._superseded = True
             return
         settled = settled_by(state, read)
-        # The write was refused for good, so even an equal version leaves nothing pending.
+        # The write was definitely refused, so even with an equal version nothing is pending.
         self._isr_state = (
             settled if isinstance(settled, Committed) else Committed(leader_and_isr=read)
         )
 
     def isr_read(self, read: LeaderAndIsr) -> LeaderAndIsr | None:
-        """Settle an unknown outcome by what the znode shows now.
+        """Resolve an unknown outcome by the znode's present state.
 
-        Returns None when settled (or superseded); else the same state again, to be written again:
-        the znode still has the version that the lost write expects, so it may yet be applied.
+        Returns None if resolved or superseded, else the same state, to be written again: the znode
+        still has the version that the lost write expects, so it may still be applied.
         """
         state = self._pending()
         if read.leader_epoch != self.leader_epoch or read.leader != self.broker_id:

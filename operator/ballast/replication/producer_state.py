@@ -1,9 +1,9 @@
-"""Which batches of idempotent producers a log holds: the rules of Kafka's ProducerStateManager.
+"""The idempotent producers of a log: the rules of Kafka's ProducerStateManager.
 
-Per producer the last five batches are known. A leader asks `check` before it appends and every
-replica calls `record` after; a follower takes what its leader took. Transactions are not kept.
+The last five batches of each producer are remembered. A leader calls `check` before an append, and
+every replica calls `record` after it; a follower does not check. Transactions are not supported.
 
-Pure: the storage keeps `snapshot` in Kafka's ``.snapshot`` files.
+It does no I/O: `storage` writes `snapshot` to Kafka's ``.snapshot`` files.
 """
 
 from collections import deque
@@ -14,11 +14,11 @@ from typing import NamedTuple, Protocol
 from ballast.model.settings.values import INT_MAX
 
 SEQUENCE_MAX = INT_MAX
-BATCHES_KEPT = 5
+MAX_BATCHES = 5
 
 
 class SequencedBatch(Protocol):
-    """What is read of a record batch's header."""
+    """The fields of a record batch's header that are used here."""
 
     @property
     def producer_id(self) -> int: ...
@@ -41,11 +41,11 @@ class OutOfOrderSequence(ProducerStateError):
 
 
 class InvalidProducerEpoch(ProducerStateError):
-    """A producer that a newer one of the same id has fenced (INVALID_PRODUCER_EPOCH)."""
+    """A producer that was fenced by a newer epoch of its id (INVALID_PRODUCER_EPOCH)."""
 
 
 class Duplicate(NamedTuple):
-    """The batch is in the log already, at these offsets."""
+    """The batch is already in the log, at these offsets."""
 
     first_offset: int
     last_offset: int
@@ -60,7 +60,7 @@ ACCEPTED = Accepted()
 
 
 class AppendedBatch(NamedTuple):
-    """One batch that the log holds."""
+    """One batch in the log."""
 
     last_sequence: int
     last_offset: int
@@ -80,12 +80,12 @@ class AppendedBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerSnapshot:
-    """One producer as it is kept on disk: its last batch, and those before it.
+    """One producer as stored on disk: its last batch, and those before it.
 
-    Kafka keeps the last one only. A producer with several requests in flight repeats all of them
-    when every broker has stopped at once before any was acknowledged. The first of these repeats
-    is of a batch before the last, and must be known, or it is OUT_OF_ORDER_SEQUENCE_NUMBER, which
-    is fatal to librdkafka (``rd_kafka_handle_Produce_error_idempotent``).
+    Kafka stores the last batch only. A producer with several requests in flight repeats all of
+    them if every broker stopped before any was acknowledged. The first repeated batch is then not
+    the last one; if it were unknown, the error would be OUT_OF_ORDER_SEQUENCE_NUMBER, which is
+    fatal to librdkafka (``rd_kafka_handle_Produce_error_idempotent``).
     """
 
     producer_id: int
@@ -102,17 +102,17 @@ class ProducerSnapshot:
 class _Producer:
     epoch: int
     seen_ms: int | None
-    batches: deque[AppendedBatch] = field(default_factory=lambda: deque(maxlen=BATCHES_KEPT))
+    batches: deque[AppendedBatch] = field(default_factory=lambda: deque(maxlen=MAX_BATCHES))
 
 
 class ProducerStates:
     """The idempotent producers of one log.
 
     A producer unknown here (new, or expired) may start with any sequence number, as in Kafka since
-    2.5 (KIP-360). An entry expires when nothing was appended for ``expiration_ms``. That is counted
-    on this broker's clock, and from the first `remove_expired` for what was learned without a time
-    (by a restart or by replication): a batch's own timestamps are its client's word, and a producer
-    that sends old ones must not have its repeats stored.
+    2.5 (KIP-360). An entry expires when nothing was appended for ``expiration_ms``. The clock
+    is this broker's; for entries without a time (after a restart or by replication) it counts from
+    the first `remove_expired`. The timestamps of a batch are not used, since clients set them: a
+    producer with old timestamps would expire at once and its repeated batches would be stored.
     """
 
     __slots__ = ("_expiration_ms", "_producers")
@@ -125,7 +125,7 @@ class ProducerStates:
         return len(self._producers)
 
     def check(self, batch: SequencedBatch, now_ms: int) -> Duplicate | Accepted:
-        """Decide about a batch that a producer sent to the leader; changes nothing.
+        """Check a batch that a producer sent to the leader; changes nothing.
 
         Raises `OutOfOrderSequence` and `InvalidProducerEpoch`.
         """
@@ -136,19 +136,24 @@ class ProducerStates:
             _check_new_epoch(batch, producer.epoch)
             return ACCEPTED
         last_sequence = advance_sequence(batch.base_sequence, batch.last_offset_delta)
-        for kept in producer.batches:
-            if kept.last_sequence == last_sequence and kept.first_sequence == batch.base_sequence:
-                return Duplicate(kept.first_offset, kept.last_offset, kept.timestamp_ms)
+        for batch_before in producer.batches:
+            if (
+                batch_before.last_sequence == last_sequence
+                and batch_before.first_sequence == batch.base_sequence
+            ):
+                return Duplicate(
+                    batch_before.first_offset, batch_before.last_offset, batch_before.timestamp_ms
+                )
         expected = advance_sequence(producer.batches[-1].last_sequence, 1)
         if batch.base_sequence != expected:
             raise OutOfOrderSequence(
                 f"producer {batch.producer_id} epoch {batch.producer_epoch}: "
-                f"sequence {batch.base_sequence} came, {expected} was expected"
+                f"sequence {batch.base_sequence} instead of {expected}"
             )
         return ACCEPTED
 
     def record(self, batch: SequencedBatch, base_offset: int, now_ms: int | None = None) -> None:
-        """Note a batch that the log now holds at ``base_offset``."""
+        """Record a batch that was appended at ``base_offset``."""
         producer = self._producers.get(batch.producer_id)
         if producer is None or producer.epoch != batch.producer_epoch:
             producer = _Producer(batch.producer_epoch, now_ms)
@@ -164,7 +169,7 @@ class ProducerStates:
         )
 
     def remove_expired(self, now_ms: int) -> None:
-        """Forget the producers that appended nothing for the expiration time."""
+        """Remove the producers that appended nothing for the expiration time."""
         for producer_id, producer in list(self._producers.items()):
             if producer.seen_ms is None:
                 producer.seen_ms = now_ms
@@ -175,11 +180,11 @@ class ProducerStates:
         return producer.seen_ms is not None and now_ms - producer.seen_ms >= self._expiration_ms
 
     def clear(self) -> None:
-        """Forget every producer."""
+        """Remove all producers."""
         self._producers.clear()
 
     def snapshot(self) -> list[ProducerSnapshot]:
-        """Return what is kept on disk, by producer id."""
+        """Return the state to store on disk, by producer id."""
         return [
             ProducerSnapshot(
                 producer_id=producer_id,
@@ -194,17 +199,20 @@ class ProducerStates:
         ]
 
     def load(self, snapshot: Iterable[ProducerSnapshot]) -> None:
-        """Replace everything by what a snapshot holds."""
+        """Replace the state by a snapshot."""
         self._producers.clear()
-        for kept in snapshot:
-            producer = _Producer(kept.producer_epoch, None)
-            producer.batches.extend(kept.earlier)
+        for stored in snapshot:
+            producer = _Producer(stored.producer_epoch, None)
+            producer.batches.extend(stored.earlier)
             producer.batches.append(
                 AppendedBatch(
-                    kept.last_sequence, kept.last_offset, kept.offset_delta, kept.timestamp_ms
+                    stored.last_sequence,
+                    stored.last_offset,
+                    stored.offset_delta,
+                    stored.timestamp_ms,
                 )
             )
-            self._producers[kept.producer_id] = producer
+            self._producers[stored.producer_id] = producer
 
 
 def advance_sequence(sequence: int, count: int) -> int:

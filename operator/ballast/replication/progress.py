@@ -1,4 +1,4 @@
-"""How far one follower has come, as its leader knows it (Kafka's ``Replica``)."""
+"""The leader's knowledge of one follower's progress (Kafka's ``Replica``)."""
 
 import math
 from typing import NamedTuple
@@ -7,18 +7,18 @@ UNKNOWN_OFFSET = -1
 """The follower has not fetched in this leader epoch yet."""
 
 NEVER = -math.inf
-"""A moment before every other: the follower has not been caught up as far as anyone knows."""
+"""Earlier than any other time: the follower is not known to have been caught up."""
 
 
 class FollowerProgress(NamedTuple):
-    """What a follower's fetches *in the current leader epoch* have told its leader.
+    """The progress of a follower, from its fetches *in the current leader epoch*.
 
     Invariant: ``log_end_offset`` is `UNKNOWN_OFFSET` until the first fetch of the epoch, so that
     nothing fetched under an older epoch counts towards the high watermark (KIP-320).
     """
 
     log_end_offset: int = UNKNOWN_OFFSET
-    """The offset last fetched from: the follower has everything below it."""
+    """The last fetch offset: the follower has all records below it."""
     log_start_offset: int = UNKNOWN_OFFSET
     last_caught_up_time: float = NEVER
     """Seconds; when the follower was last known to have all that the leader had."""
@@ -36,9 +36,9 @@ class FollowerProgress(NamedTuple):
     ) -> "FollowerProgress":
         """Return the progress after a fetch from ``fetch_offset`` (Kafka ``Replica.scala``).
 
-        Caught up now when it asks for what the leader does not have yet; caught up at its previous
-        fetch when it now has all that the leader had then. The second rule keeps a follower in sync
-        that never quite reaches a leader under constant load.
+        It is caught up now if the fetch offset is the leader's end offset. It was caught up at its
+        previous fetch if it now has all records that the leader had then. The second rule keeps
+        followers in sync that are always slightly behind a leader under constant load.
         """
         caught_up_time = self.last_caught_up_time
         if fetch_offset >= leader_log_end_offset:
@@ -50,9 +50,9 @@ class FollowerProgress(NamedTuple):
         )
 
     def caught_up_until(self, time: float) -> "FollowerProgress":
-        """Return the progress after fetches up to ``time`` that all said what the last one said.
+        """Return the progress after fetches up to ``time`` with the same offset as the last one.
 
-        Nothing was appended meanwhile, so the follower had at each of them what the leader had.
+        Nothing was appended meanwhile, so the follower was caught up at each of them.
         """
         if time <= self.last_fetch_time or self.log_end_offset == UNKNOWN_OFFSET:
             return self

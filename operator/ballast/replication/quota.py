@@ -1,6 +1,6 @@
-"""The replication quota (KIP-73): measured rate, throttled replica lists, and who holds back what.
+"""The replication quota (KIP-73): measured rate, throttled replicas, and the rules of throttling.
 
-A limit below the rate of new data never lets a reassignment end; brokers do not judge it.
+With a limit below the rate of new data a reassignment never completes; brokers do not check that.
 """
 
 from collections import deque
@@ -12,10 +12,10 @@ from ballast.model.settings.values import throttled_replicas
 
 
 class Window(NamedTuple):
-    """What a rate is measured over."""
+    """The time window over which a rate is measured."""
 
     samples: int
-    """Samples held (``replication.quota.window.num``)."""
+    """Number of samples (``replication.quota.window.num``)."""
     sample_s: int
     """Length of one sample (``replication.quota.window.size.seconds``)."""
 
@@ -33,13 +33,13 @@ class ReplicationQuota:
     def __init__(
         self, limit_bytes_per_second: int | None = None, window: Window = DEFAULT_WINDOW
     ) -> None:
-        """Make a quota; None is unlimited. The limit may be set anew at any time."""
+        """Make a quota; None is unlimited. The limit may be changed at any time."""
         self.limit_bytes_per_second = limit_bytes_per_second
         self._samples: deque[list[float]] = deque(maxlen=window.samples)
         self._window = window
 
     def record(self, size_bytes: int, now: float) -> None:
-        """Count bytes of throttled replicas, whether or not they were held back."""
+        """Count bytes of throttled replicas, whether or not the quota is exceeded."""
         start = now // self._window.sample_s * self._window.sample_s
         if self._samples and self._samples[-1][0] >= start:
             self._samples[-1][1] += size_bytes
@@ -61,7 +61,7 @@ class ReplicationQuota:
         return sum(size for _, size in self._samples) / elapsed
 
     def is_exceeded(self, now: float) -> bool:
-        """Whether throttled replicas must be held back for now."""
+        """Whether throttled replicas must wait now."""
         limit = self.limit_bytes_per_second
         return limit is not None and self.rate(now) > limit
 
@@ -96,10 +96,10 @@ def parse_throttled_replicas(text: str) -> ThrottledReplicas:
 
 
 def leader_holds_back(*, throttled: bool, exceeded: bool, follower_in_sync: bool) -> bool:
-    """Whether a leader leaves a partition's data out of a follower's fetch answer.
+    """Whether a leader leaves a partition's data out of the response to a follower's fetch.
 
-    An in-sync follower always gets its data (its bytes are counted all the same): a throttle must
-    not push replicas out of the ISR.
+    An in-sync follower always gets its data, although its bytes are counted: a throttle must not
+    remove replicas from the ISR.
     """
     return throttled and exceeded and not follower_in_sync
 
@@ -107,6 +107,6 @@ def leader_holds_back(*, throttled: bool, exceeded: bool, follower_in_sync: bool
 def follower_holds_back(*, throttled: bool, exceeded: bool, lag: int | None) -> bool:
     """Whether a follower leaves a partition out of its fetch request.
 
-    A replica known to have caught up goes on, so that it can stay in the ISR.
+    A replica that has caught up continues, so that it can stay in the ISR.
     """
     return throttled and exceeded and lag != 0

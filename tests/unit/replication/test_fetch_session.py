@@ -41,7 +41,7 @@ def test_epochs_follow_one_another_and_never_become_zero_again(epoch: int, follo
 
 def test_what_is_new_or_moved_is_looked_at() -> None:
     one = session("a", "b")
-    one.rest([("a", None), ("b", None)])
+    one.make_idle([("a", None), ("b", None)])
     assert not one.pending
     assert not one.add("b", 7)
     assert one.add("c", 1)
@@ -68,32 +68,32 @@ def test_an_answer_names_what_has_changed(
     is_told: bool,
 ) -> None:
     one = session("a")
-    one.partitions["a"].told = before
-    assert one.must_tell("a", now, has_more=has_more) is is_told
-    assert one.partitions["a"].told == now
+    one.partitions["a"].sent = before
+    assert one.must_send("a", now, has_more=has_more) is is_told
+    assert one.partitions["a"].sent == now
     assert "a" in one.pending
 
 
 def test_partitions_with_more_go_behind_those_that_got_nothing() -> None:
     one = session("a", "b", "c")
-    assert one.must_tell("a", (5, 0), has_more=True)
-    assert one.must_tell("b", (5, 0), has_more=False)
+    assert one.must_send("a", (5, 0), has_more=True)
+    assert one.must_send("b", (5, 0), has_more=False)
     assert list(one.pending) == ["b", "c", "a"]
 
 
 def test_a_moved_partition_is_named_though_nothing_else_has_changed() -> None:
     one = session("a")
-    one.must_tell("a", (5, 0), has_more=False)
+    one.must_send("a", (5, 0), has_more=False)
     one.add("a", 0)
-    assert not one.must_tell("a", (5, 0), has_more=False)
+    assert not one.must_send("a", (5, 0), has_more=False)
     one.add("a", 3)
-    assert one.must_tell("a", (5, 0), has_more=False)
+    assert one.must_send("a", (5, 0), has_more=False)
 
 
 def test_a_follower_at_rest_was_caught_up_until_the_sessions_last_fetch() -> None:
     view = led(fetched_at=1.0)
     one = session("a", replica_id=FOLLOWER)
-    one.rest([("a", view)])
+    one.make_idle([("a", view)])
     for now in (10.0, 20.0):
         one.fetched(now)
     assert view.progress(FOLLOWER).last_caught_up_time == 1.0
@@ -108,7 +108,7 @@ def test_a_follower_at_rest_was_caught_up_until_the_sessions_last_fetch() -> Non
 def test_an_append_ends_the_rest_in_time_for_the_isr() -> None:
     view = led(fetched_at=0.0)
     one = session("a", replica_id=FOLLOWER)
-    one.rest([("a", view)])
+    one.make_idle([("a", view)])
     one.fetched(60.0)
     one.mark("a")  # a record was appended at 60.4 s
     assert view.propose_shrink(6, 60.9, LAG_MS) is None
@@ -118,7 +118,7 @@ def test_an_append_ends_the_rest_in_time_for_the_isr() -> None:
 def test_a_removed_partition_is_not_acknowledged_by_the_fetch_that_removes_it() -> None:
     view = led(fetched_at=1.0)
     one = session("a", "b", replica_id=FOLLOWER)
-    one.rest([("a", view), ("b", view)])
+    one.make_idle([("a", view), ("b", view)])
     one.fetched(2.0)
     assert one.remove("a")
     one.fetched(3.0)
@@ -130,7 +130,7 @@ def test_a_removed_partition_is_not_acknowledged_by_the_fetch_that_removes_it() 
 def test_a_closed_session_leaves_nothing_at_rest() -> None:
     view = led(fetched_at=1.0)
     one = session("a", replica_id=FOLLOWER)
-    one.rest([("a", view)])
+    one.make_idle([("a", view)])
     one.fetched(2.0)
     one.close()
     assert one.is_closed

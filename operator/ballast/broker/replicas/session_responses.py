@@ -31,20 +31,20 @@ def session_changes(
 ) -> list[tuple[TopicPartition, PartitionData]]:
     """Return the partitions that the response names; mark those without news as idle."""
     news = []
-    resting: list[tuple[TopicPartition, LeaderView | None]] = []
+    idle: list[tuple[TopicPartition, LeaderView | None]] = []
     for name, data in result.partitions:
         if name not in session.partitions:
             continue
         is_failed = data.error_code != ErrorCode.NONE
         has_more = bool(data.records) or data.diverging_epoch.end_offset >= 0
         offsets = None if is_failed else (data.high_watermark, data.log_start_offset)
-        if session.must_tell(name, offsets, has_more=has_more):
+        if session.must_send(name, offsets, has_more=has_more):
             news.append((name, data))
         if offsets is not None and not has_more:
             view = _view_at_rest(replicas, params, session.partitions[name].asked, name, offsets)
             if view is not None:
-                resting.append((name, view if session.is_privileged else None))
-    session.rest(resting)
+                idle.append((name, view if session.is_privileged else None))
+    session.make_idle(idle)
     return news
 
 

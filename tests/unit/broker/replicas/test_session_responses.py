@@ -48,7 +48,7 @@ def test_what_has_no_more_to_say_rests(offset: int, replica_id: int, rests: bool
         (session,) = replicas.purgatories.sessions.watching(P0)
         assert session.session_id == session_id
         assert (P0 not in session.pending) is rests
-        assert (session.partitions[P0].rests_in is view) is (rests and replica_id >= 0)
+        assert (session.partitions[P0].idle_in is view) is (rests and replica_id >= 0)
 
     simulate(main)
 
