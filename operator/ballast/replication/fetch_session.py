@@ -1,10 +1,10 @@
 """One incremental fetch session on the leader's side (KIP-227; Kafka's ``FetchSession``).
 
-A peer names its partitions once. Later requests name only partitions whose positions have
-changed, and responses only those with records or changed offsets. The cost of a fetch must not grow with the
-size of the session. So a session lists the *pending* partitions: those that the next response has to
-check. The others are *idle*: a read of them would return nothing, and the peer has their offsets.
-Every change of a partition makes it pending (`mark`).
+A peer names its partitions once. Later requests name only partitions whose positions have changed,
+and responses only those with records or changed offsets. The cost of a fetch must not grow with
+the size of the session. So a session lists the *pending* partitions: those that the next response
+has to check. The others are *idle*: a read of them would return nothing, and the peer has their
+offsets. Every change of a partition makes it pending (`mark`).
 
 A follower's fetch acknowledges for every partition of its session, including idle ones. They are
 not updated then: an idle partition is at the end of the leader's log, so it is caught up as of the

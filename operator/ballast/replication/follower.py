@@ -115,8 +115,8 @@ def follower_high_watermark(leader_high_watermark: int, log_end_offset: int) -> 
 class FetchState(NamedTuple):
     """One partition in a fetcher: fetching, or delayed after an error.
 
-    A fetcher holds one per partition, fetches those that are `ready`, and accepts a response only if
-    the state still `matches` the one that the request was built from.
+    A fetcher holds one per partition, fetches those that are `ready`, and accepts a response only
+    if the state still `matches` the one that the request was built from.
     """
 
     leader_epoch: int

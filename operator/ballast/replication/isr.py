@@ -89,9 +89,9 @@ def shrinking(state: Committed, leaving: frozenset[int]) -> PendingShrink:
 def settled_by(state: PendingExpand | PendingShrink, read: LeaderAndIsr) -> IsrState:
     """Return the state after the znode was read again and showed ``read``.
 
-    If the version is the one that the write expects, the write has not been applied *yet*: the state
-    stays pending and the same write must be retried, since only a definite reply to it rules out
-    that it is applied late. A newer version resolves it, even if it is of another write.
+    If the version is the one that the write expects, the write has not been applied *yet*. The
+    state stays pending and the same write must be retried, since only a definite reply to it rules
+    out that it is applied late. A newer version resolves it, even if it is of another write.
     """
     if read.zk_version <= state.proposed.zk_version:
         return state
