@@ -178,10 +178,8 @@ def legacy_entry_goes_with_any_completion(patch: pytest.MonkeyPatch) -> None:
 def isr_is_taken_from_memory(patch: pytest.MonkeyPatch) -> None:
     # The notification is believed to be the news; the state is not read again.
 
-    async def remembered(
-        writer: LeaderAndIsrUpdater, partitions: Collection[TopicPartition]
-    ) -> Any:
-        known = writer._context.leadership
+    async def remembered(updater: Any, partitions: Collection[TopicPartition]) -> Any:
+        known = updater._context.leadership
         return {tp: known[tp] for tp in partitions if tp in known}
 
     patch.setattr(LeaderAndIsrUpdater, "read", remembered)
@@ -212,9 +210,7 @@ def everyone_may_lead(patch: pytest.MonkeyPatch) -> None:
 def preferred_replica_leads_out_of_sync(patch: pytest.MonkeyPatch) -> None:
     # The first replica is elected without a look at the ISR.
 
-    def first(
-        replicas: Sequence[int], isr: Sequence[int], live: Collection[int]
-    ) -> ElectionResult | None:
+    def first(replicas: Sequence[int], isr: Sequence[int], live: Collection[int]) -> Any:
         return ElectionResult(leader=replicas[0], isr=tuple(isr)) if replicas[0] in live else None
 
     patch.setattr(partition_states, "elect_preferred", first)
@@ -293,9 +289,7 @@ def any_move_stops_the_rebalance(patch: pytest.MonkeyPatch) -> None:
 
 def dead_brokers_are_taken_for_removed(patch: pytest.MonkeyPatch) -> None:
     # Deletion waits for no broker, and brokers return with deleted replicas.
-    patch.setattr(
-        TopicDeletionManager, "_is_removed", lambda self, replica: not self._is_reachable(replica)
-    )
+    patch.setattr(TopicDeletionManager, "_is_removed", lambda self, r: not self._is_reachable(r))
 
 
 def throttle_is_left_behind(patch: pytest.MonkeyPatch) -> None:
