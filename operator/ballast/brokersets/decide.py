@@ -53,7 +53,7 @@ def decide(inputs: DecisionInput) -> Decision:
     shapes = () if cluster is None else shapes_of(cluster)
     counts = PartitionCounts() if cluster is None else count_partitions(cluster, shapes)
     availability = Availability(
-        _without_those_that_go(inputs),
+        _without_terminating_brokers(inputs),
         members=frozenset(spec.broker_id(ordinal) for ordinal in range(_size(inputs))),
         has_controller=observation.has_controller,
         shapes=shapes,
@@ -229,7 +229,7 @@ def _size(inputs: DecisionInput) -> int:
     return inputs.spec.replicas if stateful_set is None else stateful_set.replicas
 
 
-def _without_those_that_go(inputs: DecisionInput) -> Cluster | None:
+def _without_terminating_brokers(inputs: DecisionInput) -> Cluster | None:
     """Return the cluster without brokers whose pods are terminating or do not exist yet.
 
     Metadata shows that only later.

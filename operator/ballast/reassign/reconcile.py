@@ -275,7 +275,7 @@ class Reconciler:
 
     def _record(self, inputs: DecisionInput, step: Step, is_accepted: bool) -> ReconcileResult:
         now = self._clock.now()
-        throttling = self._note(inputs, step, now)
+        throttling = self._note_observations(inputs, step, now)
         status = report(
             StepResult(
                 inputs=inputs,
@@ -301,7 +301,9 @@ class Reconciler:
         settling = 0.0 if isinstance(step, SaveState) else SETTLE_S
         return min(settling, self._poll_interval_s)
 
-    def _note(self, inputs: DecisionInput, step: Step, now: float) -> Throttling | None:
+    def _note_observations(
+        self, inputs: DecisionInput, step: Step, now: float
+    ) -> Throttling | None:
         """Note observations for the next decision; return the throttle that must be in force."""
         waits_for_cluster = isinstance(step, Wait) and step.state is LifecycleState.PENDING
         self._recent.note_problems(waits_for_cluster, now)

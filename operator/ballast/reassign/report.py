@@ -111,7 +111,7 @@ def findings(result: StepResult, move_states: MoveStates | None) -> dict[Conditi
         ConditionType.ACCEPTED: _accepted(result),
         ConditionType.PLANNED: _planned(result.inputs.state),
         ConditionType.APPROVED: _approved(result),
-        ConditionType.PROGRESSING: _of_piece(result, _progressing(result)),
+        ConditionType.PROGRESSING: _with_piece(result, _progressing(result)),
         ConditionType.THROTTLED: _throttled(result),
         ConditionType.VERIFIED: _verified(result),
         ConditionType.STALLED: _stalled(result),
@@ -120,7 +120,7 @@ def findings(result: StepResult, move_states: MoveStates | None) -> dict[Conditi
     return {kind: finding for kind, finding in by_type.items() if finding is not None}
 
 
-def _of_piece(result: StepResult, finding: Finding) -> Finding:
+def _with_piece(result: StepResult, finding: Finding) -> Finding:
     """Return the finding with the piece of a large plan in its message."""
     piece = result.inputs.spec.assignments.piece
     if piece is None:
@@ -225,7 +225,7 @@ def _succeeded(result: StepResult, move_states: MoveStates | None) -> Finding:
         return Finding(
             status=FINAL_STATUS[outcome],
             reason=outcome.value,
-            message=_closing_words(result, move_states),
+            message=_summary_text(result, move_states),
         )
     if isinstance(step, Wait):
         return Finding(status=_UNKNOWN, reason=step.state.value, message=step.message)
@@ -237,7 +237,7 @@ def _succeeded(result: StepResult, move_states: MoveStates | None) -> Finding:
     return Finding(status=_UNKNOWN, reason=lifecycle.value)
 
 
-def _closing_words(result: StepResult, move_states: MoveStates | None) -> str:
+def _summary_text(result: StepResult, move_states: MoveStates | None) -> str:
     if isinstance(result.step, RejectSpec) or move_states is None:
         return "; ".join(str(problem.error) for problem in getattr(result.step, "problems", ()))
     counts = {

@@ -58,7 +58,7 @@ def pod_template(
             "shareProcessNamespace": True,
             "terminationGracePeriodSeconds": spec.grace_period_seconds,
             "readinessGates": [{"conditionType": names.GATE}],
-            "securityContext": _first(
+            "securityContext": _first_context(
                 template.security_context, defaults.security_context, RESTRICTED
             ),
             **_pull_secrets(spec, defaults),
@@ -72,7 +72,7 @@ def pod_template(
     }
 
 
-def _first(*contexts: Mapping[str, Any] | None) -> dict[str, Any]:
+def _first_context(*contexts: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the first context that is set."""
     return next(dict(context) for context in contexts if context is not None)
 
@@ -117,7 +117,9 @@ def _container(
             **template.probes.get("readiness", {}),
         },
         "resources": dict(template.resources or {"requests": _DEFAULT_REQUESTS}),
-        "securityContext": _first(template.container_security_context, RESTRICTED_CONTAINER),
+        "securityContext": _first_context(
+            template.container_security_context, RESTRICTED_CONTAINER
+        ),
         "volumeMounts": _mounts(spec),
     }
 
@@ -175,7 +177,7 @@ def _volumes(spec: BrokerSetSpec) -> list[dict[str, Any]]:
 def _placement(spec: BrokerSetSpec) -> dict[str, Any]:
     template = spec.template
     placement: dict[str, Any] = {
-        "affinity": template.affinity if template.affinity is not None else _apart(spec),
+        "affinity": template.affinity if template.affinity is not None else _anti_affinity(spec),
         "topologySpreadConstraints": _spread(spec),
         "tolerations": list(template.tolerations),
         "priorityClassName": template.priority_class_name,
@@ -186,7 +188,7 @@ def _placement(spec: BrokerSetSpec) -> dict[str, Any]:
     return {name: value for name, value in placement.items() if value}
 
 
-def _apart(spec: BrokerSetSpec) -> dict[str, Any]:
+def _anti_affinity(spec: BrokerSetSpec) -> dict[str, Any]:
     """Prefer nodes without a broker of the set; on a small cluster two may share one."""
     return {
         "podAntiAffinity": {

@@ -159,7 +159,9 @@ def network_policy(spec: BrokerSetSpec) -> dict[str, Any]:
             "podSelector": {"matchLabels": names.selector_labels(spec.identity.name)},
             "policyTypes": ["Ingress"],
             "ingress": [
-                _ingress("kafka", (*network.clients, *_own(spec)) if network.clients else ()),
+                _ingress(
+                    "kafka", (*network.clients, *_required_peers(spec)) if network.clients else ()
+                ),
                 _ingress("http", network.metrics),
             ],
         },
@@ -172,7 +174,7 @@ def _ingress(port: str, peers: Sequence[Any]) -> dict[str, Any]:
     return {"from": list(peers), **rule} if peers else rule
 
 
-def _own(spec: BrokerSetSpec) -> Sequence[Any]:
+def _required_peers(spec: BrokerSetSpec) -> Sequence[Any]:
     """Return the peers that a set needs: its brokers, and any operator."""
     operator = {
         "app.kubernetes.io/component": "operator",

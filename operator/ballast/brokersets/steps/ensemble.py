@@ -90,8 +90,8 @@ def resolve_ensemble(
     if answer is None or spec.zookeeper is None:
         return EnsembleState(accepted=accepted)
     if accepted is not None:
-        return _moved(spec, accepted, answer)
-    stop = _stop(spec, answer, is_new=is_new)
+        return _new_address(spec, accepted, answer)
+    stop = _new_set_block(spec, answer, is_new=is_new)
     if stop is not None:
         return EnsembleState(block=stop, is_stopped=True)
     if answer.cluster_id is None or answer.cluster_id != brokers_cluster_id:
@@ -100,14 +100,16 @@ def resolve_ensemble(
     return EnsembleState(accepted=new)
 
 
-def _stop(spec: BrokerSetSpec, answer: EnsembleAnswer, *, is_new: bool) -> UpdateBlock | None:
+def _new_set_block(
+    spec: BrokerSetSpec, answer: EnsembleAnswer, *, is_new: bool
+) -> UpdateBlock | None:
     """Return why nothing may be done for a set whose cluster is unknown, or None."""
     assert spec.zookeeper is not None, "only a managed set has an ensemble"
     if answer.error is not None:
         # Running pods keep trying to connect; but a new set might use the path of another set.
         return UpdateBlock(reason="ZooKeeperDisconnected", message=answer.error) if is_new else None
     if answer.other_owner is not None:
-        return _taken(spec, answer)
+        return _path_taken_block(spec, answer)
     if not is_new or not answer.has_topics:
         return None
     return UpdateBlock(
@@ -119,7 +121,7 @@ def _stop(spec: BrokerSetSpec, answer: EnsembleAnswer, *, is_new: bool) -> Updat
     )
 
 
-def _moved(spec: BrokerSetSpec, accepted: Accepted, answer: EnsembleAnswer) -> EnsembleState:
+def _new_address(spec: BrokerSetSpec, accepted: Accepted, answer: EnsembleAnswer) -> EnsembleState:
     assert spec.zookeeper is not None, "only a managed set has an ensemble"
     connect = spec.zookeeper.connect
     stays = f"brokers and controllers keep using {accepted.connect}"
@@ -132,13 +134,13 @@ def _moved(spec: BrokerSetSpec, accepted: Accepted, answer: EnsembleAnswer) -> E
             message=f"{connect} holds {there}, not {accepted.cluster_id}; {stays}",
         )
     elif answer.other_owner is not None:
-        block = _taken(spec, answer)
+        block = _path_taken_block(spec, answer)
     else:
         return EnsembleState(accepted=replace(accepted, connect=connect))
     return EnsembleState(accepted=accepted, block=block)
 
 
-def _taken(spec: BrokerSetSpec, answer: EnsembleAnswer) -> UpdateBlock:
+def _path_taken_block(spec: BrokerSetSpec, answer: EnsembleAnswer) -> UpdateBlock:
     assert spec.zookeeper is not None, "only a managed set has an ensemble"
     return UpdateBlock(
         reason="ZooKeeperPathTaken",

@@ -90,7 +90,7 @@ def plan_rolling_update(
     if spec.update_strategy is UpdateStrategy.ON_DELETE:
         return RollingUpdate(
             partition=None,
-            block=_fatal(by_ordinal, stateful_set, is_updating=bool(old)),
+            block=_stuck_new_pod(by_ordinal, stateful_set, is_updating=bool(old)),
             old=len(old),
         )
     stuck = [pod for pod in old if is_stuck(pod)]
@@ -114,19 +114,19 @@ def _in_order(
     gate_decisions: Mapping[int, GateDecision],
     availability: Availability,
 ) -> RollingUpdate:
-    fatal = _fatal(by_ordinal, stateful_set, is_updating=bool(old))
+    stuck_block = _stuck_new_pod(by_ordinal, stateful_set, is_updating=bool(old))
     # Without a running update: the pod that an update would start with.
     top = stateful_set.replicas - 1
     candidate = old[0] if old else by_ordinal.get(top)
     above = candidate.ordinal + 1 if candidate is not None and old else top
-    if candidate is None or _is_awaited(above, stateful_set, by_ordinal, gate_decisions):
-        return RollingUpdate(block=fatal, old=len(old))
+    if candidate is None or _is_blocking_update(above, stateful_set, by_ordinal, gate_decisions):
+        return RollingUpdate(block=stuck_block, old=len(old))
     if not old and _is_made_by_revision(stateful_set, by_ordinal):
-        return RollingUpdate(block=fatal)
+        return RollingUpdate(block=stuck_block)
     refusal = _refusal(spec, candidate, by_ordinal, availability)
     if refusal is None:
-        return RollingUpdate(block=fatal, old=len(old))
-    block = fatal or (refusal if old else None)
+        return RollingUpdate(block=stuck_block, old=len(old))
+    block = stuck_block or (refusal if old else None)
     return RollingUpdate(partition=candidate.ordinal + 1, block=block, old=len(old))
 
 
@@ -157,7 +157,7 @@ def _refusal(
     return UpdateBlock(reason=refusal.obstacle.value, message=refusal.message)
 
 
-def _is_awaited(
+def _is_blocking_update(
     above: int,
     stateful_set: StatefulSetView,
     by_ordinal: Mapping[int, PodView],
@@ -174,7 +174,7 @@ def _is_awaited(
     return False
 
 
-def _fatal(
+def _stuck_new_pod(
     by_ordinal: Mapping[int, PodView], stateful_set: StatefulSetView, *, is_updating: bool
 ) -> UpdateBlock | None:
     """Return why a pod of the new revision is stuck, or None.

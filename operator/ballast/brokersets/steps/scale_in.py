@@ -166,14 +166,16 @@ def _drain(scale_in: _ScaleInInput, counts: PartitionCounts) -> tuple[tuple[Step
         return (), Blockage(reason=reason, message=f"{who}; {state}{detail}")
     finished = [drain for drain in scale_in.drains if not drain.is_withdrawn]
     finished.sort(key=lambda drain: (drain.completion_ms or 0, drain.name), reverse=True)
-    waiting = _backs_off(scale_in, finished)
+    waiting = _retry_wait(scale_in, finished)
     if waiting is not None:
         return (), Blockage(reason=waiting[0], message=f"{who}; {waiting[1]}")
     steps = _new_drain(scale_in, finished) if scale_in.inputs.may_plan else ()
-    return steps, _blockage_of_new(scale_in, who)
+    return steps, _new_drain_blockage(scale_in, who)
 
 
-def _backs_off(scale_in: _ScaleInInput, finished: list[ReassignmentView]) -> tuple[str, str] | None:
+def _retry_wait(
+    scale_in: _ScaleInInput, finished: list[ReassignmentView]
+) -> tuple[str, str] | None:
     """Return why the next drain waits, as reason and message, or None."""
     last = next((drain for drain in finished if drain.broker_ids & scale_in.to_drain), None)
     if last is None:
@@ -204,7 +206,7 @@ def _new_drain(scale_in: _ScaleInInput, finished: list[ReassignmentView]) -> tup
     return (*(DeleteReassignment(name=drain.name) for drain in surplus), create)
 
 
-def _blockage_of_new(scale_in: _ScaleInInput, who: str) -> Blockage:
+def _new_drain_blockage(scale_in: _ScaleInInput, who: str) -> Blockage:
     problem = scale_in.inputs.transient.plan_problem
     if problem is not None:
         return Blockage(reason="PlanInfeasible", message=f"{who}; {problem}")

@@ -108,13 +108,13 @@ def plan_from_current(spec: ReassignmentSpec, observation: Observation) -> Plan:
         spec.targets,
         {tp: observation.origin(tp) for tp in spec.targets},
         {
-            tp: tuple(_from_where_it_is(tp, move, observation) for move in moves)
+            tp: tuple(_with_current_dir(tp, move, observation) for move in moves)
             for tp, moves in spec.assignments.log_dirs.items()
         },
     )
 
 
-def _from_where_it_is(tp: TopicPartition, move: LogDirMove, observation: Observation) -> LogDirMove:
+def _with_current_dir(tp: TopicPartition, move: LogDirMove, observation: Observation) -> LogDirMove:
     places = observation.log_dirs.get(move.broker_id, {}).get(tp)
     if places is None or places.current is None:
         return move
@@ -151,10 +151,10 @@ def approval_problem(
         return ApprovalProblem(
             reason="AwaitingApproval", message=f"set spec.approval.planDigest to {digest}"
         )
-    return _beyond_limits(spec, state.plan, observation)
+    return _limit_problem(spec, state.plan, observation)
 
 
-def _beyond_limits(
+def _limit_problem(
     spec: ReassignmentSpec, plan: Plan, observation: Observation
 ) -> ApprovalProblem | None:
     approval = spec.settings.approval

@@ -60,7 +60,7 @@ def close(inputs: DecisionInput, state: PersistedState, move_states: MoveStates)
     outcome = state.closing or PHASES[state.intent].outcome
     if submits and move_states.in_state(MoveState.FAILED):
         outcome = LifecycleState.FAILED
-    waits = _what_is_awaited(inputs, state, move_states)
+    waits = _final_wait(inputs, state, move_states)
     if waits is None:
         return _end(inputs, move_states, outcome, submits=submits)
     remaining = replace(
@@ -75,7 +75,7 @@ def close(inputs: DecisionInput, state: PersistedState, move_states: MoveStates)
     return waits
 
 
-def _what_is_awaited(
+def _final_wait(
     inputs: DecisionInput, state: PersistedState, move_states: MoveStates
 ) -> Wait | None:
     lifecycle = PHASES[state.intent].closing
@@ -87,7 +87,7 @@ def _what_is_awaited(
             message=f"throttle not restored: {', '.join(unrestored)}",
         )
     if state.intent in (Intent.CANCEL, Intent.CANCEL_ON_DELETE):
-        return _what_is_not_taken_back(inputs, state, move_states, lifecycle)
+        return _unfinished_cancellation(inputs, state, move_states, lifecycle)
     if not state.intent.submits_moves:
         return None
     problems = mismatches(
@@ -98,7 +98,7 @@ def _what_is_awaited(
     )
 
 
-def _what_is_not_taken_back(
+def _unfinished_cancellation(
     inputs: DecisionInput, state: PersistedState, move_states: MoveStates, lifecycle: LifecycleState
 ) -> Wait | None:
     refused = inputs.transient.cancel_refusals

@@ -83,15 +83,15 @@ _DELETION_INTENT = {
 def decide(inputs: DecisionInput) -> Step:
     """Return the next step."""
     state, before = inputs.state, inputs.previous_state
-    if before is not None and _goes_back(inputs, before):
-        return _begin_to_go_back(inputs, before)
+    if before is not None and _is_piece_rollback(inputs, before):
+        return _start_piece_rollback(inputs, before)
     if state is None or (state.start_time_ms is None and state.outcome is None):
         return _before_start(inputs, state)
     requested = requested_intent(inputs.spec.settings)
-    goes_further = INTENT_RANK[requested] > INTENT_RANK[state.intent]
+    is_later_intent = INTENT_RANK[requested] > INTENT_RANK[state.intent]
     if state.outcome is not None:
         return _after_completion(inputs, state, state.outcome)
-    if goes_further:
+    if is_later_intent:
         # Others may be running since this one yielded: even a rollback waits for its turn.
         starts = requested is Intent.ROLL_BACK and not inputs.spec.settings.is_deleted
         if starts and state.yields_turn and not inputs.place.has_turn:
@@ -100,13 +100,13 @@ def decide(inputs: DecisionInput) -> Step:
     return _under_way(inputs, state, classify_moves(state, inputs.observation, inputs.transient))
 
 
-def _goes_back(inputs: DecisionInput, before: PersistedState) -> bool:
+def _is_piece_rollback(inputs: DecisionInput, before: PersistedState) -> bool:
     """Whether the next piece lies before the one that has ended: a rollback."""
     piece = inputs.spec.assignments.piece
     return piece is not None and before.piece is not None and piece.number < before.piece.number
 
 
-def _begin_to_go_back(inputs: DecisionInput, before: PersistedState) -> Step:
+def _start_piece_rollback(inputs: DecisionInput, before: PersistedState) -> Step:
     """Return the step that starts the rollback of an earlier piece."""
     spec = inputs.spec
     if not (spec.settings.is_deleted or inputs.place.has_turn):

@@ -51,7 +51,7 @@ def classify_moves(
     rolling_back = state.intent is Intent.ROLL_BACK
     goal = state.plan.inverse() if rolling_back else state.plan
     either_way = state.intent in (Intent.ROLL_BACK, Intent.CANCEL_ON_DELETE, Intent.ORPHAN)
-    ours, foreign = _whose(state.plan, either_way, observation)
+    ours, foreign = _split_pending(state.plan, either_way, observation)
     touched, our_own = _Touched.by_pending(foreign, observation), frozenset(ours)
     assigned = frozenset(
         move.topic_partition
@@ -100,7 +100,7 @@ def foreign_moves(plan: Plan, observation: Observation) -> tuple[TopicPartition,
     touched = _Touched.by_moves(plan.moves)
     return tuple(
         tp
-        for tp in _whose(plan, False, observation)[1]
+        for tp in _split_pending(plan, False, observation)[1]
         if tp.topic in touched.topics or touched.brokers & {*observation.pending[tp].replicas}
     )
 
@@ -137,7 +137,7 @@ class _Touched:
         )
 
 
-def _whose(
+def _split_pending(
     plan: Plan, either_way: bool, observation: Observation
 ) -> tuple[tuple[TopicPartition, ...], tuple[TopicPartition, ...]]:
     moves = {move.topic_partition: move for move in plan.moves}

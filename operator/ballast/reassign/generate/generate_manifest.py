@@ -24,11 +24,11 @@ MAX_EXECUTORS = 100
 MIN_LOAD_WINDOW_SECONDS = 60
 MAX_LOAD_WINDOW_SECONDS = 604_800
 _BY_LOAD = "BytesInPerSecond"
-_OF_THE_PLANNER = (
+_PLANNER_OPTIONS = (
     *("strategy", "brokerIds", "replicationFactor", "topics", "seed"),
     *("maxReplicaMoves", "startIndex", "objective"),
 )
-_KNOWN = (*_OF_THE_PLANNER, "maxBytesToMove", "load", "engine", "spark")
+_FIELDS = (*_PLANNER_OPTIONS, "maxBytesToMove", "load", "engine", "spark")
 
 
 class Engine(StrEnum):
@@ -79,7 +79,7 @@ class PlanToGenerate:
 
 def read_generate(plan: Reader) -> PlanToGenerate | None:
     """Return what ``spec.plan.generate`` says, or None after noting what is wrong with it."""
-    generate = plan.nested("generate", _KNOWN)
+    generate = plan.nested("generate", _FIELDS)
     strategy = generate.string("strategy", max_length=32, required=True)
     engine = generate.choice("engine", Engine.AUTO)
     size = generate.quantity("maxBytesToMove", minimum=0)
@@ -87,7 +87,7 @@ def read_generate(plan: Reader) -> PlanToGenerate | None:
     job = _read_job(generate)
     if strategy is None:
         return None
-    options = {name: generate.raw(name) for name in _OF_THE_PLANNER if generate.has(name)}
+    options = {name: generate.raw(name) for name in _PLANNER_OPTIONS if generate.has(name)}
     if size is not None:
         options["maxBytesToMove"] = size
     return PlanToGenerate(

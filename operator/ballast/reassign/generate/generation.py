@@ -125,7 +125,7 @@ class Next(Enum):
     LOOK_AGAIN = auto()
     """There was no plan; look whether the layout of the cluster has changed since."""
     GIVE_UP = auto()
-    """Too many attempts have failed: an operator has to look at it."""
+    """Too many attempts have failed: the user has to edit the spec."""
 
 
 def next_step(

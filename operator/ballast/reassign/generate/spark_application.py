@@ -278,7 +278,7 @@ def _pod_failure(pod: Mapping[str, Any], *, has_executors: bool) -> JobState | N
         if code == _NO_EXECUTORS_EXIT_CODE:
             return _no_executors(has_executors=has_executors)
         if isinstance(code, int) and code:
-            return _ended(code, str(_at(ended, "message") or ""))
+            return _exit_failure(code, str(_at(ended, "message") or ""))
     return None
 
 
@@ -290,7 +290,7 @@ def _no_executors(*, has_executors: bool) -> JobState:
     return _failed(SUBMISSION_FAILED, message)
 
 
-def _ended(code: int, log: str) -> JobState:
+def _exit_failure(code: int, log: str) -> JobState:
     """Return the failure by a driver's exit code and the end of its log."""
     reason = OUT_OF_MEMORY if "OutOfMemoryError" in log else DRIVER_FAILED
     killed = " (it was killed)" if code == _KILLED_EXIT_CODE else ""

@@ -102,13 +102,13 @@ class _Topic:
             and sources <= lists[LEADER_REPLICAS]
             and targets <= lists[FOLLOWER_REPLICAS]
         ]
-        fitting, size = self._that_fit(first, room)
+        fitting, size = self._first_fitting(first, room)
         if size * _SPENT_SHARE > room * (_SPENT_SHARE - 1):
             return fitting
         others = [tp for tp in self.entries if tp not in fitting]
-        return self._that_fit([*fitting, *others], room)[0]
+        return self._first_fitting([*fitting, *others], room)[0]
 
-    def _that_fit(
+    def _first_fitting(
         self, partitions: Iterable[TopicPartition], room: int
     ) -> tuple[dict[TopicPartition, None], int]:
         """Return the first partitions that fit into both lists, and the bytes of the longer."""
