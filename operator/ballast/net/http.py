@@ -39,7 +39,7 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _Response:
     status: HTTPStatus
     body: bytes
     content_type: str = _TEXT
@@ -105,7 +105,7 @@ class _HttpConnection(asyncio.Protocol):
             self._answer(bytes(self._head))
         elif len(self._head) > MAX_HEAD_BYTES:
             status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-            self._send(_Answer(status, b"request too large\n"), is_head=False)
+            self._send(_Response(status, b"request too large\n"), is_head=False)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - every end is alike
         if self._timer is not None:
@@ -133,12 +133,12 @@ class _HttpConnection(asyncio.Protocol):
         metric = next(families, None)
         if metric is None:
             body = b"".join(rendered)
-            self._send(_Answer(HTTPStatus.OK, body, CONTENT_TYPE_LATEST), is_head)
+            self._send(_Response(HTTPStatus.OK, body, CONTENT_TYPE_LATEST), is_head)
             return
         rendered.append(generate_latest(_Family(metric)))
         self._loop.call_soon(self._render, families, rendered, is_head)
 
-    def _send(self, answer: _Answer, is_head: bool) -> None:
+    def _send(self, answer: _Response, is_head: bool) -> None:
         assert self._transport is not None
         self._answered = True
         allow = "Allow: GET, HEAD\r\n" if answer.status == HTTPStatus.METHOD_NOT_ALLOWED else ""
@@ -163,16 +163,16 @@ class _Family(CollectorRegistry):
         yield self._metric
 
 
-def _route(head: bytes, server: HttpServer) -> tuple[_Answer | None, bool]:
+def _route(head: bytes, server: HttpServer) -> tuple[_Response | None, bool]:
     """Return the response to a request's head, and whether only its head is requested.
 
     None stands for the metrics, which are written in several steps.
     """
     words = head.split(b"\n", 1)[0].split()
     if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
-        return _Answer(HTTPStatus.BAD_REQUEST, b"bad request\n"), False
+        return _Response(HTTPStatus.BAD_REQUEST, b"bad request\n"), False
     method, target, _ = words
-    routes: dict[bytes, Callable[[Health], _Answer | None]] = {
+    routes: dict[bytes, Callable[[Health], _Response | None]] = {
         b"/healthz": _healthz,
         b"/livez": _healthz,
         b"/readyz": _readyz,
@@ -182,28 +182,28 @@ def _route(head: bytes, server: HttpServer) -> tuple[_Answer | None, bool]:
     path = target.split(b"?", 1)[0]
     route, page = routes.get(path), server.pages.get(path)
     if route is None and page is None:
-        return _Answer(HTTPStatus.NOT_FOUND, b"not found\n"), method == b"HEAD"
+        return _Response(HTTPStatus.NOT_FOUND, b"not found\n"), method == b"HEAD"
     if method not in (b"GET", b"HEAD"):
-        return _Answer(HTTPStatus.METHOD_NOT_ALLOWED, b"method not allowed\n"), False
+        return _Response(HTTPStatus.METHOD_NOT_ALLOWED, b"method not allowed\n"), False
     if page is not None:
-        return _Answer(HTTPStatus.OK, page().encode()), method == b"HEAD"
+        return _Response(HTTPStatus.OK, page().encode()), method == b"HEAD"
     assert route is not None
     return route(server.health), method == b"HEAD"
 
 
-def _healthz(health: Health) -> _Answer:
+def _healthz(health: Health) -> _Response:
     return _verdict(health.unhealthy())
 
 
-def _readyz(health: Health) -> _Answer:
+def _readyz(health: Health) -> _Response:
     return _verdict(health.unready())
 
 
-def _certainz(health: Health) -> _Answer:
+def _certainz(health: Health) -> _Response:
     return _verdict(health.uncertain())
 
 
-def _verdict(reason: str | None) -> _Answer:
+def _verdict(reason: str | None) -> _Response:
     if reason is None:
-        return _Answer(HTTPStatus.OK, b"ok\n")
-    return _Answer(HTTPStatus.SERVICE_UNAVAILABLE, f"{reason}\n".encode())
+        return _Response(HTTPStatus.OK, b"ok\n")
+    return _Response(HTTPStatus.SERVICE_UNAVAILABLE, f"{reason}\n".encode())

@@ -11,7 +11,7 @@ import pytest
 
 from ballast.broker.maintenance import housekeeping, log_cleaner, log_dir_moves
 from ballast.broker.replicas import fetch
-from ballast.broker.replicas.damaged_replicas import DamagedReplicas, Verdict
+from ballast.broker.replicas.damaged_replicas import DamagedReplicas, DamagedRole
 from ballast.broker.replicas.missing_replicas import MissingReplicas
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.replication.producer_state import ProducerSnapshot, ProducerStates
@@ -167,7 +167,7 @@ COMPACTION = rules("P4", "P7", "P17")
 
 def a_damaged_log_goes_while_the_isr_counts_on_it(patch: pytest.MonkeyPatch) -> None:
     # It is copied anew at once, from a leader that may have become one without its records.
-    patch.setattr(DamagedReplicas, "judge", lambda *_: Verdict.RENEW)
+    patch.setattr(DamagedReplicas, "role_of", lambda *_: DamagedRole.RENEW)
 
 
 def recovery_cuts_what_was_durable(patch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ class ControllerLink:
         """The content of ``/controller`` as last read; None while there is none."""
         return self._info
 
-    def look_again(self) -> None:
+    def reread(self) -> None:
         """Read ``/controller`` again: it changed, or a new session has begun."""
         self._stale.set()
 
@@ -69,7 +69,7 @@ class ControllerLink:
             await self._take(None)
 
     def _changed(self, _event: WatchEvent) -> None:
-        self.look_again()
+        self.reread()
 
     async def _take(self, info: ControllerInfo | None) -> None:
         if info == self._info and info is not None:

@@ -37,21 +37,21 @@ class FetchExchange:
         self._connecting: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._answer_due = 0.0
-        self.is_under_way = False
+        self.is_in_flight = False
         """Whether a fetch is in flight."""
 
     def send(self, request: FetchRequest) -> None:
         """Send a fetch; the previous one must have been answered."""
-        assert not self.is_under_way, "one fetch at a time"
-        self.is_under_way = True
+        assert not self.is_in_flight, "one fetch at a time"
+        self.is_in_flight = True
         if not self._channel.exchange(request, FETCH_VERSION, self._answered):
             self._connecting = self._spawn(self._connect_and_send(request))
             return
         self._answer_due = self._loop.time() + self._channel.options.request_timeout_s
         if self._timer is None:
-            self._timer = self._loop.call_at(self._answer_due, self._look_at_time)
+            self._timer = self._loop.call_at(self._answer_due, self._check_timeout)
 
-    def give_up(self) -> None:
+    def cancel(self) -> None:
         """Cancel the fetch in flight: its result is `Disconnected`."""
         self._channel.interrupt()
 
@@ -74,18 +74,18 @@ class FetchExchange:
         self._answered(outcome)
 
     def _answered(self, outcome: FetchResponse | NetError) -> None:
-        self.is_under_way = False
+        self.is_in_flight = False
         self._taken(outcome)
 
-    def _look_at_time(self) -> None:
+    def _check_timeout(self) -> None:
         """Check the timeout: one timer serves all fetches, instead of one for each."""
         self._timer = None
-        if not self.is_under_way or self._connecting is not None:
+        if not self.is_in_flight or self._connecting is not None:
             return
         if self._loop.time() >= self._answer_due:
             self._channel.interrupt()
         else:
-            self._timer = self._loop.call_at(self._answer_due, self._look_at_time)
+            self._timer = self._loop.call_at(self._answer_due, self._check_timeout)
 
 
 def _ignore(_: FetchResponse | NetError) -> None:

@@ -33,7 +33,7 @@ class FetchedRecords(NamedTuple):
         )
 
 
-def may_ask_on(fetched: Sequence[FetchedRecords]) -> bool:
+def may_fetch_ahead(fetched: Sequence[FetchedRecords]) -> bool:
     """Whether the next fetch may be sent before any of the records are appended.
 
     Strictly below the high watermark: at it, the fetch would let the replica join the ISR.

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ballast.broker.following.fetch_exchange import FetchExchange, Spawn
-from ballast.broker.following.fetched_records import FetchedRecords, may_ask_on
+from ballast.broker.following.fetched_records import FetchedRecords, may_fetch_ahead
 from ballast.broker.following.followed_partition import FollowedPartition
-from ballast.broker.following.follower_requests import asked_for, fetch_request
+from ballast.broker.following.follower_requests import fetch_request, partition_request
 from ballast.broker.following.leader_range import leader_range
 from ballast.broker.partitions.partition import Partition
 from ballast.broker.replicas.replica_manager import ReplicaManager
@@ -80,7 +80,7 @@ class ReplicaFetcher:
         """The task waits for it, while responses are handled where they arrive."""
         self._is_busy = False
         """Whether the task is working: a response that arrives meanwhile is left to it."""
-        self._is_given_up = False
+        self._is_cancelled = False
         """Whether the fetch in flight was cancelled for one that requests more."""
 
     # -- which partitions -----------------------------------------------------------------------
@@ -95,12 +95,12 @@ class ReplicaFetcher:
         # The leader delays a response while nothing is new; a partition that is just added must
         # not wait for that (up to ``replica.fetch.wait.max.ms``).
         if (
-            self._exchange.is_under_way
-            and not self._is_given_up
+            self._exchange.is_in_flight
+            and not self._is_cancelled
             and not any(other.state.lag for other in self._followed.values())
         ):
-            self._is_given_up = True
-            self._exchange.give_up()
+            self._is_cancelled = True
+            self._exchange.cancel()
         self._followed[partition.name] = FollowedPartition(
             self._replicas, partition, self._leader.broker_id
         )
@@ -128,7 +128,7 @@ class ReplicaFetcher:
         try:
             while True:
                 self._wake.clear()
-                if not (self._exchange.is_under_way or self._left.done() or self._ask()):
+                if not (self._exchange.is_in_flight or self._left.done() or self._send_fetch()):
                     await self._pause()
                     continue
                 left = await self._left
@@ -149,12 +149,12 @@ class ReplicaFetcher:
         try:
             rest = self._take(outcome)
             # The last partition may just have gone offline with its disk, which ended the task.
-            if not self._left.cancelled() and (rest is not None or not self._ask()):
+            if not self._left.cancelled() and (rest is not None or not self._send_fetch()):
                 self._left.set_result(rest)
         except Exception as error:  # noqa: BLE001  the task raises it, and the broker ends
             self._left.set_exception(error)
 
-    def _look_again(self) -> None:
+    def _update_positions(self) -> None:
         """Decide for each changed partition whether it is fetched, and from where."""
         now = self._replicas.clock()
         throttles = self._replicas.throttles
@@ -174,7 +174,7 @@ class ReplicaFetcher:
                 )
             ):
                 self._left_out.pop(name, None)
-                self._want(name, followed.state, followed.asked)
+                self._want(name, followed.state, followed.request)
                 continue
             self._session.leave_out(name)
             self._requested.pop(name, None)
@@ -203,16 +203,16 @@ class ReplicaFetcher:
         except TimeoutError:
             return
 
-    def _ask(self) -> bool:
+    def _send_fetch(self) -> bool:
         """Send the next fetch; return False if there is nothing to fetch at the moment."""
-        self._look_again()
+        self._update_positions()
         if not self._session.wants_any:
             return False
         self._send()
         return True
 
     def _send(self) -> None:
-        self._is_given_up = False
+        self._is_cancelled = False
         self._exchange.send(fetch_request(self._replicas, self._session.next_fetch()))
 
     def _take(self, response: FetchResponse) -> _Rest | None:
@@ -230,7 +230,7 @@ class ReplicaFetcher:
     async def _deal_with(self, left: _Left) -> None:
         if isinstance(left, NetError):
             self._session.failed()
-            if not self._is_given_up:
+            if not self._is_cancelled:
                 log.info("fetch from broker %d: %s", self._leader.broker_id, left)
                 self._delay_all()
             return
@@ -238,13 +238,13 @@ class ReplicaFetcher:
         if rest is None:
             return
         if not rest.out_of_range:
-            await self._ask_on(rest.fetched)
+            await self._fetch_ahead(rest.fetched)
         self._append_all(rest.fetched)
         for name, state in rest.out_of_range.items():
             await self._find_range(name, state)
 
     def _may_ask_on(self, fetched: Sequence[FetchedRecords]) -> bool:
-        if not may_ask_on(fetched):
+        if not may_fetch_ahead(fetched):
             return False
         throttle = self._replicas.throttles.follower
         return not any(throttle.covers(part.partition.name) for part in fetched)
@@ -258,14 +258,14 @@ class ReplicaFetcher:
         if code not in _SESSION_ERRORS:
             self._delay_all()
 
-    async def _ask_on(self, fetched: Sequence[FetchedRecords]) -> None:
+    async def _fetch_ahead(self, fetched: Sequence[FetchedRecords]) -> None:
         """Send the next fetch with the state after ``fetched`` is appended."""
-        self._look_again()
+        self._update_positions()
         for part in fetched:
             name = part.partition.name
             if self._session.is_wanted(name):
                 state = part.state_after()
-                self._want(name, state, asked_for(self._replicas, part.partition, state))
+                self._want(name, state, partition_request(self._replicas, part.partition, state))
         if not self._session.wants_any:
             return
         self._send()

@@ -7,7 +7,7 @@ import logging
 from typing import Final
 
 from ballast.broker.following.fetched_records import FetchedRecords
-from ballast.broker.following.follower_requests import asked_for
+from ballast.broker.following.follower_requests import partition_request
 from ballast.broker.partitions.partition import Partition
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.model.ids import TopicPartition
@@ -45,7 +45,7 @@ class FollowedPartition:
     for (Kafka's does, until the first response in the new epoch).
     """
 
-    __slots__ = ("_leader_id", "_refusal", "_replicas", "asked", "partition", "state")
+    __slots__ = ("_leader_id", "_refusal", "_replicas", "partition", "request", "state")
 
     def __init__(self, replicas: ReplicaManager, partition: Partition, leader_id: int) -> None:
         self._replicas = replicas
@@ -59,7 +59,7 @@ class FollowedPartition:
             last_fetched_epoch=_last_epoch(partition),
             lag=0 if partition.is_in_sync else None,
         )
-        self.asked = asked_for(replicas, partition, self.state)
+        self.request = partition_request(replicas, partition, self.state)
         """``state`` in the form of a request."""
 
     @property
@@ -166,9 +166,9 @@ class FollowedPartition:
         self.partition.take_leader_offsets(high_watermark, log_start_offset)
         end = self.partition.log.log_end_offset
         self._move(self.state.after_append(end, _last_epoch(self.partition), high_watermark))
-        if self.asked.log_start_offset != self.partition.log.log_start_offset:
+        if self.request.log_start_offset != self.partition.log.log_start_offset:
             # DeleteRecords on the leader waits until this replica has deleted the records too.
-            self.asked = asked_for(self._replicas, self.partition, self.state)
+            self.request = partition_request(self._replicas, self.partition, self.state)
 
     def _failed(self, error: StorageError | RecordsError) -> None:
         if isinstance(error, LogFailed):
@@ -179,7 +179,7 @@ class FollowedPartition:
     def _move(self, state: FetchState) -> None:
         # Equal positions give an equal request: an idle partition costs nothing here.
         if not state.matches(self.state):
-            self.asked = asked_for(self._replicas, self.partition, state)
+            self.request = partition_request(self._replicas, self.partition, state)
         self.state = state
 
 

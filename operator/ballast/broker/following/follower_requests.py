@@ -24,7 +24,9 @@ much as in Kafka, because a throttle is no finer than one response.
 """
 
 
-def asked_for(replicas: ReplicaManager, partition: Partition, state: FetchState) -> FetchPartition:
+def partition_request(
+    replicas: ReplicaManager, partition: Partition, state: FetchState
+) -> FetchPartition:
     """Return one partition's entry of a fetch in ``state``."""
     return FetchPartition(
         partition=partition.name.partition,

@@ -138,4 +138,4 @@ class NewerLeaders:
             return
         replicas.metadata.update(newer.items(), replicas.metadata.brokers.values(), {})
         for name in newer:
-            self._replica_roles.give_up(name)
+            self._replica_roles.resign(name)

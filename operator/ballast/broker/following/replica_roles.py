@@ -23,7 +23,7 @@ from uuid import UUID
 
 from ballast.broker.errors import PartitionError
 from ballast.broker.following.fetcher_manager import FetcherManager
-from ballast.broker.replicas.damaged_replicas import Verdict
+from ballast.broker.replicas.damaged_replicas import DamagedRole
 from ballast.broker.replicas.replica_manager import ReplicaManager
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import RegisteredBroker
@@ -72,7 +72,7 @@ class ReplicaStateHandler:
         self._role_changed = role_changed
         replicas.on_lost = self._lost
 
-    def take(
+    def become_leader_or_follower(
         self, changes: Iterable[LeadershipChange], live_leaders: Mapping[int, RegisteredBroker]
     ) -> dict[TopicPartition, ErrorCode]:
         """Execute a LeaderAndIsr; return the outcome of each partition."""
@@ -131,15 +131,15 @@ class ReplicaStateHandler:
         damaged = self._replicas.damaged
         if change.name not in damaged:
             return False
-        verdict = damaged.judge(change.name, change.state)
-        if verdict is Verdict.REFUSE:
+        verdict = damaged.role_of(change.name, change.state)
+        if verdict is DamagedRole.REFUSE:
             self._replicas.stop_damaged(change.name)
             raise PartitionError(ErrorCode.KAFKA_STORAGE_ERROR)
-        if verdict is Verdict.RENEW:
+        if verdict is DamagedRole.RENEW:
             self._replicas.renew_damaged(change.name)
-        return verdict is Verdict.RENEW
+        return verdict is DamagedRole.RENEW
 
-    def find_leaders(self) -> None:
+    def follow_known_leaders(self) -> None:
         """Follow leaders that were not known at LeaderAndIsr; call it after UpdateMetadata."""
         for partition in self._replicas.partitions.values():
             if partition.view is not None or self._fetchers.is_followed(partition.name):
@@ -148,7 +148,7 @@ class ReplicaStateHandler:
             if leader is not None:
                 self._fetchers.follow(partition, leader)
 
-    def stop(self, stops: Iterable[ReplicaStop]) -> dict[TopicPartition, ErrorCode]:
+    def stop_replicas(self, stops: Iterable[ReplicaStop]) -> dict[TopicPartition, ErrorCode]:
         """Execute a StopReplica; return the outcome of each partition."""
         listed = list(stops)
         self._replicas.missing.forget(stop.name for stop in listed if stop.delete)
@@ -171,7 +171,7 @@ class ReplicaStateHandler:
         if self._replicas.is_offline(name):
             raise PartitionError(ErrorCode.KAFKA_STORAGE_ERROR)
 
-    def give_up(self, name: TopicPartition) -> None:
+    def resign(self, name: TopicPartition) -> None:
         """Stop leading what another broker leads in a newer epoch."""
         partition = self._replicas.partitions.get(name)
         if partition is None or partition.view is None:

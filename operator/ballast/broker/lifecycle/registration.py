@@ -85,7 +85,7 @@ class Registration:
             raise
         self._store = store
         self._session.opened(store)
-        self._controller.look_again()
+        self._controller.reread()
 
     async def connect_within(self, timeout_s: float) -> None:
         """Like `connect`, retried for ``timeout_s`` while ZooKeeper does not answer."""

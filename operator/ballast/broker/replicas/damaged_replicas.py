@@ -27,7 +27,7 @@ from ballast.storage.directories.log_dirs import LogDirs
 log = logging.getLogger(__name__)
 
 
-class Verdict(Enum):
+class DamagedRole(Enum):
     """What a damaged replica does with a role that it is assigned."""
 
     KEEP = auto()
@@ -73,7 +73,7 @@ class DamagedReplicas:
         """Whether a damaged replica has refused its role, or cannot be opened."""
         return name in self._stopped or (name in self and self._log_dirs.get(name) is None)
 
-    def found(self, name: TopicPartition, flaw: str, isr: Collection[int]) -> None:
+    def report(self, name: TopicPartition, flaw: str, isr: Collection[int]) -> None:
         """Record damage in a log; ``isr`` is the ISR that its leader knows."""
         if name in self:
             return
@@ -86,23 +86,23 @@ class DamagedReplicas:
         else:
             log.error("%s: the log is damaged, and no other replica is in sync: %s", name, flaw)
 
-    def judge(self, name: TopicPartition, state: LeaderAndIsr) -> Verdict:
+    def role_of(self, name: TopicPartition, state: LeaderAndIsr) -> DamagedRole:
         """Return what a damaged replica does with a role."""
         if state.leader == NO_LEADER and name not in self._stopped:
-            return Verdict.KEEP
+            return DamagedRole.KEEP
         if self._broker_id in state.isr:
             if not self._others_live(state.isr):
                 self._stopped.pop(name, None)
-                return Verdict.KEEP
+                return DamagedRole.KEEP
             self._stopped.setdefault(name, (state.leader_epoch, self._clock()))
-            return Verdict.REFUSE
+            return DamagedRole.REFUSE
         epoch, since = self._stopped.setdefault(name, (state.leader_epoch, self._clock()))
         is_settled = self._clock() - since >= self._settle_s
         if state.leader == NO_LEADER or state.leader_epoch < epoch or not is_settled:
-            return Verdict.REFUSE
-        return Verdict.RENEW
+            return DamagedRole.REFUSE
+        return DamagedRole.RENEW
 
-    def renewed(self, name: TopicPartition) -> None:
+    def log_deleted(self, name: TopicPartition) -> None:
         """Record that a damaged log was deleted."""
         self._stopped.pop(name, None)
 

@@ -114,10 +114,10 @@ class DelayedDeleteRecords(DelayedOperation):
         """Complete once all records are deleted, or another broker leads."""
         for deletion in self._deletions:
             if deletion.is_waiting:
-                self._look_again(deletion)
+                self._update_low_watermark(deletion)
         return not self.waited_for and self.force_complete()
 
-    def _look_again(self, deletion: Deletion) -> None:
+    def _update_low_watermark(self, deletion: Deletion) -> None:
         try:
             partition = self._replicas.find(deletion.name)
             deletion.low_watermark = _low_watermark(self._replicas, partition)

@@ -178,7 +178,7 @@ class ReplicaManager:
             view = partition.view if partition is not None else None
             known = self.metadata.partition(name)
             isr = view.isr if view is not None else known.isr if known is not None else ()
-            self.damaged.found(name, str(error), isr)
+            self.damaged.report(name, str(error), isr)
             return
         if isinstance(error, LogFailed) or (
             isinstance(error, DiskError) and error.errno not in _PASSING
@@ -200,7 +200,7 @@ class ReplicaManager:
         self.stop_damaged(name)
         self._high_watermarks.pop(name, None)
         self.log_dirs.delete(name)
-        self.damaged.renewed(name)
+        self.damaged.log_deleted(name)
 
     def reconsider_damaged(self) -> None:
         """Ask for the roles of damaged replicas again, where the verdict has changed."""

@@ -81,7 +81,7 @@ async def take_snapshot(
     sizes = _Sizes(topics)
     log_dirs = _LogDirs() if with_log_dirs else None
     silent: dict[int, str] = {}
-    async for broker_id, found in _held(admin, view, topics if with_sizes else {}):
+    async for broker_id, found in _log_dirs_by_broker(admin, view, topics if with_sizes else {}):
         if isinstance(found, BrokerUnavailable):
             silent[broker_id] = str(found)
             continue
@@ -110,7 +110,7 @@ async def take_snapshot(
     )
 
 
-async def _held(
+async def _log_dirs_by_broker(
     admin: ClusterAdmin, view: ClusterView, topics: Mapping[str, Sequence[PartitionView]]
 ) -> AsyncIterator[tuple[int, Mapping[TopicPartition, ReplicaSize] | BrokerUnavailable]]:
     """Ask all live brokers, one after another, for the sizes of their replicas."""

@@ -148,7 +148,7 @@ def settle(directories: Sequence[LogDirectory], name: NewName) -> None:
             else:
                 seen.add(partition)
         with _marked(directory):
-            _bury_unloaded_futures(directory, name)
+            _delete_unloaded_futures(directory, name)
     paths = [directory.path for directory in online]
     for partition, owner in owners.items():
         with _marked(owner):
@@ -189,20 +189,20 @@ def _claims(log: Log) -> list[tuple[int, str]]:
     return [(int(number), origin) for number, _, origin in parsed if number.isdecimal()]
 
 
-def _bury_unloaded_futures(directory: LogDirectory, name: NewName) -> None:
+def _delete_unloaded_futures(directory: LogDirectory, name: NewName) -> None:
     """Delete further future directories of a partition: only the first was opened."""
     known = {future.directory for future in directory.futures.values()}
     for folder in directory.files.names(directory.path):
         partition = parse_future_directory(folder)
         path = f"{directory.path}/{folder}"
         if partition is not None and path not in known:
-            directory.bury(path, partition, name())
+            directory.mark_deleted(path, partition, name())
 
 
 def _bury(directory: LogDirectory, log: Log, name: NewName) -> None:
     log.close(clean=False)
     with _marked(directory):
-        directory.bury(log.directory, log.partition, name())
+        directory.mark_deleted(log.directory, log.partition, name())
 
 
 @contextmanager

@@ -180,7 +180,7 @@ class LogDirectory:
         except CorruptLog as error:
             logger.warning("%s: its copy in the making is damaged and goes: %s", partition, error)
             unique_hex = folder.removesuffix(FUTURE_SUFFIX).rpartition(".")[2]
-            self.bury(folder, partition, unique_hex)
+            self.mark_deleted(folder, partition, unique_hex)
 
     def mark_damaged(self, partition: TopicPartition, flaw: str) -> None:
         """Record, durably, that the log of a partition is damaged."""
@@ -225,12 +225,12 @@ class LogDirectory:
         log.on_recovery_point_lowered = write_lowered
         return log
 
-    def bury(self, folder: str, partition: TopicPartition, unique_hex: str) -> None:
-        """Rename the directory of a closed log; `remove_buried` frees the space later."""
+    def mark_deleted(self, folder: str, partition: TopicPartition, unique_hex: str) -> None:
+        """Rename the directory of a closed log; `remove_deleted` frees the space later."""
         self.files.rename(folder, f"{self.path}/{deleted_directory(partition, unique_hex)}")
         self.files.flush_directory(self.path)
 
-    def remove_buried(self) -> None:
+    def remove_deleted(self) -> None:
         """Remove the directories of deleted logs with their content."""
         for name in self.files.names(self.path):
             if name.endswith(DELETED_SUFFIX):

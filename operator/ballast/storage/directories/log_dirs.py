@@ -151,7 +151,7 @@ class LogDirs(DirectorySet):
             if partition in directory.damaged:
                 folder = f"{directory.path}/{partition_directory(partition)}"
                 with self._offline_if_it_fails(directory):
-                    directory.bury(folder, partition, self._new_name())
+                    directory.mark_deleted(folder, partition, self._new_name())
                 if directory.failure is not None:
                     raise self._failure_of(directory)
                 del directory.damaged[partition]
@@ -160,7 +160,7 @@ class LogDirs(DirectorySet):
         """Remove the directories of deleted logs with their content."""
         for directory in self._online():
             with self._offline_or_another_time(directory):
-                directory.remove_buried()
+                directory.remove_deleted()
 
     def describe(self) -> list[DirectoryDescription]:
         """Return the directories in the order of the configuration."""
@@ -353,4 +353,4 @@ class LogDirs(DirectorySet):
     def _bury(self, directory: LogDirectory, log: Log) -> None:
         log.close(clean=False)
         with self._offline_if_it_fails(directory):
-            directory.bury(log.directory, log.partition, self._new_name())
+            directory.mark_deleted(log.directory, log.partition, self._new_name())

@@ -69,7 +69,7 @@ class _IndexFile:
         self._cuts = 0
         self._durable = False
 
-    def look(self) -> bool:
+    def count_entries(self) -> bool:
         """Count the entries from the file's length; return whether the length is valid."""
         if not self._files.exists(self.path):
             return False

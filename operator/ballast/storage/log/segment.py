@@ -87,7 +87,7 @@ class Segment(SegmentFiles):
         """Take the size from the file and trust the indexes; rebuild them if they are missing."""
         self.size = self._files.size(self.path)
         self.end_offset = end_offset
-        intact = self.look_at_indexes()
+        intact = self.has_intact_indexes()
         last_entry = self.offset_index.last() if intact else None
         if not intact or (last_entry is not None and last_entry.position >= self.size):
             self._rebuild_indexes(end_offset)
@@ -105,15 +105,15 @@ class Segment(SegmentFiles):
 
     def load_indexes(self, *, verify: bool) -> None:
         """Load both indexes into memory; empty them if one is missing or incomplete."""
-        intact = self.look_at_indexes()
+        intact = self.has_intact_indexes()
         for index in (self.offset_index.file, self.time_index.file):
             index.load(verify=verify)
             if not intact:
                 index.keep(0)
 
-    def look_at_indexes(self) -> bool:
+    def has_intact_indexes(self) -> bool:
         """Whether both index files exist with whole entries."""
-        return self.offset_index.file.look() and self.time_index.file.look()
+        return self.offset_index.file.count_entries() and self.time_index.file.count_entries()
 
     def begin_tail(self) -> None:
         """Reset to the state of the indexes; `note` must follow for the batches after them."""

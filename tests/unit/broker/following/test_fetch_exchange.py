@@ -30,7 +30,7 @@ class Follower:
         return self.tasks.create_task(work)
 
     def take(self, outcome: FetchResponse | NetError) -> None:
-        assert not self.exchange.is_under_way
+        assert not self.exchange.is_in_flight
         self.outcomes.append((self.loop.now, outcome))
 
     async def fetch(self, request: FetchRequest | None = None) -> FetchResponse | NetError:
@@ -74,7 +74,7 @@ def test_answers_come_one_after_another() -> None:
 def test_a_leader_that_does_not_listen_is_an_error_and_no_task_stays() -> None:
     async def scenario(follower: Follower) -> None:
         assert isinstance(await follower.fetch(), ConnectFailed)
-        assert not follower.exchange.is_under_way
+        assert not follower.exchange.is_in_flight
 
     against(None, scenario)
 
@@ -98,7 +98,7 @@ def test_what_is_given_up_ends_at_once_and_the_next_one_connects() -> None:
         follower.exchange.send(FetchRequest(session_epoch=-1))
         await asyncio.sleep(1)
         given_up_at = follower.loop.now
-        follower.exchange.give_up()
+        follower.exchange.cancel()
         assert follower.outcomes[-1][0] == given_up_at
         assert isinstance(follower.outcomes[-1][1], Disconnected)
         assert await follower.fetch(FetchRequest(session_epoch=2)) == FetchResponse(session_id=2)

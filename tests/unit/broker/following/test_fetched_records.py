@@ -2,7 +2,7 @@
 
 import pytest
 
-from ballast.broker.following.fetched_records import FetchedRecords, may_ask_on
+from ballast.broker.following.fetched_records import FetchedRecords, may_fetch_ahead
 from ballast.replication.follower import FetchState
 from ballast.storage.log.append_validation import check_fetched
 from tests.unit.broker.broker_cluster import batch
@@ -43,4 +43,6 @@ def test_the_state_after_the_append() -> None:
     ],
 )
 def test_only_strictly_below_the_high_watermark(high_watermarks: list[int], expected: bool) -> None:
-    assert may_ask_on([fetched(high_watermark) for high_watermark in high_watermarks]) is expected
+    assert (
+        may_fetch_ahead([fetched(high_watermark) for high_watermark in high_watermarks]) is expected
+    )

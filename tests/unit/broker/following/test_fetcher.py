@@ -228,7 +228,7 @@ def test_the_next_fetch_leaves_before_the_append_only_where_it_acknowledges_noth
 
         def note(log: Log, records: memoryview, **options: Any) -> AppendInfo:
             (running,) = follower.context.fetchers._running.values()
-            asked_on.append(running[0]._exchange.is_under_way)
+            asked_on.append(running[0]._exchange.is_in_flight)
             return append(log, records, **options)
 
         monkeypatch.setattr(Log, "append_as_follower", note)

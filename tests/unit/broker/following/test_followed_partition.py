@@ -43,7 +43,7 @@ def test_records_are_appended_and_asked_for_from_there() -> None:
     def test(_: float, followed: FollowedPartition) -> None:
         assert followed.partition.log.log_end_offset == 3
         assert followed.partition.high_watermark == 2
-        assert (followed.asked.fetch_offset, followed.asked.last_fetched_epoch) == (3, 0)
+        assert (followed.request.fetch_offset, followed.request.last_fetched_epoch) == (3, 0)
         assert followed.state.lag == 0
 
     followed(test)
@@ -54,7 +54,7 @@ def test_the_leaders_log_start_is_followed_and_confirmed() -> None:
         before = followed.state
         followed.take(structs.replace(answer(b"", high_watermark=3), log_start_offset=2))
         assert followed.partition.log.log_start_offset == 2
-        assert followed.asked.log_start_offset == 2
+        assert followed.request.log_start_offset == 2
         assert followed.state.matches(before)
 
     followed(test)
@@ -90,7 +90,7 @@ def test_records_that_do_not_continue_the_log_wait() -> None:
         assert again is not None
         assert followed.append(again) == 0
         assert not followed.state.ready(now)
-        assert followed.asked.fetch_offset == 3
+        assert followed.request.fetch_offset == 3
 
     followed(test)
 
@@ -108,7 +108,7 @@ def test_a_divergence_cuts_the_log() -> None:
         )
         assert followed.take(diverging) is None
         assert followed.partition.log.log_end_offset == 3
-        assert followed.asked.fetch_offset == 3
+        assert followed.request.fetch_offset == 3
 
     followed(test)
 
@@ -159,7 +159,7 @@ def test_a_leader_that_begins_later_restarts_the_log_there() -> None:
         followed.take_range(10, 20)
         log = followed.partition.log
         assert (log.log_start_offset, log.log_end_offset) == (10, 10)
-        assert followed.asked.fetch_offset == 10
+        assert followed.request.fetch_offset == 10
         assert followed.state.ready(now)
 
     followed(test)
@@ -168,7 +168,7 @@ def test_a_leader_that_begins_later_restarts_the_log_there() -> None:
 def test_a_range_that_holds_the_offset_is_asked_again_after_a_while() -> None:
     def test(now: float, followed: FollowedPartition) -> None:
         followed.take_range(1, 20)
-        assert followed.asked.fetch_offset == 3
+        assert followed.request.fetch_offset == 3
         assert followed.state.delayed_until == now + BACKOFF_S
 
     followed(test)

@@ -4,9 +4,9 @@ import pytest
 
 from ballast.broker.following.follower_requests import (
     CATCH_UP_FACTOR,
-    asked_for,
     fetch_request,
     max_bytes,
+    partition_request,
 )
 from ballast.model.ids import TopicPartition
 from ballast.protocol.messages.records.fetch import FetchPartition
@@ -47,7 +47,7 @@ def test_a_partition_says_where_and_in_which_epochs_it_is() -> None:
         replicas = cluster.brokers[1].replicas
         partition = replicas.partitions[P0]
         partition.log.raise_log_start_offset(1)
-        assert asked_for(replicas, partition, state(0)) == FetchPartition(
+        assert partition_request(replicas, partition, state(0)) == FetchPartition(
             partition=0,
             current_leader_epoch=3,
             fetch_offset=8,

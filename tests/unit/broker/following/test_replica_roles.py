@@ -45,10 +45,10 @@ def epoch(leader_epoch: int) -> LeaderAndIsr:
 def test_what_is_taken(bad: LeadershipChange, code: ErrorCode) -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        leadership = cluster.brokers[1].context.replica_roles
-        assert leadership.take([change()], {}) == {P0: ErrorCode.NONE}
+        handler = cluster.brokers[1].context.replica_roles
+        assert handler.become_leader_or_follower([change()], {}) == {P0: ErrorCode.NONE}
         before = cluster.disks[1].names("/logs")
-        assert leadership.take([bad], {}) == {bad.name: code}
+        assert handler.become_leader_or_follower([bad], {}) == {bad.name: code}
         assert cluster.disks[1].names("/logs") == before
 
     simulate(main)
@@ -61,9 +61,11 @@ def test_a_topic_made_anew_does_not_get_the_old_ones_records() -> None:
         await cluster.produce(1, P0, batch(b"a"))
         await cluster.stop(1)
         await cluster.start(1)
-        leadership = cluster.brokers[1].context.replica_roles
+        handler = cluster.brokers[1].context.replica_roles
         anew = change(topic_id=UUID(int=9))
-        assert leadership.take([anew], {}) == {P0: ErrorCode.INCONSISTENT_TOPIC_ID}
+        assert handler.become_leader_or_follower([anew], {}) == {
+            P0: ErrorCode.INCONSISTENT_TOPIC_ID
+        }
 
     simulate(main)
 
@@ -81,10 +83,10 @@ def test_a_topic_made_anew_does_not_get_the_old_ones_records() -> None:
 def test_which_stops_are_taken(leader_epoch: int, code: ErrorCode) -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)
-        leadership = cluster.brokers[1].context.replica_roles
-        leadership.take([change()], {})
+        handler = cluster.brokers[1].context.replica_roles
+        handler.become_leader_or_follower([change()], {})
         stop = ReplicaStop(name=P0, leader_epoch=leader_epoch, delete=True)
-        assert leadership.stop([stop]) == {P0: code}
+        assert handler.stop_replicas([stop]) == {P0: code}
         hosted = P0 in cluster.brokers[1].replicas.partitions
         assert hosted is (code != ErrorCode.NONE)
         assert cluster.disks[1].exists("/logs/orders-0") is hosted
@@ -116,8 +118,8 @@ def test_a_replica_without_a_role_is_deleted_too() -> None:
         assert await cluster.stop_replica(1, P0, -2, delete=True) == 0
         assert not cluster.disks[1].exists("/logs/orders-0")
         stop = ReplicaStop(name=TopicPartition("../x", 0), leader_epoch=-1, delete=True)
-        leadership = cluster.brokers[1].context.replica_roles
-        assert leadership.stop([stop]) == {stop.name: ErrorCode.INVALID_TOPIC_EXCEPTION}
+        handler = cluster.brokers[1].context.replica_roles
+        assert handler.stop_replicas([stop]) == {stop.name: ErrorCode.INVALID_TOPIC_EXCEPTION}
 
     simulate(main)
 

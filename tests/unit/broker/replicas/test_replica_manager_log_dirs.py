@@ -150,9 +150,9 @@ def test_a_replica_that_the_disk_does_not_let_go_is_not_told_to_be_deleted() -> 
         await two_partitions(cluster)
         fail(cluster, "rename")
         stop = ReplicaStop(name=P0, leader_epoch=EPOCH_DURING_DELETE, delete=True)
-        leadership = cluster.brokers[1].context.replica_roles
+        handler = cluster.brokers[1].context.replica_roles
         for _ in range(2):
-            assert leadership.stop([stop]) == {P0: ErrorCode.KAFKA_STORAGE_ERROR}
+            assert handler.stop_replicas([stop]) == {P0: ErrorCode.KAFKA_STORAGE_ERROR}
         assert cluster.brokers[1].replicas.is_offline(P0)
 
     simulate(main, 1, **DIRS)

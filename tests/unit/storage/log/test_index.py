@@ -118,11 +118,11 @@ def test_loading_what_was_closed_cleanly_only_leaves_out_zeros() -> None:
 def test_looking_does_not_read() -> None:
     disk = new_disk()
     index = OffsetIndex(disk, PATH, BASE)
-    assert not index.file.look()
+    assert not index.file.count_entries()
     disk.write_whole(PATH, bytes(9))
-    assert not index.file.look()
+    assert not index.file.count_entries()
     disk.write_whole(PATH, bytes(8))
-    assert index.file.look()
+    assert index.file.count_entries()
     disk.write_whole(PATH, b"")
     with pytest.raises(CorruptLog):
         index.entry(0)

@@ -55,7 +55,7 @@ async def handle(
         )
         for leader in request.live_leaders
     }
-    outcomes = context.replica_roles.take(changes, live_leaders)
+    outcomes = context.replica_roles.become_leader_or_follower(changes, live_leaders)
     return _response(changes, outcomes, info.version)
 
 

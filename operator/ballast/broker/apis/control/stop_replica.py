@@ -30,7 +30,7 @@ def handle(
     fenced = context.replicas.fence.check(request.controller_epoch, request.broker_epoch)
     if fenced is not None:
         return StopReplicaResponse(error_code=fenced)
-    outcomes = context.replica_roles.stop(_stops(request, info.version))
+    outcomes = context.replica_roles.stop_replicas(_stops(request, info.version))
     return StopReplicaResponse(
         partition_errors=tuple(
             StopReplicaPartitionError(

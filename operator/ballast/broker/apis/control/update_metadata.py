@@ -43,10 +43,10 @@ def handle(
         _brokers(request.live_brokers, info.version),
         {topic.topic_name: topic.topic_id for topic in request.topic_states if topic.topic_id.int},
     )
-    context.replica_roles.stop(list(find_strays(context.replicas, described)))
+    context.replica_roles.stop_replicas(list(find_strays(context.replicas, described)))
     context.replicas.missing.metadata_changed(described)
     context.replicas.damaged.metadata_changed(described)
-    context.replica_roles.find_leaders()
+    context.replica_roles.follow_known_leaders()
     context.groups.coordinator.forget_partitions(sorted(deleted))
     return UpdateMetadataResponse(error_code=ErrorCode.NONE)
 
