@@ -1,8 +1,7 @@
-"""Carrying out what a broker set's core has decided: one step, one request or a few.
+"""Applies the steps that `brokersets.decide` returned: each is one request or a few.
 
-Every step may be done twice. One that is refused does not keep the others from being done: a
-network policy that nobody may write must not hold a scale-in. Only a Kubernetes API that does not
-answer ends the round.
+Every step is idempotent. A step that is refused does not prevent the others: missing rights to
+network policies must not block a scale-in. Only a Kubernetes API that does not answer ends the run.
 """
 
 import logging
@@ -52,52 +51,53 @@ RESOURCES: Final[Mapping[str, Resource]] = {
 
 
 class _Refused(Exception):
-    """A step that cannot be carried out, for a reason to be told."""
+    """A step that cannot be carried out; the message says why."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What became of a round of steps."""
+    """The steps that were done, and those that were refused."""
 
     done: list[Step] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
-    """What was refused, now or a moment ago, and why; for people."""
+    """Steps that were refused, now or recently, and why; for people."""
     plan_problem: str | None = None
     """Why a reassignment could not be planned."""
 
 
 class StepRunner:
-    """One broker set's hands."""
+    """Applies the steps of one broker set."""
 
     def __init__(self, operator: OperatorContext, reader: BrokerSetObserver) -> None:
         self._operator = operator
         self._api = operator.api
         self._reader = reader
         self.delays = StepDelays()
-        """The steps that were refused and wait."""
+        """The steps that were refused and wait for their retry."""
 
     async def run(self, spec: BrokerSetSpec, wanted: Sequence[Step]) -> Outcome:
-        """Take the steps in their order, but for those that wait. Raises `ApiUnavailable`."""
+        """Apply the steps in their order, except those that wait. Raises `ApiUnavailable`."""
         outcome = Outcome()
         clock = self._operator.clock
         self.delays.keep_only(tuple(wanted))
-        has_hold = has_budgets = True
+        is_partition_applied = are_budgets_applied = True
         for step in wanted:
-            if isinstance(step, steps.PatchGate) and step.value and not has_hold:
-                # An open gate lets an update go on: not before what holds it back is in force.
+            if isinstance(step, steps.PatchGate) and step.value and not is_partition_applied:
+                # An open gate continues a rolling update. That must wait until the StatefulSet has
+                # its new partition, which stops the update.
                 continue
-            if _is_budget(step) and not has_budgets:
-                # A pod goes from one budget to another: each waits for the one before it.
+            if _is_budget(step) and not are_budgets_applied:
+                # A pod moves from one budget to another: each waits for the one before it.
                 continue
             delay = self.delays.delay_of(step, clock.now())
             if delay is not None:
                 if delay.why not in outcome.refusals:
                     outcome.refusals.append(delay.why)
-                has_hold = has_hold and not _is_stateful_set(step)
-                has_budgets = has_budgets and not _is_budget(step)
+                is_partition_applied = is_partition_applied and not _is_stateful_set(step)
+                are_budgets_applied = are_budgets_applied and not _is_budget(step)
                 continue
             try:
-                await self._take(spec, step)
+                await self._apply_step(spec, step)
             except PlanInfeasible as error:
                 outcome.plan_problem = str(error)
             except (_Refused, ApiRefused, ClusterUnavailable) as error:
@@ -105,14 +105,14 @@ class StepRunner:
                 log.warning("refused: %s", refusal)
                 outcome.refusals.append(refusal)
                 self.delays.refused(step, refusal, clock.now())
-                has_hold = has_hold and not _is_stateful_set(step)
-                has_budgets = has_budgets and not _is_budget(step)
+                is_partition_applied = is_partition_applied and not _is_stateful_set(step)
+                are_budgets_applied = are_budgets_applied and not _is_budget(step)
             else:
                 outcome.done.append(step)
                 self.delays.done(step)
         return outcome
 
-    async def _take(self, spec: BrokerSetSpec, step: Step) -> None:
+    async def _apply_step(self, spec: BrokerSetSpec, step: Step) -> None:
         namespace = spec.identity.namespace
         match step:
             case steps.Apply():
@@ -137,7 +137,7 @@ class StepRunner:
 
     async def _patch_gate(self, namespace: str, step: steps.PatchGate) -> None:
         condition = step.to_document(timestamp(self._operator.clock.wall_ms()))
-        # The uid is a precondition: a pod that was made anew gets its own verdict.
+        # The uid is a precondition: a pod that was created again has readiness of its own.
         patch = {"metadata": {"uid": step.uid}, "status": {"conditions": [condition]}}
         try:
             await self._api.patch(
@@ -149,18 +149,18 @@ class StepRunner:
                 subresource="status",
             )
         except (NotFound, Conflict) as error:
-            log.info("the pod %s is another one by now: %s", step.pod, error)
+            log.info("the pod %s has been replaced: %s", step.pod, error)
 
     async def _alter_configs(self, step: steps.AlterBrokerConfigs) -> None:
         admin = self._reader.admin
         if admin is None:
-            raise _Refused("no broker is known")
+            raise _Refused("no broker has answered yet")
         refusal = await admin.alter_default_broker_configs(step.changes)
         if refusal is not None:
             raise _Refused(f"{refusal.error}: {refusal.message}")
 
     async def _withdraw(self, namespace: str, name: str) -> None:
-        """Say in one write that the reassignment is not wanted, and that it is to stop."""
+        """Mark the reassignment as withdrawn and cancel it, in one write."""
         patch = {
             "metadata": {"annotations": {names.WITHDRAWN_ANNOTATION: "true"}},
             "spec": {"desiredState": "Cancelled"},
@@ -178,7 +178,7 @@ class StepRunner:
         except NotFound:
             log.info("%s %s is gone already", resource.kind, name)
         except Conflict as error:
-            log.info("%s %s is another one by now: %s", resource.kind, name, error)
+            log.info("%s %s has been replaced: %s", resource.kind, name, error)
 
 
 def _is_stateful_set(step: Step) -> bool:
@@ -192,7 +192,7 @@ def _is_budget(step: Step) -> bool:
 
 
 def describe(step: Step) -> str:
-    """Return what a step is about, for people."""
+    """Return the object of a step, for people."""
     match step:
         case steps.Apply() | steps.Delete():
             return f"{step.kind} {step.name}"

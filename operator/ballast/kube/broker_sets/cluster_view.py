@@ -19,7 +19,7 @@ from ballast.reassign.ports import BrokerUnavailable, Clock, ClusterUnavailable,
 log = logging.getLogger(__name__)
 
 READ_S: Final = 10.0
-"""All of one look at the cluster; without an answer by then nobody answers."""
+"""The timeout of one read of the cluster."""
 SETTINGS_PERIOD_S: Final = 15.0
 SIZES_PERIOD_S: Final = 30.0
 SIZES_READ_S: Final = 5.0
@@ -40,12 +40,12 @@ class ClusterReader:
         self._bytes: Mapping[int, int] = {}
         self._sizes_at: float | None = None
         self.view: ClusterView | None = None
-        """Metadata as last read; None when nobody answered."""
+        """The metadata as last read; None when no broker answered."""
         self.error = ""
-        """Why nobody answered the last time."""
+        """Why no broker answered the last time."""
 
     async def read(self, spec: BrokerSetSpec) -> Cluster | None:
-        """Return the cluster as it is, None when nobody answers."""
+        """Return the cluster as it is, None when no broker answers."""
         self.view, self.error = None, ""
         try:
             async with asyncio.timeout(READ_S):
@@ -109,7 +109,7 @@ class ClusterReader:
             async with asyncio.timeout(SIZES_READ_S):
                 self._bytes = await self._sizes(view)
         except TimeoutError:
-            log.info("the brokers take too long to tell the sizes of their logs")
+            log.info("the brokers take too long to answer for the sizes of their logs")
 
     async def _sizes(self, view: ClusterView) -> Mapping[int, int]:
         hosted: dict[int, dict[str, list[int]]] = {broker.broker_id: {} for broker in view.brokers}

@@ -1,8 +1,8 @@
-"""A broker set's own reassignments: planned from the cluster as it is, stored, created.
+"""Plans, stores and creates the reassignments of a broker set itself: drains and repairs.
 
-A plan of up to `MAX_INLINE` partitions stands in the object itself. A larger one is written in
-chunks before the object, so that whoever finds the object finds the plan; the chunks belong to the
-set at first, and to the reassignment once it is there.
+A plan of up to `MAX_INLINE` partitions is part of the object. A larger one is written in chunks
+before the object, so that a reader that finds the object finds the plan. The chunks belong to the
+set at first, and to the reassignment once it exists.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Saying in a broker set's status that some step of the last round was refused."""
+"""Reports in a broker set's status the steps of the last reconciliation that were refused."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -22,7 +22,7 @@ def with_refusals(
 ) -> Status:
     """Return the status with Progressing=False and the first refusals, if there are any.
 
-    ``before`` is the status that the object has: it says since when that has been so.
+    ``before`` is the status that the object has: it says since when steps are refused.
     """
     if not refusals:
         return status

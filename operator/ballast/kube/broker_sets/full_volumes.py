@@ -1,7 +1,7 @@
-"""Brokers whose volume is nearly full while replicas are being moved: they get no more for now.
+"""Brokers whose volume is nearly full while replicas are moved: they get no more replicas for now.
 
-A plan is held against the volumes when it is made (`brokersets.room`). Producers write on while it
-runs, and a broker whose volume is full loses its log directory with every replica in it.
+A plan is checked against the volumes when it is made (`brokersets.room`). Producers go on writing
+while it runs, and a broker whose volume is full loses its log directory with every replica in it.
 """
 
 import logging
@@ -37,8 +37,8 @@ class FullVolumes:
     ) -> frozenset[int]:
         """Return the brokers that are, or will soon be, over `FULL_PERCENT` of their volume.
 
-        Bytes on their way to a broker count as if they were there. Nobody is named of an external
-        set, whose volumes are not known. Raises `KubernetesError`.
+        Bytes that are being copied to a broker count as if they were there. An external set has no
+        such brokers, because its volumes are not known. Raises `KubernetesError`.
         """
         now = self._clock.now()
         if self._looked_at is None or now - self._looked_at >= REFRESH_S:

@@ -1,4 +1,4 @@
-"""Everything that a set's core has to see at one moment, read from Kubernetes and brokers."""
+"""Reads the observation for a BrokerSet's decision from Kubernetes and the brokers."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ APPLIED: Final = (
 )
 """Kinds of objects that are made from a set's spec."""
 SPARED: Final = tuple(resource for resource in APPLIED if resource != STATEFUL_SETS)
-"""Kinds without which the set is looked after all the same, where rights to them are lacking."""
+"""Kinds that may be unreadable, for want of rights: the set is reconciled without them."""
 _SEEN: Final = (*APPLIED, PODS, PERSISTENT_VOLUME_CLAIMS, PARTITION_REASSIGNMENTS)
 
 
@@ -54,7 +54,7 @@ class BadBootstrapServers(Exception):
 
 
 class BrokerSetObserver:
-    """One broker set's looks at the world. It holds connections to the brokers."""
+    """Observes one broker set. It keeps connections to the brokers."""
 
     def __init__(self, operator: OperatorContext, key: ObjectKey) -> None:
         self._operator = operator
@@ -64,21 +64,21 @@ class BrokerSetObserver:
         self._cluster: ClusterReader | None = None
         self._nodes = NodeRacks(operator.api, operator.clock)
         self._unread: dict[str, str] = {}
-        """Kinds that could not be listed in the last look, and why."""
+        """Kinds that could not be listed in the last observation, and why."""
 
     @property
     def admin(self) -> ClosableAdmin | None:
-        """The way to the brokers; None before the first look, and when there can be none."""
+        """The brokers' admin API; None before the first observation, and without an address."""
         return self._admin
 
     @property
     def cluster(self) -> ClusterReader | None:
-        """The reader of the brokers' cluster, with what it last saw; None as for `admin`."""
+        """The reader of the brokers' cluster, with its last view; None as for `admin`."""
         return self._cluster
 
     @property
     def refusals(self) -> Sequence[str]:
-        """What could not be read in the last look, and why; for people."""
+        """What could not be read in the last observation, and why; for people."""
         return tuple(self._unread.values())
 
     async def close(self) -> None:
@@ -88,7 +88,7 @@ class BrokerSetObserver:
             await admin.close()
 
     async def observe(self, spec: BrokerSetSpec, *, last: Observation | None = None) -> Observation:
-        """Return the world as it is.
+        """Return the observation.
 
         ``last`` is the last observation, if Kubernetes' objects are known to be as they were: then
         only the brokers are asked. Raises `KubernetesError` and `BadBootstrapServers`.
@@ -176,7 +176,7 @@ class BrokerSetObserver:
         return await self._nodes.read(spec.rack_topology_key, nodes)
 
     async def _managed_cluster(self, spec: BrokerSetSpec, *, is_anyone_up: bool) -> Cluster | None:
-        """Ask the brokers; not before one of them is there, lest every look wait for nobody."""
+        """Ask the brokers once one of them runs: before that each request would time out."""
         if not is_anyone_up:
             return None
         # The headless Service, not the one for clients: that one knows ready pods only, and pods

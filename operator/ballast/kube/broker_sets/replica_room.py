@@ -19,7 +19,7 @@ READ_S: Final = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaRoom:
-    """Sizes as brokers told them."""
+    """Sizes as the brokers reported them."""
 
     bytes_of: Mapping[TopicPartition, int] = field(default_factory=dict)
     """Of one replica: that of the leader, or the largest where the leader's is not known."""
@@ -37,7 +37,7 @@ async def read_room(
     """Ask all live brokers for the sizes of what they hold.
 
     Nothing is known of those that do not answer, nor of a cluster that is too large or too slow to
-    be asked. Raises `ClusterUnavailable` when nobody answers at all.
+    be asked. Raises `ClusterUnavailable` when no broker answers.
     """
     if len(view.partitions) > MAX_SIZED_PARTITIONS:
         return ReplicaRoom()
@@ -45,7 +45,7 @@ async def read_room(
         async with asyncio.timeout(READ_S):
             found = await _sizes(admin, view)
     except TimeoutError:
-        log.info("the brokers take too long to tell the sizes of their logs")
+        log.info("the brokers take too long to answer for the sizes of their logs")
         return ReplicaRoom()
     bytes_of: dict[TopicPartition, int] = {}
     for sizes in found.values():

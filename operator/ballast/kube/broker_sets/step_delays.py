@@ -1,4 +1,4 @@
-"""When a step that was refused may be taken again: it alone waits, the looks go on."""
+"""When a step that was refused may be tried again. Only this step waits."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,7 +8,7 @@ from ballast.brokersets.steps.steps import Apply, Step
 
 FIRST_S: Final = 5.0
 MAX_S: Final = 60.0
-MAX_KEPT: Final = 1_000
+MAX_DELAYS: Final = 1_000
 """Refused steps that are remembered: with more, the oldest is tried again at once."""
 
 
@@ -21,7 +21,7 @@ class Delay:
     seconds: float
     """How long it waits; doubles with each refusal."""
     until: float
-    """On the clock of who asks."""
+    """On the caller's clock."""
 
 
 class StepDelays:
@@ -31,7 +31,7 @@ class StepDelays:
         self._delays: dict[str, Delay] = {}
 
     def delay_of(self, step: Step, now: float) -> Delay | None:
-        """Return why a step is not to be taken yet, None when it may be."""
+        """Return the delay of a step that must wait, None when it may be applied."""
         delay = self._delays.get(_key(step))
         return delay if delay is not None and now < delay.until else None
 
@@ -41,11 +41,11 @@ class StepDelays:
         before = self._delays.pop(key, None)
         seconds = FIRST_S if before is None else min(MAX_S, 2 * before.seconds)
         self._delays[key] = Delay(why=why, seconds=seconds, until=now + seconds)
-        if len(self._delays) > MAX_KEPT:
+        if len(self._delays) > MAX_DELAYS:
             del self._delays[next(iter(self._delays))]
 
     def done(self, step: Step) -> None:
-        """Note that a step was taken."""
+        """Note that a step was applied."""
         self._delays.pop(_key(step), None)
 
     def next_in_s(self, now: float) -> float | None:
@@ -53,7 +53,7 @@ class StepDelays:
         return min((max(0.0, d.until - now) for d in self._delays.values()), default=None)
 
     def keep_only(self, wanted: tuple[Step, ...]) -> None:
-        """Forget the steps that are not wanted any more."""
+        """Forget the steps that are no longer decided."""
         keys = {_key(step) for step in wanted}
         self._delays = {key: delay for key, delay in self._delays.items() if key in keys}
 

@@ -1,4 +1,4 @@
-"""Which Events a round of steps and a change of status are worth. Pure."""
+"""The Kubernetes Events for the steps of a reconciliation and for a change of status. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -10,7 +10,7 @@ from ballast.kube.broker_sets.apply_steps import Outcome
 from ballast.kube.runtime.condition_events import ObjectEvent
 from ballast.model.conditions import Condition, ConditionStatus, conditions_from_documents
 
-_TOLD: Final[Mapping[ConditionType, tuple[str, str]]] = {
+_TURNS: Final[Mapping[ConditionType, tuple[str, str]]] = {
     ConditionType.READY: ("Ready", "NotReady"),
     ConditionType.AVAILABLE: ("Available", "NotAvailable"),
     ConditionType.CONTROLLER_ELECTED: ("ControllerElected", "NoController"),
@@ -18,11 +18,11 @@ _TOLD: Final[Mapping[ConditionType, tuple[str, str]]] = {
 """Reason of the Event when a condition becomes True, and when it becomes False."""
 
 _BLOCKED: Final = (ConditionType.SCALE_DOWN_BLOCKED, ConditionType.UPDATE_BLOCKED)
-"""Told by their own reason, when they become True or are so for another reason."""
+"""Recorded by their type, when they become True or are True for another reason."""
 
 
 def step_events(outcome: Outcome) -> Iterator[ObjectEvent]:
-    """Yield what is worth an Event in what was done and refused."""
+    """Yield the Events for steps that were done and refused."""
     for step in outcome.done:
         event = _of_step(step)
         if event is not None:
@@ -34,10 +34,10 @@ def step_events(outcome: Outcome) -> Iterator[ObjectEvent]:
 
 
 def condition_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[ObjectEvent]:
-    """Yield what is worth an Event in the change from one status to the next."""
+    """Yield the Events for the change from one status to the next."""
     old = conditions_from_documents(ConditionType, before.get("conditions"))
     new = conditions_from_documents(ConditionType, after.get("conditions"))
-    for kind, (good, bad) in _TOLD.items():
+    for kind, (good, bad) in _TURNS.items():
         condition = new.get(kind)
         if condition is None or not _has_turned(old.get(kind), condition):
             continue

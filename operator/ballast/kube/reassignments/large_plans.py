@@ -1,6 +1,6 @@
-"""A plan that is too large to be executed in one piece: shown and approved as a whole. Pure.
+"""Reports and approves a plan that is too large to be executed in one piece. Pure.
 
-What is checked is the plan itself, every line of it; each of its pieces is held against the cluster
+The plan itself is checked, every line of it; each of its pieces is checked against the cluster
 before it begins.
 """
 
@@ -23,7 +23,7 @@ _MAX_OBJECTS: Final = 16
 
 
 def large_plan_status(plan: LoadedPlan, summary: PlanSummary) -> dict[str, Any]:
-    """Return the parts of ``status`` that show the plan."""
+    """Return the fields of ``status`` that describe the plan."""
     return {
         "plan": {
             "digest": summary.digest,
@@ -42,7 +42,7 @@ def large_plan_status(plan: LoadedPlan, summary: PlanSummary) -> dict[str, Any]:
 def large_plan_findings(
     settings: Settings, summary: PlanSummary
 ) -> dict[ConditionType, Finding] | None:
-    """Return what is to be said of a plan that has not begun, None when it may run."""
+    """Return the findings for a plan that has not begun, None when it may run."""
     found = {
         ConditionType.ACCEPTED: Finding(
             status=_TRUE, reason="Valid", message=f"{summary.partitions} partitions"
@@ -91,7 +91,7 @@ def _unapproved(approval: Approval, summary: PlanSummary) -> Finding | None:
             message=f"set spec.approval.planDigest to {digest}",
         )
     if approval.max_bytes_to_move is not None:
-        message = f"the bytes of so large a plan are not counted: approve {digest}"
+        message = f"the bytes of a plan of this size are not counted: approve {digest}"
         return Finding(status=_FALSE, reason="LimitExceeded", message=message)
     if approval.max_replica_moves is not None and moves > approval.max_replica_moves:
         message = f"{moves} replica moves are more than maxReplicaMoves: approve {digest}"

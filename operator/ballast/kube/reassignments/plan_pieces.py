@@ -1,7 +1,7 @@
-"""Executing a plan that is too large for one memory piece by piece: what is read, what is shown.
+"""Executes a plan that is too large for memory piece by piece: what is read, what the status says.
 
-The whole is approved once; each piece then runs as a plan of its own that is approved already. What
-is read again for each piece is held to the digest of the whole.
+The whole plan is approved once; each piece then runs as an approved plan of its own. Each read of a
+piece is checked against the digest of the whole plan.
 """
 
 from collections.abc import Mapping
@@ -23,11 +23,11 @@ from ballast.reassign.state.queueing import YIELDING
 from ballast.reassign.state.status import Status
 
 _OF_WHOLE: Final = ("plan", "progress", "startTime", "rollback")
-"""What a status keeps that a piece does not tell before it has begun."""
+"""Fields of the status that a piece does not have before it has begun."""
 
 
 class PieceLoader:
-    """Reads the piece of one reassignment's plan that is to be executed, and keeps it."""
+    """Reads and keeps the piece of one reassignment's plan that is to be executed."""
 
     def __init__(self, api: KubernetesApi) -> None:
         self._api = api
@@ -36,7 +36,7 @@ class PieceLoader:
     async def load(
         self, namespace: str, plan: LoadedPlan | None, memory: PersistedState | None, wanted: Intent
     ) -> Assignments:
-        """Return the piece that is to be carried on: of ``plan`` the first, when none has begun.
+        """Return the piece to be executed: the first one of ``plan``, when none has begun.
 
         Raises `PlanNotReadable` and `KubernetesError`.
         """
@@ -62,7 +62,7 @@ class PieceLoader:
 
 
 def is_plan_of(plan: LoadedPlan, memory: PersistedState) -> bool:
-    """Whether the plan that was loaded is the one that is remembered."""
+    """Whether the plan that was loaded is the one of the saved state."""
     if memory.piece is None:
         return plan.summary is None and plan.assignments.targets == memory.plan.targets
     if plan.summary is not None:
@@ -92,9 +92,9 @@ def document_of_whole(
     plan: Mapping[str, Any],
     memory: PersistedState,
 ) -> dict[str, Any]:
-    """Return the status of a piece as that of the whole plan, of which ``plan`` tells.
+    """Return the status of a piece as that of the whole plan; ``plan`` is its ``status.plan``.
 
-    A piece that has not begun stands in nobody's way.
+    A piece that has not begun does not block other reassignments.
     """
     whole = dict(document)
     for name in _OF_WHOLE:
@@ -113,10 +113,10 @@ def document_of_whole(
 
 
 def plan_of_whole(plan: LoadedPlan, reassignment: ReassignmentObject) -> Mapping[str, Any]:
-    """Return what is told of the whole plan: as it was read, or as it was told before."""
+    """Return ``status.plan`` of the whole plan: as it was read, or as it was reported before."""
     if plan.summary is None:
-        told: Mapping[str, Any] = reassignment.status.get("plan") or {}
-        return told
+        reported: Mapping[str, Any] = reassignment.status.get("plan") or {}
+        return reported
     whole: Mapping[str, Any] = large_plan_status(plan, plan.summary)["plan"]
     return whole
 
@@ -126,7 +126,7 @@ def _reason_of(document: Mapping[str, Any], kind: ConditionType) -> str:
 
 
 def contradiction_of_piece(status: Status, piece: Piece) -> Finding | None:
-    """Return what the cluster has against a later piece: that is no end, as others have run."""
+    """Return why a later piece is invalid. That does not end the plan: earlier pieces have run."""
     if status.state is not LifecycleState.INVALID or piece.number == 0:
         return None
     accepted = status.conditions[ConditionType.ACCEPTED]

@@ -1,4 +1,4 @@
-"""Fetching the plan that a reassignment names, from the ConfigMap that holds it.
+"""Reads the plan that a reassignment names, from the ConfigMap that holds it.
 
 The ConfigMap has Kafka's reassignment JSON, or the index of a plan in ``ballast-plan/v1`` chunks.
 Up to `EXECUTABLE_PARTITIONS` the whole plan is returned. Of a larger one every line is checked and
@@ -34,13 +34,13 @@ EXECUTABLE_PARTITIONS: Final = 50_000
 """A larger plan is executed in pieces of this size: as a whole it would not fit in memory."""
 MAX_PARTITIONS: Final = 1_000_000
 PLAN_REREAD_S: Final = 30.0
-"""Between two looks whether a plan has changed."""
+"""The interval at which a plan is checked for changes."""
 DEFAULT_KEYS: Final = (INDEX_KEY, "reassignment.json")
-"""Where a plan is looked for in a ConfigMap with several entries."""
+"""The keys that are tried in a ConfigMap with several entries."""
 
 
 class PlanNotReadable(Exception):
-    """The plan is not there, or is not one; it may be put right without changing the spec."""
+    """The plan does not exist or is invalid; it may be corrected without a change of the spec."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +56,11 @@ class LoadedPlan:
     version: str = ""
     """``metadata.resourceVersion`` of the ConfigMap that the spec names."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What ``status.plan`` tells of a plan that was generated."""
+    """The fields of ``status.plan`` for a plan that was generated."""
 
 
 class PlanLoader:
-    """Reads one reassignment's plan, and again from time to time: somebody may change it."""
+    """Reads one reassignment's plan, and again after `PLAN_REREAD_S`: a user may change it."""
 
     def __init__(self, api: KubernetesApi, clock: Clock) -> None:
         self._api = api
@@ -201,7 +201,7 @@ async def _read(api: KubernetesApi, namespace: str, index: PlanIndex, kept: rang
             document = await api.get(CONFIG_MAPS, namespace, chunk.name)
         except NotFound as error:
             raise PlanNotReadable(f"{PATH}: there is no ConfigMap {chunk.name}") from error
-        # In a thread, so that a plan of a million partitions holds nobody else up.
+        # In a thread, so that a plan of a million partitions does not block the event loop.
         await asyncio.to_thread(reading.take, _decoded(document, CHUNK_KEY))
     reading.reader.finish()
     return reading

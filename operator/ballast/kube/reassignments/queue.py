@@ -18,14 +18,14 @@ from ballast.reassign.state.queueing import QueueEntry, QueuePlace, places
 
 
 class Verdict(Enum):
-    """What one that wants to begin has to do."""
+    """What a reassignment that is to begin has to do."""
 
     BEGIN = auto()
-    """It has its turn, and everybody can see that."""
+    """It has its turn, and its status says so."""
     CLAIM = auto()
-    """It has its turn as far as can be seen: say so, and look again."""
+    """It has its turn as far as the others' statuses say: claim it, and read them again."""
     HOLD = auto()
-    """It keeps its claim until another that claims as well has stepped back, or begun."""
+    """It keeps its claim until the other one that claims has given up, or has begun."""
     WAIT = auto()
     """Others are before it."""
 
@@ -69,7 +69,7 @@ async def others_of(api: KubernetesApi, mine: ReassignmentObject) -> tuple[Reass
 
 
 async def ask_for_turn(api: KubernetesApi, mine: ReassignmentObject) -> Turn:
-    """Return whether it may begin now. Raises `KubernetesError`."""
+    """Return whether the reassignment may begin now. Raises `KubernetesError`."""
     others = await others_of(api, mine)
     me = replace(mine.queue_entry(), has_begun=mine.has_claimed)
     return turn(me, tuple(other.queue_entry() for other in others))

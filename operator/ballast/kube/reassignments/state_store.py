@@ -1,11 +1,11 @@
-"""What one reassignment remembers, in ConfigMaps that the reassignment owns.
+"""The saved state of one reassignment, in ConfigMaps that the reassignment owns.
 
 An index ``<name>-state`` names the document's parts and is written last, on condition of the
 version that was read: so a reader finds the old document or the new one, whenever the writer died,
 and of two writers one is refused. A small document stands in the index itself; a larger one is cut
-into ``<name>-state-<generation>-<hash>-<n>``. Nobody writes two generations under one name, so that
-a part may be taken away once a later index stands, and never earlier. Everything goes with the
-reassignment (ownerReference).
+into ``<name>-state-<generation>-<hash>-<n>``. No two generations share a
+name, so that a part may be deleted once a later index is stored, and never earlier. Everything is
+deleted with the reassignment (ownerReference).
 """
 
 import base64
@@ -37,7 +37,7 @@ GENERATION: Final = "ballast.dev/state-generation"
 _FORMAT: Final = "ballast-state/v1"
 _DOCUMENT: Final = "document.json.gz"
 _ATTEMPTS: Final = 3
-"""So often a document is read again because its parts went while it was being read."""
+"""How often a document is read because its parts were deleted while it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class _Index:
 class ConfigMapStore:
     """Implements `reassign.ports.StateStore`; raises `KubernetesError` and `StateMismatch`.
 
-    After an error nothing is known of what is stored: make a new one, which reads it again.
+    After an error it is unknown what is stored: open another store, which reads it again.
     """
 
     def __init__(self, api: KubernetesApi, owner: ReassignmentObject) -> None:
@@ -148,15 +148,15 @@ class ConfigMapStore:
         except NotFound:
             return None
         if not _is_owned_by(found, self._owner.uid):
-            await self._take_away_the_dead(found)
+            await self._delete_previous_owners(found)
             return None
         return _parse_index(found)
 
-    async def _take_away_the_dead(self, found: Document) -> None:
+    async def _delete_previous_owners(self, found: Document) -> None:
         """Delete the index of a reassignment of the same name that is gone; leave anything else."""
         owners = found["metadata"].get("ownerReferences", ())
         if not any(owner.get("kind") == PARTITION_REASSIGNMENTS.kind for owner in owners):
-            raise StateMismatch(f"ConfigMap {self._index_name} belongs to somebody else: remove it")
+            raise StateMismatch(f"ConfigMap {self._index_name} has another owner: remove it")
         await self._delete(self._index_name, uid=found["metadata"]["uid"])
 
     async def _read_part(self, part: StoredObject) -> bytes:

@@ -1,7 +1,7 @@
 """``status`` of a PartitionReassignment on Kubernetes, as documents. Pure.
 
-What the reconciler reports, with what only Kubernetes knows; and what is reported while there is
-nothing that a reconciler could visit: no readable spec, no broker set, no plan.
+The status of the core reconciler, with the fields that only Kubernetes knows; and the conditions
+while a reassignment cannot be reconciled: without a valid spec, a broker set or a plan.
 """
 
 import copy
@@ -23,7 +23,7 @@ _MAX_OBJECTS: Final = 16
 _TRUE, _FALSE, _UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
 
 _OF_GENERATED: Final = ("engine", "basedOn", "sparkApplicationName", "summary")
-"""What ``status.plan`` tells of a plan that was generated."""
+"""The fields of ``status.plan`` for a plan that was generated."""
 
 _KEPT: Final = ("plan", "progress", "batch", "throttle", "rollback", "startTime", "completionTime")
 
@@ -39,11 +39,11 @@ def status_document(
     state_objects: Sequence[StoredObject] = (),
     place: QueuePlace | None = None,
 ) -> StatusDocument:
-    """Return what a visit came to as the resource has it, under 8 KB.
+    """Return the status of a step as the resource has it, under 8 KB.
 
-    ``place`` is that in the queue where the visit could not know it; ``plan`` says what
-    holds the plan, and tells of one that was generated (what was told of it before, when it does
-    not); ``state_objects`` hold what is needed to bring everything back.
+    ``place`` is the place in the queue when the step could not know it. ``plan`` names the objects
+    of the plan and the details of a generated one; without them the reported details stay.
+    ``state_objects`` are the objects that a rollback needs.
     """
     document: StatusDocument = status.to_document()
     if status.conditions[ConditionType.PROGRESSING].reason == UNAVAILABLE:
@@ -59,8 +59,8 @@ def status_document(
         document["planning"] = reassignment.status["planning"]
     if "plan" in document:
         before: Mapping[str, Any] = reassignment.status.get("plan") or {}
-        told = {name: before[name] for name in _OF_GENERATED if name in before}
-        document["plan"] = {**document["plan"], **((plan and plan.details) or told)}
+        reported = {name: before[name] for name in _OF_GENERATED if name in before}
+        document["plan"] = {**document["plan"], **((plan and plan.details) or reported)}
         if plan is not None and plan.objects:
             document["plan"]["objects"] = _objects(plan.objects)
     if state_objects and "rollback" in document:
@@ -75,13 +75,15 @@ def with_findings(
     *,
     status: Mapping[str, Any] | None = None,
 ) -> StatusDocument:
-    """Return the status as it stands (or ``status``), with some conditions found anew."""
+    """Return the object's status (or ``status``) with some conditions replaced."""
     base = ReassignmentObject(
         document={**reassignment.document, "status": status or reassignment.status}
     )
     document: StatusDocument = copy.deepcopy(dict(base.status))
-    # What is found anew is compared with what was last written, so that its time stays.
-    written = {kind: found for kind, found in reassignment.conditions.items() if kind in findings}
+    # New findings are compared with the written conditions, whose time stays if they agree.
+    written = {
+        kind: condition for kind, condition in reassignment.conditions.items() if kind in findings
+    }
     before = {**base.conditions, **written}
     conditions = updated(before, findings, generation=reassignment.generation, now_ms=now_ms)
     document["conditions"] = [condition.to_document() for condition in conditions.values()]
@@ -90,7 +92,7 @@ def with_findings(
 
 
 def refused(reason: str, message: str) -> dict[ConditionType, Finding]:
-    """Return the findings when a spec can never be carried out as it is: it has ended, Invalid."""
+    """Return the findings for a spec that can never be carried out: the state is Invalid."""
     return {
         ConditionType.ACCEPTED: Finding(status=_FALSE, reason=reason, message=message),
         ConditionType.PROGRESSING: Finding(status=_FALSE, reason=LifecycleState.INVALID.value),
@@ -104,9 +106,11 @@ def refused(reason: str, message: str) -> dict[ConditionType, Finding]:
 def waiting(
     reassignment: ReassignmentObject, reason: str, message: str, *, accepted: bool | None = None
 ) -> dict[ConditionType, Finding]:
-    """Return the findings while something outside is missing; what has begun stays as it is.
+    """Return the findings while an object is missing.
 
-    ``accepted`` is what is known of the condition Accepted, None = nothing new.
+    A reassignment that has begun keeps its state.
+
+    ``accepted`` is the new verdict on the condition Accepted, None = no change.
     """
     found = {
         ConditionType.PROGRESSING: Finding(status=_FALSE, reason=reason, message=message),
@@ -122,7 +126,7 @@ def waiting(
 
 
 def stalled(reason: str, message: str) -> dict[ConditionType, Finding]:
-    """Return the findings when a human has to act."""
+    """Return the findings when a person has to act."""
     return {
         ConditionType.PROGRESSING: Finding(status=_FALSE, reason=reason, message=message),
         ConditionType.STALLED: Finding(status=_TRUE, reason=reason, message=message),
@@ -130,7 +134,7 @@ def stalled(reason: str, message: str) -> dict[ConditionType, Finding]:
 
 
 def steady(new: StatusDocument, before: Mapping[str, Any]) -> StatusDocument:
-    """Return ``new`` with the time of ``before`` when nothing else differs: a clock is no news."""
+    """Return ``new`` with the update time of ``before`` if nothing else differs."""
     progress, old = new.get("progress"), before.get("progress")
     if not isinstance(progress, dict) or not isinstance(old, Mapping):
         return new
@@ -149,7 +153,7 @@ def _objects(objects: Sequence[StoredObject]) -> list[dict[str, str]]:
 
 
 def _bounded(document: StatusDocument) -> StatusDocument:
-    """Take away what matters least until the status is small enough."""
+    """Drop failures until the status is small enough."""
     while len(json.dumps(document)) >= MAX_STATUS_BYTES and document.get("failures"):
         document["failures"] = document["failures"][: len(document["failures"]) // 2]
     return document

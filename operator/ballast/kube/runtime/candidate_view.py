@@ -1,4 +1,4 @@
-"""What this process's controller candidate of a set knows: who leads, and its own session."""
+"""The view of this process's controller candidate: the active controller, its own session."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,21 +20,21 @@ _STATES: Final[Mapping[SessionEvent | None, ZooKeeperState]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateView:
-    """What one candidate knows at one moment."""
+    """The view of one candidate at one moment."""
 
     controller: ControllerView | None = None
-    """None while nobody is known to be the controller."""
+    """None while no controller is known."""
     zookeeper: ZooKeeperState | None = None
     """None when there is no candidate."""
 
 
 def no_candidate(_key: ObjectKey) -> CandidateView:
-    """Know of no candidate."""
+    """Return the view without a candidate."""
     return CandidateView()
 
 
 def view_of(candidate: Candidate | None, identity: str) -> CandidateView:
-    """Return what a candidate in the pod ``identity`` knows. Safe in any thread."""
+    """Return the view of a candidate in the pod ``identity``. Thread-safe."""
     if candidate is None:
         return CandidateView()
     return CandidateView(
@@ -43,9 +43,9 @@ def view_of(candidate: Candidate | None, identity: str) -> CandidateView:
 
 
 def zookeeper_state(candidate: Candidate) -> ZooKeeperState:
-    """Return the state of a candidate's session. Safe in any thread."""
+    """Return the state of a candidate's session. Thread-safe."""
     state = _STATES[candidate.session_event]
-    # A session that ZooKeeper says nothing about may be over, and whoever waits for it is not told.
+    # A session without any answer of ZooKeeper may have expired, without an event that says so.
     is_lost = state is not ZooKeeperState.CONNECTED and candidate.session_event is not None
     return ZooKeeperState.LOST if is_lost and candidate.is_silent else state
 
@@ -62,7 +62,7 @@ def _controller(candidate: Candidate, identity: str) -> ControllerView | None:
 
 
 def _other(lost_to: ElectionLost) -> ControllerView:
-    """Name a controller in another pod by where it listens: its name nobody tells."""
+    """Return the view of a controller in another pod, named by its address: its pod is unknown."""
     info = lost_to.controller
     if info is None:
         return ControllerView(identity="unknown", epoch=lost_to.controller_epoch)

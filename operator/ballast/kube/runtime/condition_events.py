@@ -1,7 +1,7 @@
-"""Which Events a change of conditions is worth: one for each turn that a person may want to know.
+"""The Kubernetes Events for a change of a reassignment's conditions.
 
-Pure: what is told follows from the status before and after, so that an operator that was restarted
-tells nothing twice.
+Pure: the Events follow from the status before and after the change, so that an operator that was
+restarted repeats none of them.
 """
 
 from collections.abc import Mapping
@@ -49,44 +49,46 @@ _WARNED: Final = frozenset(
         "UnderMinISR",
     }
 )
-"""Reasons of Progressing that somebody may have to do something about."""
+"""Reasons of Progressing that may call for an action by a person."""
 
 
 def condition_events(before: Conditions, after: Conditions) -> tuple[ObjectEvent, ...]:
-    """Return what is worth an Event in the change from one status to the next."""
-    found: list[ObjectEvent] = []
+    """Return the Events for the change from one set of conditions to the next."""
+    events: list[ObjectEvent] = []
     accepted = after.get(ConditionType.ACCEPTED)
-    if _became(before, accepted, ConditionStatus.TRUE):
-        found.append(ObjectEvent(reason="Accepted", message=_said(after, ConditionType.PLANNED)))
-    found.extend(_not_planned(before, after))
-    found.extend(_entered(before, after))
-    found.extend(_troubled(before, after))
+    if _has_become(before, accepted, ConditionStatus.TRUE):
+        events.append(
+            ObjectEvent(reason="Accepted", message=_message(after, ConditionType.PLANNED))
+        )
+    events.extend(_not_planned(before, after))
+    events.extend(_entered(before, after))
+    events.extend(_problem(before, after))
     stalled = after.get(ConditionType.STALLED)
     ended = _state(after) is LifecycleState.INVALID
-    if _became(before, stalled, ConditionStatus.TRUE) and stalled is not None and not ended:
-        found.append(ObjectEvent(reason="Stalled", message=stalled.message, is_warning=True))
-    return tuple(found)
+    if _has_become(before, stalled, ConditionStatus.TRUE) and stalled is not None and not ended:
+        events.append(ObjectEvent(reason="Stalled", message=stalled.message, is_warning=True))
+    return tuple(events)
 
 
 def _entered(before: Conditions, after: Conditions) -> list[ObjectEvent]:
     old, new = _state(before), _state(after)
     if new is None or new is old or new not in _STATES:
         return []
-    if new is LifecycleState.QUEUED and not _said(after, ConditionType.SUCCEEDED):
-        return []  # It has its turn at once.
+    if new is LifecycleState.QUEUED and not _message(after, ConditionType.SUCCEEDED):
+        return []  # It does not wait: its turn comes in the next step.
     reason, is_warning = _STATES[new]
     if new is LifecycleState.EXECUTING and old is LifecycleState.PAUSED:
         reason = "Resumed"
     elif new is LifecycleState.EXECUTING and old is LifecycleState.VERIFYING:
         return []
-    message = _said(after, ConditionType.SUCCEEDED)
+    message = _message(after, ConditionType.SUCCEEDED)
     if reason == "Started":
-        message = _said(after, ConditionType.PLANNED)
+        message = _message(after, ConditionType.PLANNED)
     return [ObjectEvent(reason=reason, message=message, is_warning=is_warning)]
 
 
 def _not_planned(before: Conditions, after: Conditions) -> list[ObjectEvent]:
-    """Return what an attempt to make a plan has failed of; once for several of one kind."""
+    """Return an Event for a failed attempt to make a plan; one for failures of one reason."""
     old, new = before.get(ConditionType.PLANNED), after.get(ConditionType.PLANNED)
     if new is None or new.status is not ConditionStatus.FALSE:
         return []
@@ -95,14 +97,14 @@ def _not_planned(before: Conditions, after: Conditions) -> list[ObjectEvent]:
     return [ObjectEvent(reason=new.reason, message=new.message, is_warning=True)]
 
 
-def _troubled(before: Conditions, after: Conditions) -> list[ObjectEvent]:
+def _problem(before: Conditions, after: Conditions) -> list[ObjectEvent]:
     old, new = before.get(ConditionType.PROGRESSING), after.get(ConditionType.PROGRESSING)
     if new is None or new.reason not in _WARNED or (old is not None and old.reason == new.reason):
         return []
     return [ObjectEvent(reason=new.reason, message=new.message, is_warning=True)]
 
 
-def _became(before: Conditions, new: Condition | None, status: ConditionStatus) -> bool:
+def _has_become(before: Conditions, new: Condition | None, status: ConditionStatus) -> bool:
     if new is None or new.status is not status:
         return False
     old = before.get(ConditionType(new.type))
@@ -116,6 +118,6 @@ def _state(conditions: Conditions) -> LifecycleState | None:
     return LifecycleState(condition.reason)
 
 
-def _said(conditions: Conditions, kind: ConditionType) -> str:
+def _message(conditions: Conditions, kind: ConditionType) -> str:
     condition = conditions.get(kind)
     return "" if condition is None else condition.message

@@ -1,4 +1,4 @@
-"""Asking the ensemble of a set's spec what it holds, seldom and for a bounded time."""
+"""Asks the ZooKeeper ensemble of a BrokerSet which cluster it holds, at bounded intervals."""
 
 import asyncio
 import logging
@@ -19,16 +19,17 @@ from ballast.znodes.owner import Owner
 log = logging.getLogger(__name__)
 
 ASK_S: Final = 8.0
-"""All of one attempt; without an answer by then nobody answers."""
+"""The timeout of one attempt."""
 PERIOD_S: Final = 10.0
 """Between two attempts."""
 OUTDATED_S: Final = 1.0
-"""Between two attempts while the answer knows of no cluster, and brokers do: they have made it."""
+"""Between two attempts while the last answer has no cluster but brokers answer: they have created
+one since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What decides whether a path may be claimed for a set."""
+    """The facts that decide whether a path may be claimed for a set."""
 
     connect_string: str
     session_timeout_s: float
@@ -47,7 +48,7 @@ AskEnsemble = Callable[[Question], Awaitable[EnsembleAnswer]]
 
 
 async def ask_nobody(question: Question) -> EnsembleAnswer:
-    """Know of no ensemble."""
+    """Return an answer that no ensemble was asked."""
     return EnsembleAnswer(error=f"{question.connect_string} is not asked")
 
 
@@ -58,7 +59,7 @@ class EnsembleAsker:
     zookeeper_for: Callable[[str, float], ClientFactory]
 
     async def __call__(self, question: Question) -> EnsembleAnswer:
-        """Return what there is; never raises but CancelledError."""
+        """Return what the path holds; raises nothing but CancelledError."""
         where = question.connect_string
         try:
             factory = self.zookeeper_for(where, question.session_timeout_s)
@@ -94,7 +95,7 @@ async def _ask(factory: ClientFactory, question: Question) -> EnsembleAnswer:
 
 
 class PacedAsker:
-    """One set's questions: what was answered stands for `PERIOD_S`."""
+    """Asks for one set; an answer is valid for `PERIOD_S`."""
 
     def __init__(self, ask: AskEnsemble, clock: Clock) -> None:
         self._ask = ask
@@ -106,10 +107,10 @@ class PacedAsker:
     async def answer(
         self, spec: BrokerSetSpec, *, is_new: bool, is_bound: bool, brokers_answer: bool = False
     ) -> EnsembleAnswer:
-        """Return what the ensemble of the spec holds, as of now or of a moment ago.
+        """Return what the ensemble of the spec holds, at most `PERIOD_S` old.
 
-        When ``brokers_answer`` there is a cluster: where the set's cluster is must be known before
-        somebody names another ensemble.
+        ``brokers_answer`` means that a cluster exists: its ensemble must be known before a user
+        names another one.
         """
         zookeeper, identity = spec.zookeeper, spec.identity
         assert zookeeper is not None, "only a managed set has an ensemble"

@@ -1,4 +1,4 @@
-"""Log lines that say which object they are about: namespace, name, kind, uid, controllerEpoch."""
+"""Adds the object to log records: namespace, name, kind, uid, controllerEpoch."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
@@ -9,7 +9,7 @@ from typing import Any, Final
 from ballast.kube.api.resources import BROKER_SETS, PARTITION_REASSIGNMENTS, ObjectKey
 
 Epoch = Callable[[], int | None]
-"""Tells the controller epoch of the moment, None when there is none to tell."""
+"""Returns the present controller epoch, None when there is none."""
 
 _KINDS: Final = {
     resource.plural: resource.kind for resource in (PARTITION_REASSIGNMENTS, BROKER_SETS)
@@ -22,7 +22,7 @@ _epoch: ContextVar[Epoch] = ContextVar("epoch")
 
 @contextmanager
 def about(key: ObjectKey, uid: str | None = None, epoch: Epoch | None = None) -> Iterator[None]:
-    """Let what is logged within, and in tasks started within, name the object."""
+    """Add the object to all records of the context, and of tasks that are started in it."""
     fields = {
         "namespace": key.namespace,
         "name": key.name,
@@ -41,7 +41,7 @@ def about(key: ObjectKey, uid: str | None = None, epoch: Epoch | None = None) ->
 class ObjectFields(logging.Filter):
     """Adds the fields to each record, for `net.logs.JsonFormatter` to show.
 
-    kopf's own way of naming an object becomes the same.
+    Records of kopf get the same fields.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:

@@ -1,7 +1,7 @@
-"""A thread with an event loop of its own, and the signs of its life.
+"""A thread with an event loop of its own, and a heartbeat that shows that the loop runs.
 
-kopf gets one: it cancels every task of its loop when it ends, and what stalls it must not keep the
-Lease from being renewed, nor ZooKeeper sessions alive.
+kopf runs in one: kopf cancels every task of its loop when it ends, and a stalled reconciler must
+prevent neither the renewal of the Lease nor the heartbeats of ZooKeeper sessions.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Any, Final
 BEAT_S: Final = 5.0
 
 Work = Callable[[asyncio.Event], Coroutine[Any, Any, None]]
-"""What the thread runs; the event asks it to come to an end."""
+"""The coroutine of the thread; it ends once the event is set."""
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 
@@ -39,7 +39,7 @@ class LoopThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask the work to come to an end."""
+        """Ask the coroutine to end."""
         self._stopped.set()
         loop = self._loop
         if loop is not None:
@@ -47,28 +47,28 @@ class LoopThread:
                 loop.call_soon_threadsafe(self._stopped_in_loop.set)
 
     async def ended(self) -> None:
-        """Wait for the end of the work; raises what ended it."""
+        """Wait for the end of the coroutine; raises its error."""
         await asyncio.shield(asyncio.wrap_future(self._outcome))
 
     @property
     def has_ended(self) -> bool:
-        """Whether the work has come to an end."""
+        """Whether the coroutine has ended."""
         return self._outcome.done()
 
     @property
     def silence_s(self) -> float:
-        """How long ago its loop last came round."""
+        """The seconds since the last heartbeat of the loop."""
         return monotonic() - self._beat_at
 
     def _run(self) -> None:
         runner = asyncio.Runner(loop_factory=self._loop_factory)
         try:
             runner.run(self._beating())
-        except BaseException as error:  # noqa: BLE001 - handed to whoever waits for the end
+        except BaseException as error:  # noqa: BLE001 - raised by `ended`
             self._outcome.set_exception(error)
         else:
             self._outcome.set_result(None)
-        # After that is told: closing waits for threads that may be looking up a name for long.
+        # After the result is set: closing waits for threads, of which one may look up a name.
         runner.close()
 
     async def _beating(self) -> None:

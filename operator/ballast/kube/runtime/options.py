@@ -1,4 +1,4 @@
-"""What may be set for an operator process."""
+"""The options of an operator process."""
 
 from dataclasses import dataclass, field
 
@@ -10,29 +10,29 @@ from ballast.reassign.generate.spark_application import SparkSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorOptions:
-    """The settings of one replica."""
+    """The options of one replica."""
 
     pod_name: str
-    """Who holds the Lease, and what the ids of its controller candidates are made of."""
+    """The holder of the Lease; the ids of its controller candidates are derived from it."""
     pod_namespace: str
-    """Where the Lease is."""
+    """The namespace of the Lease."""
     pod_ip: str
-    """Where brokers reach the controller candidates."""
+    """The address at which brokers reach the controller candidates."""
     namespaces: tuple[str, ...] = ()
-    """Whose objects are tended; none named = all."""
+    """The namespaces whose objects are reconciled; empty = all."""
     broker_image: str
     broker_pods: PodDefaults = field(default_factory=PodDefaults)
-    """What else the pods of brokers have whose BrokerSet says nothing of it."""
+    """Defaults for the pods of brokers."""
     cluster_domain: str = "cluster.local"
     http_port: int = 8080
     is_watching_nodes: bool = True
-    """Whether changes of Nodes are followed, which needs rights on the whole cluster."""
+    """Whether Nodes are watched, which needs rights on the whole cluster."""
     spark: SparkSettings = field(default_factory=SparkSettings)
-    """How plan jobs are run."""
+    """How Spark jobs for plans are run."""
     lease: LeaseTiming = field(default_factory=LeaseTiming)
     lease_name: str = LEASE_NAME
     controller_ports: range = range(0)
-    """Where controller candidates listen, each on the first that is free; empty = on any port."""
+    """Each controller candidate listens on the first of them that is free; empty = any port."""
 
     @property
     def watched_namespaces(self) -> tuple[str | None, ...]:

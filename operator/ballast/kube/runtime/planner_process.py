@@ -42,10 +42,10 @@ _SHOWN_BYTES: Final = 400
 
 
 class PlannerRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be planned."""
+    """The options and the snapshot of a plan."""
 
     options: Mapping[str, Any]
-    """``spec.plan.generate``, without who makes the plan."""
+    """``spec.plan.generate``, without engine and job."""
     chunks: tuple[bytes, ...]
     """The snapshot: gzip of whole lines each."""
 
@@ -73,18 +73,18 @@ class WrittenPlan(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     log_dir_moves: int
     chunks: tuple[WrittenChunk, ...]
     summary: Mapping[str, Any]
-    """What is told of it: ``status.plan.summary``."""
+    """``status.plan.summary``."""
 
 
 class InfeasiblePlan(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """There is no such plan."""
+    """No plan satisfies the options."""
 
     infeasible: Mapping[str, Any]
     """``rule``, ``partitions``, ``remedy``, ``message``."""
 
 
 class PlannerFailed(Exception):
-    """The process has ended without an answer."""
+    """The process ended without a result."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -94,7 +94,7 @@ class PlannerFailed(Exception):
 
 PlannerResult = WrittenPlan | InfeasiblePlan
 MakePlan = Callable[[PlannerRequest], Awaitable[PlannerResult]]
-"""Makes a plan without holding anybody up; raises `PlannerFailed`."""
+"""Makes a plan without blocking the event loop; raises `PlannerFailed`."""
 
 
 class PlannerProcesses:
@@ -173,14 +173,14 @@ def memory_left(cgroup: Path = CGROUP) -> int | None:
 
 
 def limit_memory(left_bytes: int | None) -> None:
-    """Have this process run out of memory before its container does, and the operator with it."""
+    """Limit the memory of this process, so that it fails before its container is killed."""
     if left_bytes is not None:
         most = max(_LEAST_BYTES, left_bytes - _MARGIN_BYTES)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def work(source: BinaryIO, target: BinaryIO) -> None:
-    """Read a request, answer it."""
+    """Read a request, write its result."""
     request = msgspec.msgpack.decode(source.read(), type=PlannerRequest)
     target.write(msgspec.msgpack.encode(make_plan(request)))
     target.flush()

@@ -1,5 +1,5 @@
 from ballast.brokersets.steps.steps import Apply, DeletePod, ResizeVolume
-from ballast.kube.broker_sets.step_delays import FIRST_S, MAX_KEPT, MAX_S, StepDelays
+from ballast.kube.broker_sets.step_delays import FIRST_S, MAX_DELAYS, MAX_S, StepDelays
 
 GROW = ResizeVolume(name="data-prod-broker-0", size="2Gi")
 
@@ -48,7 +48,7 @@ def test_what_is_not_wanted_any_more_is_forgotten() -> None:
 
 def test_the_memory_is_bounded() -> None:
     delays = StepDelays()
-    for number in range(MAX_KEPT + 5):
+    for number in range(MAX_DELAYS + 5):
         delays.refused(ResizeVolume(name=f"v{number}", size="1"), "no", 0.0)
     assert delays.delay_of(ResizeVolume(name="v0", size="1"), 0.0) is None
-    assert delays.delay_of(ResizeVolume(name=f"v{MAX_KEPT}", size="1"), 0.0) is not None
+    assert delays.delay_of(ResizeVolume(name=f"v{MAX_DELAYS}", size="1"), 0.0) is not None

@@ -220,7 +220,7 @@ async def test_an_object_of_somebody_else_is_left_alone() -> None:
     mine = {"metadata": {"name": "move-state", "namespace": NAMESPACE}, "data": {"a": "b"}}
     api.put(CONFIG_MAPS, mine)
     for act in (store_in(api).load(), store_in(api).save(SMALL)):
-        with pytest.raises(StateMismatch, match="belongs to somebody else"):
+        with pytest.raises(StateMismatch, match="has another owner"):
             await act
     assert index_of(api)["data"] == {"a": "b"}
 

@@ -1,7 +1,7 @@
-"""The plan of an attempt in ConfigMaps: its chunks, and last its index.
+"""The plan of an attempt in ConfigMaps: its chunks, and then its index.
 
-The in-process engine writes them here, the Spark job writes the same. Whoever finds the index finds
-the plan, or why there is none.
+The in-process engine writes them here; the Spark job writes the same. An index that exists names a
+whole plan, or says why there is none.
 """
 
 import base64
@@ -47,11 +47,11 @@ class StoredIndex:
 
     name: str
     snapshot_digest: str
-    """Of the snapshot that it was made from, as its writer says."""
+    """The digest of the snapshot that it was made from, as its writer says."""
     infeasible: str | None
     """JSON: why there is no plan; None = there is one."""
     summary: str
-    """JSON: what is told of the plan; empty when nothing is."""
+    """JSON: the summary of the plan, or empty."""
 
 
 async def find_index(api: KubernetesApi, attempt: Attempt) -> StoredIndex | None:
@@ -74,9 +74,9 @@ async def find_index(api: KubernetesApi, attempt: Attempt) -> StoredIndex | None
 
 
 async def last_attempt(api: KubernetesApi, owner: ReassignmentObject) -> int:
-    """Return the number of the last attempt that has left anything; 0 = none has.
+    """Return the number of the last attempt with stored objects; 0 = there is none.
 
-    For a status that was lost: what has a plan is not to be planned again. Raises
+    Used when the status was lost: an attempt with a plan must not be repeated. Raises
     `KubernetesError`.
     """
     found = await api.list(
@@ -91,9 +91,9 @@ async def last_attempt(api: KubernetesApi, owner: ReassignmentObject) -> int:
 async def write_plan_chunks(
     api: KubernetesApi, attempt: Attempt, made: WrittenPlan | InfeasiblePlan, snapshot_digest: str
 ) -> None:
-    """Store what an attempt came to, the index last. Raises `KubernetesError`.
+    """Store the result of an attempt, the index last. Raises `KubernetesError`.
 
-    The same snapshot gives the same plan: what a killed writer has left is what would be written.
+    The same snapshot gives the same plan, so the objects that a killed writer left are the same.
     """
     if isinstance(made, InfeasiblePlan):
         data = {INFEASIBLE_KEY: msgspec.json.encode(made.infeasible).decode()}
@@ -110,7 +110,7 @@ async def write_plan_chunks(
 
 
 async def delete_plan_chunks(api: KubernetesApi, attempt: Attempt) -> None:
-    """Take an attempt's plan away, its index first. Raises `KubernetesError`."""
+    """Delete an attempt's plan, its index first. Raises `KubernetesError`."""
     labels = f"{REASSIGNMENT_LABEL}={attempt.owner.name},{PLAN_LABEL}={attempt.number}"
     found = await api.list(CONFIG_MAPS, attempt.owner.namespace, labels=labels)
     ours = [one["metadata"] for one in found if attempt.owner.owns(one)]
@@ -146,7 +146,7 @@ def _index(attempt: Attempt, made: WrittenPlan) -> PlanIndex:
 
 
 async def _create(api: KubernetesApi, attempt: Attempt, document: dict[str, Any]) -> None:
-    """Create an object; one of that name that holds something else makes way for it."""
+    """Create an object, in place of one of the same name with other contents."""
     namespace, name = attempt.owner.namespace, document["metadata"]["name"]
     try:
         await api.create(CONFIG_MAPS, namespace, document)

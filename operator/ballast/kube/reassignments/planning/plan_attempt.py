@@ -1,4 +1,4 @@
-"""What the steps towards a generated plan are given, and what they come to."""
+"""The inputs and results of the steps towards a generated plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ REQUEUE_NOW: Final = 0.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """Whose objects they are, and of which attempt."""
+    """One attempt, and the reassignment that owns its objects."""
 
     owner: ReassignmentObject
     plan: str
@@ -29,7 +29,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """What a look has found."""
+    """The reassignment whose plan is to be generated."""
 
     reassignment: ReassignmentObject
     generate: PlanToGenerate
@@ -48,7 +48,7 @@ class PlanRequest:
 
     @property
     def is_approved(self) -> bool:
-        """Whether somebody has said which plan is to run."""
+        """Whether a user has approved a plan by its digest."""
         return self.settings.approval.plan_digest is not None
 
     def attempt(self, number: int) -> Attempt:
@@ -59,7 +59,7 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptInProgress:
-    """There is no plan to be executed yet."""
+    """There is no plan to be executed yet; what to report, and when to go on."""
 
     findings: Mapping[ConditionType, Finding]
     planning: Planning
@@ -69,7 +69,7 @@ class AttemptInProgress:
 
 
 class AttemptFailed(Exception):
-    """An attempt comes to nothing."""
+    """An attempt has failed."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)

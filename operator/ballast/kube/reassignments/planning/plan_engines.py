@@ -53,7 +53,7 @@ from ballast.reassign.generate.spark_application import (
 from ballast.reassign.ports import ClusterUnavailable, LoadHistoryTooLarge
 
 POLL_S: Final = 3.0
-"""Between two looks at a job, whose index wakes us, or at what keeps a snapshot back."""
+"""The interval of reconciliations that wait for a job, or for the end of moves."""
 PLAN_MISSING: Final = "PlanMissing"
 DEADLINE_EXCEEDED: Final = "DeadlineExceeded"
 SPARK_UNAVAILABLE: Final = "SparkUnavailable"
@@ -63,7 +63,7 @@ CLUSTER_UNAVAILABLE: Final = "ControllerUnavailable"
 REASSIGNMENTS_PENDING: Final = "ReassignmentsPending"
 LOAD_HISTORY_MISSING: Final = "LoadHistoryMissing"
 TOPIC_PATIENCE_S: Final = 600.0
-"""Within this time brokers of a new cluster have made the topic of their loads, if they ever do."""
+"""The time in which brokers of a new cluster create the topic of their loads."""
 _NO_TOPIC: Final = (
     f"there is no topic {LOAD_TOPIC}: only Ballast's brokers write it, so of an existing Kafka no "
     "load is known; plan by objective Bytes"
@@ -77,7 +77,7 @@ _NO_SPARK: Final = (
 
 
 class PlanEngines:
-    """Carries one reassignment's attempt on, step by step."""
+    """Takes the steps of one reassignment's attempts."""
 
     def __init__(self, session: ReassignmentSession) -> None:
         self._session = session
@@ -96,12 +96,12 @@ class PlanEngines:
         return await self._check_job(request, planning)
 
     async def stop(self, request: PlanRequest, planning: Planning) -> None:
-        """Take away what still works on a plan. Raises `KubernetesError`."""
+        """Delete the job of the attempt. Raises `KubernetesError`."""
         if planning.job:
             await self._spark.remove(request.reassignment.namespace, planning.job)
 
     async def layout(self, request: PlanRequest) -> str | None:
-        """Return the digest of the cluster's layout at rest; None while it does not tell."""
+        """Return the digest of the cluster's layout; None while it moves, or does not answer."""
         admin = self._session.admin
         try:
             if await admin.list_reassignments():
@@ -114,7 +114,7 @@ class PlanEngines:
     async def _without_history(
         self, planning: Planning, asked: LoadSelection, now_ms: int
     ) -> AttemptInProgress:
-        """Wait for samples; for a topic of them, which Apache Kafka never has, not for ever."""
+        """Wait for load samples; for their topic, which Kafka does not have, a limited time."""
         if await history_partitions(self._session.admin):
             return _put_off(planning, LOAD_HISTORY_MISSING, _no_history(asked))
         if now_ms - planning.begin_ms > TOPIC_PATIENCE_S * 1000:
@@ -124,7 +124,7 @@ class PlanEngines:
     # -- the snapshot --------------------------------------------------------------------------
 
     async def _snapshot(self, request: PlanRequest, planning: Planning) -> AttemptInProgress:
-        """Take a snapshot of the cluster at rest: what moves is neither here nor there."""
+        """Take a snapshot of the cluster while nothing moves: only then are the sizes right."""
         admin = self._session.admin
         try:
             pending = await admin.list_reassignments()
@@ -172,7 +172,7 @@ class PlanEngines:
         )
 
     async def _cordoned(self, request: PlanRequest) -> Callable[[int], bool]:
-        """Return who is to get nothing: brokers that the set is about to give up."""
+        """Return which brokers must get no replicas: those that the set removes."""
         try:
             document = await self._api.get(
                 BROKER_SETS, request.reassignment.namespace, request.reassignment.broker_set
@@ -274,7 +274,7 @@ class PlanEngines:
             raise AttemptFailed(PLAN_MISSING, message)
         if state.phase is JobPhase.FAILED:
             if state.reason == IMAGE_PULL:
-                # Its pod would go on trying for ever.
+                # Its pod would retry without end.
                 await self._spark.remove(namespace, job)
             raise AttemptFailed(state.reason, state.message)
         await self._hold_to_deadline(request, planning, state)

@@ -1,6 +1,6 @@
-"""What an engine has told of its plan beside its moves: how good it is, or why there is none.
+"""Reads an engine's explanation of its plan: how good it is, or why there is none.
 
-It is read without trust: a number that is none is left out, and words are cut.
+The input is not trusted: a value that is not a number is left out, and text is cut.
 """
 
 import json
@@ -37,7 +37,7 @@ def infeasible_words(text: str) -> str:
 
 
 def read_explanation(text: str) -> dict[str, Any]:
-    """Return what is told of a plan, as ``status.plan.summary`` has it."""
+    """Return the explanation of a plan as ``status.plan.summary``."""
     document = _decoded(text)
     found: dict[str, Any] = _counts(document, _SUMS)
     for name in ("rackViolations", "copysets", "fullestLogDirPercent"):

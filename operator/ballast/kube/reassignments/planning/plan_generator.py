@@ -1,8 +1,8 @@
-"""Making the plan that ``spec.plan.generate`` asks for, look by look.
+"""Generates the plan for ``spec.plan.generate``, one step per reconciliation.
 
-What an attempt is, and what follows a failure, is in `reassign.generation`; its steps are in
-`kube.plan_engines`. Whoever comes after a killed operator finds in the status which attempt it is,
-and in the ConfigMaps how far that is. A plan that was approved is never made again.
+`reassign.generate.generation` decides about attempts and failures; `plan_engines` has the steps of
+an attempt. After a restart, the status says which attempt is under way, and the ConfigMaps how far
+it is. An approved plan is never generated again.
 """
 
 from dataclasses import replace
@@ -52,13 +52,13 @@ from ballast.reassign.state.conditions import ConditionType
 
 FINISHED_RESYNC_S: Final = 600.0
 REPLAN_INTERVAL_S: Final = 10.0
-"""The least time between two plans of which the first was stale before anybody approved it."""
+"""The least time between two plans when the first one became stale without an approval."""
 
 _FOR_ANOTHER_LAYOUT: Final = "tried again once the cluster's brokers or replicas are others"
 
 
 class PlanGenerator:
-    """One reassignment's way to its plan."""
+    """Generates the plan of one reassignment."""
 
     def __init__(self, session: ReassignmentSession) -> None:
         self._session = session
@@ -85,11 +85,11 @@ class PlanGenerator:
             return await self._fail(request, planning, error)
 
     async def give_up(self, request: PlanRequest) -> None:
-        """Take away what still works on a plan. Raises `KubernetesError`."""
+        """Stop the attempt that is under way. Raises `KubernetesError`."""
         await self._engines.stop(request, planning_of(request.reassignment))
 
     async def _remembered(self, request: PlanRequest) -> Planning:
-        """Return which attempt it is; where no status tells it, its objects do."""
+        """Return the present attempt, from the status, or else from the stored objects."""
         planning = planning_of(request.reassignment)
         if planning.attempt:
             return planning
@@ -135,7 +135,7 @@ class PlanGenerator:
                 )
 
     async def _begin(self, request: PlanRequest, planning: Planning) -> AttemptInProgress:
-        """Begin the next attempt; what the last one has left goes."""
+        """Begin the next attempt, and delete the objects of the last one."""
         if planning.attempt:
             attempt = request.attempt(planning.attempt)
             await delete_plan_chunks(self._api, attempt)
@@ -164,7 +164,7 @@ class PlanGenerator:
     async def _fail(
         self, request: PlanRequest, planning: Planning, error: AttemptFailed
     ) -> AttemptInProgress:
-        """End the attempt; its snapshot is of no more use."""
+        """End the attempt and delete its snapshot."""
         await delete_snapshot_chunks(self._api, request.attempt(planning.attempt))
         now_ms = self._operator.clock.wall_ms()
         ended = planning.failed(error.reason, str(error), now_ms, self._circumstances(request))
@@ -176,7 +176,7 @@ class PlanGenerator:
         )
 
     def _circumstances(self, request: PlanRequest) -> str:
-        """Return what has to change before attempts that failed are worth repeating."""
+        """Return the facts of which one has to change before failed attempts are repeated."""
         return f"{request.reassignment.generation} {self._operator.spark.image}".strip()
 
     def _note(self, planning: Planning, result: str) -> None:
@@ -215,7 +215,7 @@ class PlanGenerator:
         )
 
     async def _replan(self, request: PlanRequest, planning: Planning) -> AttemptInProgress:
-        """Forget a plan that nobody has approved and that cannot run: the cluster has changed."""
+        """Discard a plan without approval that cannot run, because the cluster has changed."""
         left_s = REPLAN_INTERVAL_S - (self._operator.clock.wall_ms() - planning.begin_ms) / 1000
         if left_s > 0:
             why = "the cluster has changed since the plan was made: another one is made"
@@ -224,7 +224,7 @@ class PlanGenerator:
         return await self._begin(request, planning)
 
     async def _being_executed(self, request: PlanRequest, planning: Planning) -> LoadedPlan:
-        """Return the plan that is being executed; what is remembered stands in for it."""
+        """Return the plan that is being executed, from its ConfigMaps or else the saved state."""
         assert request.memory is not None, "it has begun"
         if planning.attempt:
             name = plan_object(request.attempt(planning.attempt).plan)
@@ -236,7 +236,7 @@ class PlanGenerator:
 
 
 def _details(request: PlanRequest, planning: Planning, found: StoredIndex) -> dict[str, Any]:
-    """Return what ``status.plan`` tells of a generated plan beside its moves."""
+    """Return the fields of ``status.plan`` that only a generated plan has."""
     summary = read_explanation(found.summary)
     rate = request.settings.execution.throttle_bytes_per_second
     seconds = expected_seconds(summary, rate)

@@ -1,4 +1,4 @@
-"""``status.planning``, read without trust in what others wrote, and what is reported meanwhile."""
+"""Reads ``status.planning``, without trust in its writer, and makes the findings about planning."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,11 +15,11 @@ GENERATING: Final = "Generating"
 EMPTY: Final = "EmptyPlan"
 _TRUE, _FALSE, _UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
 _NOT_KNOWN: Final = dict.fromkeys((ConditionType.ACCEPTED, ConditionType.APPROVED), NOT_RECONCILED)
-"""What was said of an earlier plan holds no more."""
+"""These conditions were about an earlier plan."""
 
 
 def planning_of(reassignment: ReassignmentObject) -> Planning:
-    """Return what is remembered of the attempts to make its plan."""
+    """Return the saved record of the attempts to make the plan."""
     document = reassignment.status.get("planning")
     if not isinstance(document, Mapping):
         return Planning()
@@ -43,7 +43,7 @@ def planning_of(reassignment: ReassignmentObject) -> Planning:
 def pending_status(
     reassignment: ReassignmentObject, pending: AttemptInProgress, epoch: int | None
 ) -> dict[str, Any]:
-    """Return the status while there is no plan to be executed; that of an earlier one goes."""
+    """Return the status while there is no plan to be executed, without that of an earlier plan."""
     status: dict[str, Any] = {
         "planning": pending.planning.to_document(),
         "conditions": list(reassignment.status.get("conditions") or ()),
@@ -57,7 +57,7 @@ def pending_status(
 
 
 def under_way(what: str) -> dict[ConditionType, Finding]:
-    """Return the findings while a plan is being made; ``what`` is being done just now."""
+    """Return the findings while a plan is being made; ``what`` is the present activity."""
     return {
         **_NOT_KNOWN,
         ConditionType.PLANNED: Finding(status=_UNKNOWN, reason=GENERATING, message=what),
@@ -70,7 +70,7 @@ def under_way(what: str) -> dict[ConditionType, Finding]:
 
 
 def put_off(reason: str, why: str) -> dict[ConditionType, Finding]:
-    """Return the findings while something outside keeps a plan from being made."""
+    """Return the findings while planning waits for the cluster."""
     waits = Finding(status=_UNKNOWN, reason=reason, message=why)
     return {
         **_NOT_KNOWN,
@@ -83,7 +83,7 @@ def put_off(reason: str, why: str) -> dict[ConditionType, Finding]:
 
 
 def failed(planning: Planning, what_next: str, *, needs_help: bool) -> dict[ConditionType, Finding]:
-    """Return the findings after an attempt that failed; ``what_next`` says how it goes on."""
+    """Return the findings after a failed attempt; ``what_next`` says what follows."""
     reason, message = planning.reason, f"{planning.message}; {what_next}"
     stalled = Finding(status=_FALSE, reason="Progressing")
     if needs_help:
@@ -100,8 +100,8 @@ def failed(planning: Planning, what_next: str, *, needs_help: bool) -> dict[Cond
 
 
 def nothing_to_do(digest: str) -> dict[ConditionType, Finding]:
-    """Return the findings when all is as the plan would have it: it has ended."""
-    message = "nothing has to be moved: all is as the strategy would have it"
+    """Return the findings for an empty plan: the reassignment has ended."""
+    message = "nothing has to be moved: the cluster is as the strategy requires"
     done = LifecycleState.COMPLETED.value
     return {
         ConditionType.ACCEPTED: Finding(status=_TRUE, reason="Valid"),

@@ -1,7 +1,7 @@
-"""A snapshot in ConfigMaps: written before any engine begins, read by whoever makes the plan.
+"""A snapshot in ConfigMaps: written before an engine begins, read by the engine.
 
-Each chunk is gzip of whole lines and says how many there are and what the whole's digest is, so
-that a snapshot whose writer was killed is known for what it is, and taken anew.
+Each chunk is gzip of whole lines, with the number of chunks and the digest of the whole. So the
+incomplete snapshot of a killed writer is recognised, and another one is taken.
 """
 
 import base64
@@ -65,7 +65,7 @@ def pack(lines: Iterable[bytes], max_chunk_bytes: int = MAX_WRITTEN_BYTES) -> Pa
 
 
 async def read_snapshot_chunks(api: KubernetesApi, attempt: Attempt) -> PackedSnapshot | None:
-    """Return the snapshot of an attempt; None when it is not there, or not whole.
+    """Return the snapshot of an attempt; None when it does not exist or is incomplete.
 
     Raises `KubernetesError`.
     """
@@ -88,7 +88,7 @@ async def read_snapshot_chunks(api: KubernetesApi, attempt: Attempt) -> PackedSn
 async def write_snapshot_chunks(
     api: KubernetesApi, attempt: Attempt, packed: PackedSnapshot
 ) -> None:
-    """Store a snapshot; what a killed writer has left is taken away. Raises `KubernetesError`."""
+    """Store a snapshot in place of an incomplete one. Raises `KubernetesError`."""
     await delete_snapshot_chunks(api, attempt)
     for number, chunk in enumerate(packed.chunks):
         document = _document(attempt, packed, number, chunk)
@@ -96,7 +96,7 @@ async def write_snapshot_chunks(
 
 
 async def delete_snapshot_chunks(api: KubernetesApi, attempt: Attempt) -> None:
-    """Take an attempt's snapshot away. Raises `KubernetesError`."""
+    """Delete an attempt's snapshot. Raises `KubernetesError`."""
     for document in await _chunks_of(api, attempt):
         metadata, namespace = document["metadata"], attempt.owner.namespace
         try:

@@ -1,6 +1,6 @@
-"""The Spark engine on Kubernetes: makes a job, looks how it is, takes it away.
+"""The Spark engine on Kubernetes: creates, observes and deletes jobs.
 
-`SparkEngine` is the port, `KubeflowSpark` the one that is here: SparkApplications of Kubeflow's
+`SparkEngine` is the port; `KubeflowSpark` implements it with the SparkApplications of Kubeflow's
 Spark operator.
 """
 
@@ -22,7 +22,7 @@ from ballast.reassign.generate.spark_application import (
 )
 
 APPLICATION_LABEL: Final = "sparkoperator.k8s.io/app-name"
-"""On a job's pods, put there by Kubeflow's operator."""
+"""The label that Kubeflow's operator sets on a job's pods."""
 DRIVER: Final = "spark-role=driver"
 
 
@@ -30,16 +30,16 @@ class SparkEngine(Protocol):
     """Runs plan jobs. Every method may raise `KubernetesError`."""
 
     async def is_served(self, namespace: str) -> bool:
-        """Return whether jobs can be made in a namespace."""
+        """Return whether jobs can be created in a namespace."""
 
     async def submit(self, request: JobRequest, owner: ReassignmentObject) -> JobState | None:
-        """Make a job, unless it is there; return why it was refused, or None."""
+        """Create a job if it does not exist; return why it was refused, or None."""
 
     async def state_of(self, namespace: str, name: str) -> JobState | None:
-        """Return where a job is; None when there is no such job."""
+        """Return the state of a job; None when there is no such job."""
 
     async def remove(self, namespace: str, name: str) -> None:
-        """Take a job away, its pods with it."""
+        """Delete a job and its pods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class KubeflowSpark:
     settings: SparkSettings
 
     async def is_served(self, namespace: str) -> bool:
-        """Return whether there is an image, the kind is there, and we may make such objects."""
+        """Return whether there is an image, the kind is served, and may be created."""
         if not self.settings.is_enabled:
             return False
         try:
@@ -60,7 +60,7 @@ class KubeflowSpark:
         return True
 
     async def submit(self, request: JobRequest, owner: ReassignmentObject) -> JobState | None:
-        """Create the application; what the API server says against it is a failure of the job."""
+        """Create the application; a refusal by the API server is a failure of the job."""
         document = spark_application(request, self.settings, owner.owner_reference())
         try:
             await self.api.create(SPARK_APPLICATIONS, request.namespace, document)
@@ -71,7 +71,7 @@ class KubeflowSpark:
         return None
 
     async def state_of(self, namespace: str, name: str) -> JobState | None:
-        """Return where a job is, from its application and the driver's pod."""
+        """Return the state of a job, from its application and the driver's pod."""
         try:
             application = await self.api.get(SPARK_APPLICATIONS, namespace, name)
         except NotFound:
