@@ -10,8 +10,8 @@ that was replaced, or by servers that start in any order.
 3. An ensemble is made only by the server with id 1, and only if every other server that is wanted
    says that its disk is empty too.
 4. A member whose disk was emptied is first removed from the ensemble by those that have the data.
-   What it had acknowledged counted for a majority: as a voter without memory it could elect a
-   server that lacks it.
+   Its acknowledgements counted for a majority: as a voter without data it could elect a server
+   on which they are missing.
 5. The ensemble changes to an odd number of voters wherever it can. Two servers that join are added
    in one step, for an ensemble of two bears less than one server alone.
 """
@@ -25,7 +25,7 @@ from ballast.ensemble.settings import ServerList
 
 FIRST_ID: Final = 1
 MAX_ID: Final = 9
-"""ZooKeeper's writes become slower with each voter; nobody needs more."""
+"""Writes become slower with each voter, and nine voters survive four failures."""
 
 
 class Disk(StrEnum):
@@ -88,7 +88,7 @@ def start(
     wanted: Collection[int],
     reports: Mapping[int, Report],
 ) -> StartWith | Wait:
-    """Return how a server comes to its list that its disk does not name as a voter.
+    """Return how a server that its disk does not name as a voter gets its list of servers.
 
     ``server`` is the value of its own ``server.<id>``, ``wanted`` are the ids of all servers that
     the ensemble shall have, ``reports`` what the others have answered.

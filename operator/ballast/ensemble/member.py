@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 POLL_S: Final = 1.0
 METRICS_POLLS: Final = 10
-"""``mntr`` is asked for at one look of so many."""
+"""``mntr`` is sent once in this number of polls."""
 SILENT_S: Final = 60.0
 """A server that has not even said that it takes no sessions for so long is started again."""
 STOP_TIMEOUT_S: Final = 20.0

@@ -9,13 +9,13 @@ are the same to the last bit. A sample counts for its last millisecond, the one 
 - *By the hour of the day*, the samples are put into the 24 hours of the day, in UTC. Each hour that
   has samples has its rate, and the largest one counts: a load that comes every day at one hour is
   not averaged away.
-- *Growth* is added to that. The time from the begin of a partition's first sample to the end of its
-  last is cut into two halves; where it is two days or more, whole pairs of days up to that end are,
-  so that the rhythm of a day is not taken for growth. What the average of the later half is above
-  that of the earlier is taken to go on, from the middle of that time, of which an average tells, to
-  ``growth_seconds`` after its end: a rate that has grown steadily comes out as it will be. What
-  shrinks, or has no samples in one half, is left as it is. No rate is made larger than `MAX_GROWTH`
-  times what it was: the first minutes of a new topic tell little of the next week.
+- *Growth* is added to that. The time from the start of a partition's first sample to the end of its
+  last is divided into two halves. From two days on, only whole pairs of days up to that end count,
+  so that the daily rhythm is not taken for growth. The difference between the averages of the later
+  and the earlier half is extrapolated linearly, from the middle of that time to ``growth_seconds``
+  after its end; for a rate that grows steadily the result is exact. A rate that shrinks, or has no
+  samples in one half, does not change. No rate grows by more than a factor of `MAX_GROWTH`, because
+  the first minutes of a new topic do not predict the next week.
 """
 
 from typing import Annotated

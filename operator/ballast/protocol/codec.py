@@ -40,7 +40,7 @@ def decode(
 
     Records stay slices of ``buffer``; all else is copied. Memory taken is proportional to
     ``buffer``, whatever counts it claims. Raise `DecodeError` for anything that is no such
-    message, `UnsupportedVersion` for a version that the class lacks.
+    message, `UnsupportedVersion` for a version that the class does not have.
     """
     decoding = _decodings.get((message_class, version))
     if decoding is None:
@@ -61,7 +61,7 @@ def encode(message: Message, version: int) -> bytes:
     """Return the bytes of ``message``.
 
     Raise `EncodeError` for a value that the version cannot carry (and may not drop) or that does
-    not fit its field, `UnsupportedVersion` for a version that the class lacks.
+    not fit its field, `UnsupportedVersion` for a version that the class does not have.
     """
     return b"".join(encode_parts(message, version))
 

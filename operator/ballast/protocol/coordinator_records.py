@@ -1,7 +1,7 @@
 """The keys and values of ``__consumer_offsets``, as Kafka 2.8 writes them.
 
-A key begins with its version, which also tells its kind: 0 and 1 are a committed offset, 2 is a
-group. A value begins with a version of its own; a null value is a tombstone. None is flexible.
+A key begins with its version, which also identifies its kind: 0 and 1 are a committed offset, 2 is
+a group. A value begins with a version of its own; a null value is a tombstone. None is flexible.
 """
 
 from typing import Annotated, ClassVar
@@ -19,7 +19,7 @@ from ballast.protocol.schema import (
 )
 
 NO_API = -1
-"""These messages are not sent to anybody."""
+"""These messages are written to a log and never sent."""
 
 NEVER_FLEXIBLE = 32767
 

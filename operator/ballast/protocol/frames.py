@@ -57,7 +57,7 @@ def decode_request_header(frame: Records) -> tuple[RequestHeader, int]:
 
     Raise `UnknownApiKey` or `UnsupportedVersion` before anything that depends on the version is
     read, `DecodeError` otherwise. ApiVersions alone also passes in a version that is not served,
-    its client and body unread: whoever handles it answers that in version 0 (KIP-511).
+    its client and body unread: its handler answers in version 0 (KIP-511).
     """
     if len(frame) < LEAST_REQUEST_SIZE:
         raise DecodeError(f"a request of {len(frame)} bytes is too short for a header")

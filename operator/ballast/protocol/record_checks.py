@@ -1,8 +1,8 @@
 """What single records must satisfy in a batch that is opened when it is appended.
 
 Most batches are never opened (`ballast.protocol.records`). Those of compacted topics, and those
-that are compressed again, are. A consumer that cannot read them would stop at them for ever, so
-that they are refused instead (LogValidator.validateRecord).
+that are compressed again, are. A consumer that cannot read them would never get past them, so
+they are refused instead (LogValidator.validateRecord).
 """
 
 from ballast.protocol.errors import DecodeError, InvalidRecords

@@ -1,7 +1,7 @@
-"""Where the records of a batch lie, and what compaction asks of each: its key, and any value.
+"""Positions of the records in a batch, and what compaction needs of each: key, and any value.
 
-Nothing is decoded that is not asked for, and no value is copied: whoever keeps a record keeps its
-bytes, which stay right as long as the batch keeps its base offset and base timestamp.
+Other fields are not decoded, and no value is copied: a record is kept by keeping its bytes, which
+stay valid as long as the batch keeps its base offset and base timestamp.
 """
 
 from collections.abc import Iterator

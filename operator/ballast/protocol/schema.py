@@ -10,8 +10,8 @@ A message is a frozen `msgspec.Struct` whose fields, in wire order, are annotate
     log_start_offset: Annotated[int, Wire("int64", "5+", ignorable=True)] = -1
 
 The words mean what they mean in Kafka's message JSON (KIP-482 for the tags). A bare tuple of
-structs is an array of every version. Every field has a default: the value a reader sees where the
-version lacks the field, and for tagged fields the value that is not written.
+structs is an array of every version. Every field has a default: the value of a field that the
+version does not have, and for tagged fields the value that is not written.
 """
 
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class Versions(NamedTuple):
         return cls(int(first), int(last or first))
 
     def has(self, version: int) -> bool:
-        """Tell whether ``version`` lies within."""
+        """Return whether ``version`` is in the range."""
         return self.first <= version <= self.last
 
 
@@ -155,7 +155,7 @@ def _struct_in(hint: Any) -> type[WireStruct] | None:
 
 
 def holds_records(cls: type[WireStruct], version: int) -> bool:
-    """Tell whether a message of ``cls`` carries record batches in ``version``."""
+    """Return whether a message of ``cls`` carries record batches in ``version``."""
     return any(
         field.kind == "records"
         or (field.struct is not None and holds_records(field.struct, version))

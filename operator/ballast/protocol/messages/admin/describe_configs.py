@@ -45,7 +45,7 @@ class DescribeConfigsSynonym(WireStruct, frozen=True, gc=False, kw_only=True):
 
 
 class DescribeConfigsResourceResult(WireStruct, frozen=True, gc=False, kw_only=True):
-    """One config; `is_default` is version 0's way to tell the source."""
+    """One config; `is_default` is the source in version 0."""
 
     name: String = ""
     value: NullableString = None

@@ -1,4 +1,4 @@
-"""StopReplica: the controller stops replicas, and deletes them if told (API key 5)."""
+"""StopReplica: the controller stops replicas and optionally deletes them (API key 5)."""
 
 from typing import Annotated, ClassVar
 
@@ -35,7 +35,7 @@ class StopReplicaTopicState(WireStruct, frozen=True, gc=False, kw_only=True):
 
 
 class StopReplicaRequest(Message, frozen=True, gc=False, kw_only=True):
-    """Replicas to stop; deletion is told per request up to version 2, per partition since."""
+    """Replicas to stop; deletion is a field of the request up to version 2, then of the partition."""
 
     API_KEY: ClassVar[int] = 5
     VERSIONS: ClassVar[Versions] = Versions(0, 3)

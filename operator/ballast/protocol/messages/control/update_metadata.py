@@ -1,4 +1,4 @@
-"""UpdateMetadata: the controller tells brokers what the cluster looks like (API key 6)."""
+"""UpdateMetadata: the controller sends the cluster's metadata to brokers (API key 6)."""
 
 from typing import Annotated, ClassVar
 from uuid import UUID

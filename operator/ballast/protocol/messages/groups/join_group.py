@@ -29,7 +29,7 @@ class JoinGroupRequest(Message, frozen=True, gc=False, kw_only=True):
 
 
 class JoinGroupResponseMember(WireStruct, frozen=True, gc=False, kw_only=True):
-    """One member, as its leader is told of it."""
+    """One member, in the response to the group's leader."""
 
     member_id: String = ""
     group_instance_id: Annotated[
@@ -39,7 +39,7 @@ class JoinGroupResponseMember(WireStruct, frozen=True, gc=False, kw_only=True):
 
 
 class JoinGroupResponse(Message, frozen=True, gc=False, kw_only=True):
-    """The generation joined; the leader is told of all members."""
+    """The generation joined; only the leader gets the members."""
 
     API_KEY: ClassVar[int] = 11
     VERSIONS: ClassVar[Versions] = Versions(0, 7)
