@@ -35,7 +35,7 @@ class StopReplicaTopicState(WireStruct, frozen=True, gc=False, kw_only=True):
 
 
 class StopReplicaRequest(Message, frozen=True, gc=False, kw_only=True):
-    """Replicas to stop; deletion is a field of the request up to version 2, then of the partition."""
+    """Replicas to stop; ``delete`` is per request up to version 2, later per partition."""
 
     API_KEY: ClassVar[int] = 5
     VERSIONS: ClassVar[Versions] = Versions(0, 3)
