@@ -1,4 +1,4 @@
-"""What a request may use of an elected controller, and how it waits for brokers to follow."""
+"""The elected controller as requests use it, and responses that are deferred."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ballast.protocol.schema import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveController:
-    """The controller of one leadership, and what goes with it."""
+    """The controller of one term, with its channels and its random numbers."""
 
     controller: Controller
     channels: ControllerChannels
@@ -21,13 +21,13 @@ class ActiveController:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeferredResponse:
-    """An answer that waits until something is so, or its time is over."""
+    """A response that is sent when a condition holds, or on timeout."""
 
     timeout_s: float
     is_over: Callable[[], bool]
-    """Asked after each event."""
+    """Called after each event."""
     answer: Callable[[], Message]
-    """Called when `is_over`, or when the time is; tells from the state of then."""
+    """Called when `is_over` returns true, or on timeout, to build the response."""
 
 
 CandidateApi = Callable[[Any, int, ActiveController], Awaitable[Message | DeferredResponse]]

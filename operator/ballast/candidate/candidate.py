@@ -4,10 +4,10 @@ session ──► watch /controller ──► run ──► lost: wait for the w
 ▲                               └────► elected: failover, one queue ──► something ended it
 └── after expiry or an error of ZooKeeper: a new session ◄── resign ◄──────┘
 
-While ZooKeeper says nothing the session and the leadership stay: both may still be there when it is
-back. Once nothing was heard for the session timeout, another may be the controller. Versions fence
-every write then, as always, and nothing else is told to anybody: requests are refused at once with
-NOT_CONTROLLER, so that none is answered from memory that may be old.
+While ZooKeeper does not respond, the session and the term continue: both may still be valid when it
+is back. After the session timeout without a response, another candidate may be the controller.
+Versions fence every write, as always; requests are refused at once with NOT_CONTROLLER, so that
+none is answered from a context that may be out of date.
 """
 
 import asyncio
@@ -65,24 +65,24 @@ class Candidate:
         self.candidate_id = candidate_id
         self.options = options or CandidateOptions()
         self.handled: Counter[str] = Counter()
-        """Events and requests handled by past leaderships, by type."""
+        """Events and requests handled by past terms, by type."""
         self.waits = Histogram(
             "ballast_event_queue_wait_seconds",
             "For how long events and requests waited for the controller.",
             buckets=WAIT_BUCKETS_S,
             registry=None,
         )
-        """Of all leaderships."""
+        """Of all terms."""
         self.elections_won = 0
         self.failures = 0
-        """Leaderships that ended by something unexpected, and paths that are somebody else's."""
+        """Terms that ended by an unexpected error, and paths with another owner."""
         self._failures_in_a_row = 0
         self.lost_to: ElectionLost | None = None
         """The controller that won over this candidate last; None while it leads, or knows none."""
         self.elected_ms: int | None = None
         """When it was elected last, by its own wall clock."""
         self.session_event: SessionEvent | None = None
-        """What was last told of the session with ZooKeeper; None before the first one."""
+        """The last event of the session with ZooKeeper; None before the first one."""
         self._client_factory = client_factory
         self._listen = listen
         self._random = random
@@ -95,12 +95,12 @@ class Candidate:
 
     @property
     def controller_term(self) -> ControllerTerm | None:
-        """The leadership under way, or None."""
+        """The present term, or None."""
         return self._term
 
     @property
     def is_silent(self) -> bool:
-        """Whether ZooKeeper was not heard for the session timeout. Safe in any thread."""
+        """Whether ZooKeeper has not responded for the session timeout. Safe in any thread."""
         client, clock = self._client, self._clock
         return client is None or clock is None or client.is_silent(clock())
 

@@ -1,4 +1,4 @@
-"""One leadership: from the election that was won to the moment it ends, for whatever reason."""
+"""One term of an elected controller: from the election that was won to its end."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ from ballast.zk.election import Election, ElectionWon
 log = logging.getLogger(__name__)
 
 FIRST_REBALANCE_S = 5.0
-"""How long after an election leadership is first given back (Kafka)."""
+"""Delay of the first election of preferred leaders in a term (Kafka)."""
 
 
 class ControllerTerm:
@@ -144,7 +144,7 @@ class ControllerTerm:
                 log.warning("%s", controller.context.failures.popleft())
 
     async def _rebalance(self) -> None:
-        """Let the controller look at regular times whether leadership has strayed."""
+        """Queue the check of preferred leaders at regular times."""
         options = self._options.controller
         delay_s = FIRST_REBALANCE_S
         while True:

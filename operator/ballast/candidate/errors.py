@@ -1,10 +1,10 @@
-"""What ends a leadership.
+"""Errors that end the term of a controller.
 
 CandidateError
 ├── Deposed          /controller is no longer this candidate's
-├── SessionEnded     the session with ZooKeeper is over, and with it the leadership
-├── PathTaken        the path in ZooKeeper is somebody else's: there may be no leadership
-└── EventQueueFull   more has happened than is handled: another controller starts afresh
+├── SessionEnded     the session with ZooKeeper has expired
+├── PathTaken        the path in ZooKeeper has another owner: this candidate must not be elected
+└── EventQueueFull   the queue of events is full: another controller starts from ZooKeeper
 """
 
 
@@ -13,7 +13,7 @@ class CandidateError(Exception):
 
 
 class Deposed(CandidateError):
-    """Somebody deleted or replaced /controller."""
+    """/controller was deleted or replaced."""
 
 
 class SessionEnded(CandidateError):
@@ -25,4 +25,4 @@ class EventQueueFull(CandidateError):
 
 
 class PathTaken(CandidateError):
-    """The path in ZooKeeper belongs to somebody else: nothing there may be changed."""
+    """The path in ZooKeeper has another owner: nothing there may be changed."""

@@ -1,4 +1,4 @@
-"""The one queue of a leadership: events and requests, handled strictly one at a time."""
+"""The queue of a controller's term: events and requests, handled strictly one at a time."""
 
 import asyncio
 from collections import deque
@@ -16,14 +16,14 @@ from ballast.controller.state.events import (
 RequestT = TypeVar("RequestT")
 
 Answered = LeaderAndIsrAnswered | StopReplicaAnswered | UpdateMetadataAnswered
-"""Events that say something: each counts. The others only say that something is to be read."""
+"""Events with content, each of which is handled. The others only announce a change."""
 
 
 class EventQueue(Generic[RequestT]):
-    """First in, first out, bounded. An event that says nothing is queued once at a time.
+    """First in, first out, bounded. An event without content is queued once at a time.
 
-    Half of the room is the events' alone: requests can be refused, events cannot. ``on_wait`` is
-    told of each item that is taken for how many seconds it has waited.
+    Half of the room is for events only: requests can be refused, events cannot. ``on_wait`` is
+    called with the seconds that each item has waited.
     """
 
     def __init__(self, max_queued: int, on_wait: Callable[[float], object]) -> None:

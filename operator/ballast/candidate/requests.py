@@ -63,7 +63,7 @@ class Request:
 
     @property
     def is_over(self) -> bool:
-        """Whether it is answered, or nobody waits for the answer any more."""
+        """Whether it is answered, or its client is gone."""
         return self.answered.done()
 
     def answer(self, response: Message) -> None:
@@ -85,7 +85,7 @@ def encoded(header: RequestHeader, response: Message) -> list[Records]:
 
 
 class Requests:
-    """Carries out one leadership's requests; those that wait are looked at after each event."""
+    """Executes the requests of one term; deferred ones are checked after each event."""
 
     def __init__(self, active: ActiveController, max_waiting: int) -> None:
         self._active = active
@@ -96,9 +96,9 @@ class Requests:
         return len(self._waiting)
 
     async def carry_out(self, request: Request) -> None:
-        """Hand a request to the controller, and answer it or let it wait.
+        """Pass a request to the controller, and answer or defer it.
 
-        Only what ends the leadership leaves this method as an exception.
+        Exceptions from this method end the term.
         """
         if request.is_over:
             return
@@ -116,7 +116,7 @@ class Requests:
                 request.answer(outcome)
 
     def look(self) -> None:
-        """Answer those that have waited long enough."""
+        """Answer deferred requests whose condition holds."""
         for request in list(self._waiting):
             waiting = request.waiting
             assert waiting is not None
@@ -124,7 +124,7 @@ class Requests:
                 self._answer(request, waiting)
 
     def refuse_all(self, error: ErrorCode) -> None:
-        """Refuse whatever still waits."""
+        """Refuse all deferred requests."""
         waiting, self._waiting = self._waiting, {}
         for request in waiting:
             request.refuse(error)

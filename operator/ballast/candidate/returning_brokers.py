@@ -1,14 +1,14 @@
 """Waiting for brokers whose sessions ended together with this candidate's.
 
-A ZooKeeper that was stopped for a while, or cut off, ends all sessions at once. The brokers go on
-serving meanwhile, and register again within a second or two of its return. A controller that does
-not wait for them (Kafka's does not) takes those that are not back yet out of the ISRs and elects
-other leaders: partitions would pause although no broker has died.
+After an outage of ZooKeeper all sessions expire at once. The brokers serve clients meanwhile, and
+register again within a second or two of its return. A controller that does not wait for them, as
+Kafka's, takes those that are not registered yet out of the ISRs and elects other leaders:
+partitions would pause although no broker has failed.
 
-A candidate whose own session has expired has reason to believe that others have, too. Elected right
-after that, it waits a bounded time for the brokers that were registered in its old session. That is
-safe for any time: a controller that has not begun changes nothing. A candidate whose session lasted
-waits for nobody, since a broker that is missing then is dead.
+If a candidate's own session has expired, probably others have, too. If it is elected right after
+that, it waits a bounded time for the brokers that were registered in its old session. That is safe
+for any time, since a controller changes nothing before its failover. A candidate whose session
+lasted does not wait, since a broker that is missing then has failed.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ MAX_WAIT_S: Final = 5.0
 
 SHARE_OF_TIMEOUT: Final = 0.75
 """The wait lasts at most this part of the session timeout: a broker that has died with ZooKeeper
-leaves its leaderships before a session timeout has passed."""
+loses its leaderships before a session timeout has passed."""
 
 
 class ReturningBrokers:
-    """Follows /brokers/ids, session after session, and waits for those that are to come back."""
+    """Follows /brokers/ids in every session, and waits for brokers that will register again."""
 
     def __init__(self) -> None:
         self._registered: frozenset[str] = frozenset()
@@ -45,12 +45,12 @@ class ReturningBrokers:
         return self._expected
 
     def session_expired(self) -> None:
-        """Expect those back that were registered in the session that ZooKeeper has ended."""
+        """Expect the brokers that were registered when the session expired."""
         self._expected = self._registered or self._expected
         self._registered = frozenset()
 
     def settled(self) -> None:
-        """Expect nobody any more: a controller has begun, or the session ended otherwise."""
+        """Expect no broker: a controller has taken over, or the session ended otherwise."""
         self._expected = frozenset()
 
     async def follow(self, client: ZooKeeperClient) -> None:
@@ -77,7 +77,7 @@ class ReturningBrokers:
             log.info("/brokers/ids is not followed any more: %r", error)
 
     async def wait(self, session_timeout_s: float) -> None:
-        """Return when everybody expected is registered, or when the time for that is over."""
+        """Return when all expected brokers are registered, or on timeout."""
         timeout_s = min(MAX_WAIT_S, session_timeout_s * SHARE_OF_TIMEOUT)
         try:
             async with asyncio.timeout(timeout_s):

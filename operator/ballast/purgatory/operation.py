@@ -1,4 +1,4 @@
-"""An operation that completes exactly once: when its condition holds, or when its time is up."""
+"""An operation that completes exactly once: when its condition holds, or on timeout."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -7,11 +7,11 @@ from ballast.purgatory.timing_wheel import WheelEntry
 
 
 class DelayedOperation(ABC):
-    """Something that waits (Kafka ``DelayedOperation``).
+    """A delayed operation (Kafka ``DelayedOperation``).
 
-    Subclasses say when it is done (`try_complete`), what is done then (`on_complete`: the only way
-    out to the client), and what is counted when time runs out (`on_expiration`).
-    Invariant: `on_complete` runs at most once, whoever comes first, and never after `cancel`.
+    Subclasses check the condition (`try_complete`), answer the client (`on_complete`), and count
+    timeouts (`on_expiration`).
+    Invariant: `on_complete` runs at most once, and never after `cancel`.
     """
 
     def __init__(self, timeout_ms: int) -> None:
@@ -28,7 +28,7 @@ class DelayedOperation(ABC):
 
     @abstractmethod
     def on_complete(self) -> None:
-        """Do what was waited for: answer with what is there. Called exactly once."""
+        """Answer with what is available now. Called exactly once."""
 
     def on_expiration(self) -> None:  # noqa: B027  # most operations have nothing to add
         """Note that time ran out; called after `on_complete`."""
@@ -50,9 +50,9 @@ class DelayedOperation(ABC):
             self.on_expiration()
 
     def cancel(self) -> bool:
-        """End without a result: nobody is left to be told; return False if it was over already.
+        """End without a result, since the client is gone; return False if it was completed.
 
-        The purgatory holds nothing of the operation any more.
+        The purgatory has no reference to the operation any more.
         """
         if self.is_completed:
             return False

@@ -39,7 +39,7 @@ class Purgatory(Generic[Key]):
     ) -> None:
         """Make an empty purgatory; ``now`` in seconds on the clock that all calls use.
 
-        ``on_earlier_expiry`` is called when `next_expiry` has become earlier: arm the timer anew.
+        ``on_earlier_expiry`` is called when `next_expiry` has become earlier: set the timer again.
         """
         self._wheel: TimingWheel[DelayedOperation] = TimingWheel(_floor_ms(now))
         self._watchers: dict[Key, dict[DelayedOperation, None]] = {}

@@ -1,15 +1,15 @@
-"""Who may wait: shares of a bounded number of waits, so that nobody uses up those of others.
+"""Fair shares of a bounded number of waits, so that no client uses up those of others.
 
-Up to ``capacity`` every wait is admitted. Beyond it a connection may still have its fair share:
-``capacity`` divided by the addresses that have waits, and each address's part by its connections
-that have some; at least one. So a client that opens many connections, or waits often on one,
-reaches the bound by itself, and those who wait as ordinary clients do are never refused.
-Constraint: of n connections of one address the one that waits as k-th has at most ``capacity`` / k
-beyond the first ``capacity``, or one. So all together have at most ``capacity`` * (2 + ln n) + n.
+Up to ``capacity`` every wait is admitted. Above it a connection may still have its fair share:
+``capacity`` divided by the number of addresses with waits, and the part of an address divided by
+its connections with waits; at least one. So a client that opens many connections, or waits often on
+one, reaches only its own bound, and ordinary clients are never refused.
+Constraint: of n connections of one address the k-th that waits has at most ``capacity`` / k beyond
+the first ``capacity``, or one. So all together have at most ``capacity`` * (2 + ln n) + n.
 """
 
 Holder = tuple[str, int]
-"""Whose a wait is: the client's address, and the number of its connection."""
+"""The client's address, and the number of its connection."""
 
 
 class WaitShares:

@@ -119,7 +119,7 @@ class ZooKeeperClient(Protocol):
         """The timeout that the server granted, in seconds."""
 
     def is_silent(self, now: float) -> bool:
-        """Whether ZooKeeper was not heard for the session timeout, at ``now`` (loop seconds).
+        """Whether ZooKeeper has not responded for the session timeout, at ``now`` (loop seconds).
 
         Then the session may be over, and others may own what it owned. Safe in any thread.
         """

@@ -72,7 +72,7 @@ class Election:
         """Try to become the controller; return at once when another session is.
 
         Raises `SessionExpired`; `ConnectionLoss` when connections keep breaking; `ZnodeError` when
-        /controller_epoch cannot be read (nobody can be elected then).
+        /controller_epoch cannot be read (no candidate can be elected then).
         """
         for _ in range(MAX_ROUNDS):
             outcome = await self._one_round()
@@ -83,7 +83,7 @@ class Election:
     async def resign(self, elected: ElectionWon) -> None:
         """Delete /controller if this session still is the controller of that epoch.
 
-        Raises `SessionExpired`, `ConnectionLoss`; to find oneself deposed is no error.
+        Raises `SessionExpired`, `ConnectionLoss`; a deposed controller deletes nothing.
         """
         operations = (
             Check(controller_epoch.PATH, elected.epoch_zk_version),
@@ -104,7 +104,7 @@ class Election:
         raise ConnectionLoss("/controller could not be deleted")
 
     async def _one_round(self) -> ElectionWon | ElectionLost | None:
-        """Return the outcome, or None when the next round must tell."""
+        """Return the outcome, or None if it takes another round."""
         epoch, epoch_version = await lost_replies.repeat(self._client, self._read_epoch)
         held = await lost_replies.repeat(self._client, self._read_held)
         if held is not None:
@@ -137,10 +137,10 @@ class Election:
         return ElectionWon(controller_epoch=epoch + 1, epoch_zk_version=stat.version)
 
     async def _judge(self, held: tuple[bytes, Stat]) -> ElectionWon | ElectionLost | None:
-        """Tell from /controller who won; one's own znode means that the reply was lost.
+        """Find the winner from /controller; this session's own znode means that a reply was lost.
 
-        The epoch belongs to the holder as long as the holder's znode stands, so it is read between
-        two looks at /controller.
+        The epoch is the holder's while the holder's znode exists, so it is read between two reads
+        of /controller.
         """
         data, stat = held
         epoch, version = await lost_replies.repeat(self._client, self._read_epoch)

@@ -19,12 +19,12 @@ class Ensemble:
     cluster_id: str | None = None
     """None: no broker has ever been registered."""
     owner: Owner | None = None
-    """None: nobody has claimed the path."""
+    """None: the path is not claimed."""
     has_topics: bool = False
 
 
 async def look(client: ZooKeeperClient) -> Ensemble:
-    """Return what there is. Raises `ZooKeeperError`, and `ZnodeError` when it cannot be read."""
+    """Read the ensemble. Raises `ZooKeeperError`, and `ZnodeError` when it cannot be read."""
     found = await lost_replies.repeat(
         client, lambda: client.multi_read([cluster_id.PATH, owner.PATH])
     )
@@ -41,7 +41,7 @@ async def look(client: ZooKeeperClient) -> Ensemble:
 
 
 async def claim(client: ZooKeeperClient, claimant: Owner) -> Owner:
-    """Claim the path unless somebody has; return whose it is.
+    """Claim the path unless it is claimed; return its owner.
 
     Raises `ZooKeeperError`, and `ZnodeError` when the owner cannot be read.
     """
@@ -52,7 +52,7 @@ async def claim(client: ZooKeeperClient, claimant: Owner) -> Owner:
 
 
 async def owner_of(client: ZooKeeperClient) -> Owner | None:
-    """Return whose the path is, None when nobody has claimed it; raises as `claim`."""
+    """Return the owner of the path, None if it is not claimed; raises as `claim`."""
     try:
         data, _ = await lost_replies.repeat(client, lambda: client.get(owner.PATH))
     except NoNode:

@@ -1,7 +1,8 @@
-"""What to do when a reply was lost: wait for the session to come back, then read.
+"""Calls whose reply was lost: wait until the session is connected again, then read.
 
-A write whose reply was lost may have been applied. Only reading tells (KAFKA-1387, KAFKA-12751),
-and only after a `sync`, since the client may have come back to a server that lags.
+A write whose reply was lost may have been applied. Only a read shows
+whether it was (KAFKA-1387, KAFKA-12751), and only after a `sync`, since the client may be connected
+to a server that lags.
 """
 
 from collections.abc import Awaitable, Callable
@@ -11,7 +12,7 @@ from ballast.zk.client import ZooKeeperClient
 from ballast.zk.errors import ConnectionLoss
 
 MAX_ATTEMPTS = 8
-"""Lost connections in a row that one call survives."""
+"""Attempts per call: it is repeated after a lost connection."""
 
 T = TypeVar("T")
 
@@ -25,9 +26,9 @@ async def settle(client: ZooKeeperClient) -> None:
 
 
 async def repeat(client: ZooKeeperClient, call: Callable[[], Awaitable[T]]) -> T:
-    """Make a call that may be made twice, again after each lost connection.
+    """Make an idempotent call, and repeat it after each lost connection.
 
-    It waits for as long as ZooKeeper is away: a caller with a deadline sets its own. Raises what
+    It waits until ZooKeeper is available; a caller with a deadline sets a timeout. Raises what
     the call raises, `SessionExpired`, or `ConnectionLoss` after `MAX_ATTEMPTS`.
     """
     for _ in range(MAX_ATTEMPTS - 1):

@@ -1,8 +1,8 @@
 """/config/changes/config_change_N, persistent and sequential: an entity's config was written.
 
 Version 2 ``{"version":2,"entity_path":"topics/t"}``; version 1 ``{"version":1,
-"entity_type":"topics","entity_name":"t"}`` is read too. Brokers read the entity anew; whoever sees
-a notification older than 15 minutes deletes it (`ZkNodeChangeNotificationListener`).
+"entity_type":"topics","entity_name":"t"}`` is read too. Brokers read the entity again, and delete
+notifications older than 15 minutes (`ZkNodeChangeNotificationListener`).
 """
 
 import re

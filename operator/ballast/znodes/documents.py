@@ -56,7 +56,7 @@ class Reader(Generic[K, T]):
     def read_all(
         self, znodes: Iterable[tuple[K, bytes, int]], on_unreadable: Callable[[ZnodeError], None]
     ) -> Iterator[tuple[K, T, int]]:
-        """Yield the documents of those znodes that can be read, with the versions told of them.
+        """Yield the documents of those znodes that can be read, with their versions.
 
         In one loop: by then `read` alone takes as long as the decoding.
         """

@@ -2,7 +2,7 @@
 
 
 class ZnodeError(Exception):
-    """A znode cannot be read. Its content is someone else's: ignore it, report it, go on."""
+    """The content of a znode is unreadable: callers log it and ignore the znode."""
 
     def __init__(self, path: str, field: str, reason: str) -> None:
         super().__init__(f"{path}: {field or 'document'}: {reason}")

@@ -1,7 +1,7 @@
 """/ballast/owner, persistent: the BrokerSet that the cluster under this path belongs to.
 
 ``{"version":1,"namespace":"kafka","name":"prod","uid":"…"}``. Kafka has no such znode, and ignores
-it. Without one, nobody has claimed the path yet.
+it. Without one, the path is not claimed.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """ElectLeaders (43), versions 0 to 2: preferred and unclean elections on demand (KIP-460).
 
 Version 0 knows preferred elections only and has no error of the whole request.
-The answer waits until every broker has been told; what is not known everywhere when the time is
+The response is deferred until all brokers have acknowledged; what is not when the time is
 over is answered with REQUEST_TIMED_OUT, although it was elected.
 """
 

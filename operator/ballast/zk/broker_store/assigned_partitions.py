@@ -63,7 +63,7 @@ async def _replicas(
         try:
             topic = topics.decode(name, data, stat.version)
         except ZnodeError as error:
-            _log.warning("nobody can tell what topic %s has on this broker: %s", name, error)
+            _log.warning("the replicas of topic %s on this broker are unknown: %s", name, error)
             continue
         for number, assignment in topic.partitions.items():
             if broker_id in assignment.replicas:

@@ -1,4 +1,4 @@
-"""Configs of topics and brokers, and the notifications that tell brokers to read them again."""
+"""Configs of topics and brokers, and the notifications that make brokers read them again."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -96,7 +96,7 @@ class ConfigChangeFeed:
     def __init__(self, client: ZooKeeperClient) -> None:
         self._client = client
         self._last_seen = -1
-        self._callback: Callable[[], None] = _nobody
+        self._callback: Callable[[], None] = _no_watcher
 
     async def watch(self, callback: Callable[[], None]) -> None:
         """Call ``callback`` when there may be news; what is there now is no news."""
@@ -147,5 +147,5 @@ def _entity(name: str, data: bytes) -> dict[str, None]:
         return {}
 
 
-def _nobody() -> None:
-    """Be called before anyone watches."""
+def _no_watcher() -> None:
+    """Do nothing, until a watch is set."""

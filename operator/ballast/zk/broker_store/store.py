@@ -1,7 +1,7 @@
 """What a broker reads and writes in ZooKeeper: itself, the controller's name, ISRs, configs, ids.
 
-Reads survive lost connections within the session. Writes that others compete for are conditional;
-where the outcome cannot be told (`alter_isr`), `ConnectionLoss` says so.
+Reads survive lost connections within the session. Writes with which others compete are conditional;
+if the outcome is unknown (`alter_isr`), they raise `ConnectionLoss`.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -147,7 +147,7 @@ class BrokerStore:
     ) -> IsrCommitted | IsrConflict:
         """Write a state whose ISR the leader changed, if its version is still ``zk_version``.
 
-        Raises `ConnectionLoss` when the outcome is unknown: until `read_leadership` has told, the
+        Raises `ConnectionLoss` when the outcome is unknown: until `read_leadership` shows it, the
         leader must count both the old and the new ISR. An attempt repeated after that commits
         if the first one did.
         """
@@ -167,7 +167,7 @@ class BrokerStore:
         return IsrCommitted(leadership=leadership.at_version(stat.version))
 
     async def notify_isr_changes(self, partitions: Collection[TopicPartition]) -> None:
-        """Tell the controller that the ISRs of these partitions were written.
+        """Notify the controller that the ISRs of these partitions were written.
 
         A lost reply may lead to two notifications, which does no harm.
         """
@@ -179,7 +179,7 @@ class BrokerStore:
     # -- log directories ---------------------------------------------------------------------
 
     async def notify_log_dir_failure(self, broker_id: int) -> None:
-        """Tell the controller that a broker has lost a log directory.
+        """Notify the controller that a log directory of a broker has failed.
 
         A lost reply may lead to two notifications, which does no harm.
         """

@@ -1,8 +1,8 @@
-"""Conditional writes of state znodes, hundreds per multi, each outcome known.
+"""Conditional writes of state znodes, hundreds per multi, with the outcome of each.
 
-One stale version fails its whole multi, and a lost reply leaves a whole multi unknown. In both
-cases the states are read again: what is there tells which were written, which are stale, and
-which can be tried once more. So any number of stale states costs one more round, not a write each.
+One stale version fails its whole multi, and a lost reply leaves the outcome of a whole multi
+unknown. In both cases the states are read again, which shows those that were written, are stale, or
+can be retried. So any number of stale states costs one more round, not a write each.
 """
 
 import asyncio
@@ -127,7 +127,7 @@ class StateZnodeWriter:
         except (ControllerMoved, ZooKeeperError) as failure:
             progress.failure = failure
         else:
-            # What was created is at version 0, and of that multis tell no more than the path.
+            # A created znode has version 0; the result of its operation has the path only.
             versions = [result.version for result in results if isinstance(result, Stat)]
             for partition, version in zip(
                 partitions, versions or [0] * len(partitions), strict=True

@@ -43,7 +43,7 @@ class TopicWriter:
                 await lost_replies.settle(self._client)
                 stored = await self._read(path)
                 if stored is not None:
-                    # The topic id in the data tells this attempt from another's.
+                    # The topic id in the data distinguishes this attempt from another client's.
                     return stored == data
             except MultiFailed as failure:
                 if failure.index == 1 and isinstance(failure.error, NodeExists):

@@ -40,7 +40,7 @@ class ControllerWatches:
         self._emit(BrokerChange())
 
     def broker_changed(self, event: WatchEvent) -> None:
-        """React to a changed registration; its deletion is told by the parent's watch."""
+        """React to a changed registration; the parent's watch announces its deletion."""
         if event.kind is not WatchKind.DELETED:
             self._emit(BrokerChange())
 

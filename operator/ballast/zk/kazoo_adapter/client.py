@@ -97,7 +97,7 @@ class KazooZooKeeperClient:
         return self._session.timeout_s or self._session_timeout_s
 
     def is_silent(self, now: float) -> bool:
-        """Whether ZooKeeper was not heard for the session timeout, at ``now`` (loop seconds)."""
+        """Whether ZooKeeper has not responded for the session timeout; ``now`` in loop seconds."""
         return self._session.is_silent(now)
 
     def on_session_event(self, callback: Callable[[SessionEvent], None]) -> None:
@@ -233,11 +233,11 @@ class KazooZooKeeperClient:
     def _watch_all(
         self, paths: Sequence[str], found: Sequence[tuple[bytes, Stat] | None], watch: Watch
     ) -> Sequence[asyncio.Future[Any]]:
-        """Watch the data of what was found just now, in one request, since MultiRead cannot.
+        """Watch the data of the znodes just read, in one request, since MultiRead sets no watches.
 
-        ZooKeeper tells at once of znodes that were written after what was read, or deleted: no
-        change in between is missed. Its events come before its reply, so the watches are armed
-        first; should it never answer, they are uncertain like all others.
+        ZooKeeper sends events at once for znodes that were written or deleted since the read, so
+        that no change is missed. Events come before the reply, so the watches are registered
+        first; if there is no reply, they are uncertain like all others.
         """
         seen = {path: node[1] for path, node in zip(paths, found, strict=True) if node is not None}
         if not seen:
@@ -281,7 +281,7 @@ class KazooZooKeeperClient:
             except NodeExists:
                 continue
 
-    # -- what the connection tells, on the event loop ----------------------------------------
+    # -- callbacks of the connection, on the event loop --------------------------------------
 
     def answered(
         self,
@@ -300,7 +300,7 @@ class KazooZooKeeperClient:
     def failed(self, future: asyncio.Future[Any], error: ZooKeeperError) -> None:
         """Take the failure of a request."""
         if isinstance(error, ConnectionLoss):
-            # kazoo fails the calls under way before it tells that the connection is lost.
+            # kazoo fails the calls in progress before it reports the lost connection.
             self._session.suspended()
         if self._pending.pop(future, self) is not self:
             _fail(future, error)
@@ -335,21 +335,21 @@ class KazooZooKeeperClient:
         for future in pending:
             _fail(future, error)
 
-    # -- what the connection tells, on kazoo's thread ----------------------------------------
+    # -- callbacks of the connection, on kazoo's thread --------------------------------------
 
     def heard(self) -> None:
-        """Note that ZooKeeper answered."""
+        """Record that ZooKeeper has responded."""
         assert self._loop is not None
         self._session.heard(self._loop.time())
 
     def watch_fired(self, event_type: int, path: str) -> None:
-        """Take an event of a znode; other types than these are asked for by nobody."""
+        """Forward an event of a znode, if its type is one of those watched here."""
         kind = _KINDS.get(event_type)
         if kind is not None:
             self._post(self._fire, WatchEvent(kind, path))
 
     def state_changed(self, state: str, session_id: int, timeout_ms: int) -> None:
-        """Take kazoo's word for the connection."""
+        """Forward a state of kazoo's connection."""
         if state == "CONNECTED":
             self._post(self._connected, session_id, timeout_ms / 1000)
         elif state == "SUSPENDED":
@@ -366,7 +366,7 @@ class KazooZooKeeperClient:
         try:
             self._loop.call_soon_threadsafe(callback, *args)
         except RuntimeError:
-            # The loop is closed: nobody is left to be told.
+            # The loop is closed, and the callback no longer needed.
             return
 
     def _lost(self) -> None:

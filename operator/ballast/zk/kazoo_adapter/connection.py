@@ -1,7 +1,7 @@
-"""kazoo without its worker threads: what its one connection thread learns goes to the loop.
+"""kazoo without its worker threads: its connection thread calls a listener.
 
-kazoo gives replies and watch events to two worker threads, which loses the order between them. Here
-its listener hears of both, and of session states, in the order in which they were read.
+kazoo passes replies and watch events to two worker threads, which loses their order. Here the
+listener gets both, and session states, in the order in which they were read.
 """
 
 import logging
@@ -32,29 +32,29 @@ kazoo allows a whole session timeout. The kernel repeats a SYN ever less often, 
 was made while the network was cut may notice the end of the cut many seconds later.
 """
 
-# kazoo tells every attempt to connect; the session's events tell what matters of that.
+# kazoo logs every attempt to connect; the session's events are logged by this package.
 _log = logging.getLogger("ballast.zk.kazoo")
 _log.setLevel(logging.ERROR)
 
 
 class Listener(Protocol):
-    """What a connection tells; all of it is called on kazoo's thread."""
+    """Callbacks of a connection; all are called on kazoo's thread."""
 
     def heard(self) -> None:
-        """Note that ZooKeeper answered something."""
+        """Note that ZooKeeper has responded."""
 
     def watch_fired(self, event_type: int, path: str) -> None:
-        """Take an event of a znode: ZooKeeper's number of its type, and the path in the chroot."""
+        """Take an event: ZooKeeper's number of its type, and the path in the chroot."""
 
     def state_changed(self, state: str, session_id: int, timeout_ms: int) -> None:
         """Take the state ``CONNECTED``, ``SUSPENDED`` or ``LOST``."""
 
     def stopped(self) -> None:
-        """Note that the thread ends, its sockets closed."""
+        """Note that the thread ends and its sockets are closed."""
 
 
 def make_client(hosts: str, session_timeout_s: float, listener: Listener) -> Any:
-    """Return a kazoo client that tells a listener; `request_stop` ends it."""
+    """Return a kazoo client that calls a listener; `request_stop` ends it."""
     handler = _Handler()
     retry = KazooRetry(
         max_tries=-1,
@@ -169,9 +169,9 @@ class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has n
 
 
 class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no types
-    """kazoo's connection, which tells what it hears, and when it ended.
+    """kazoo's connection, which calls the listener.
 
-    Of watches kazoo knows nothing: it would want each one asked for in a request of its own.
+    kazoo does not manage the watches: it would need a request of its own for each.
     """
 
     def __init__(

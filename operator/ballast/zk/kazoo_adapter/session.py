@@ -1,14 +1,14 @@
-"""What a client knows of its session: connected, suspended, silent, over.
+"""The client's state of its session: connected, suspended, silent, over.
 
-Only ZooKeeper ends a session, by saying so when it answers (as Kafka's client has it). A client
-that ended its own session by its own clock would lose what ZooKeeper still keeps for it: a server
-that was down gives every session its whole timeout when it is back. So a client without a
-connection goes on asking for its old session until ZooKeeper answers.
+Only ZooKeeper ends a session, by its response to a reconnect, as with Kafka's client. A client that
+ended its session by its own clock could lose ephemeral znodes that still exist: a server that was
+down restarts the timeout of every session. So a client without a connection tries to resume its
+session until ZooKeeper responds.
 
-From the moment at which nothing was heard for the session timeout, the session is *silent*: its
-ephemeral znodes may be gone and others may have taken its place. What follows from that is for the
-owner to decide (see `broker.serving` and `candidate.candidate`). No owner needs the client to stop
-it: whoever was replaced is fenced by versions of znodes and by epochs, not by clocks.
+After the session timeout without a response the session is *silent*: its ephemeral znodes may be
+gone, and another broker or candidate may have replaced this one. The owner decides what follows
+(see `broker.serving` and `candidate.candidate`). It need not be stopped: a replaced owner is fenced
+by versions of znodes and by epochs, not by clocks.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class _State(Enum):
 class Session:
     """The life of one session: new, connected and suspended in turn, over.
 
-    All methods but `heard` are called on the event loop.
+    All methods are called on the event loop, except the one for kazoo's responses.
     """
 
     def __init__(self) -> None:
