@@ -18,6 +18,7 @@ ALONE = (
     "tests/interop/test_demo.py",
     "tests/interop/test_load_plans.py",
     "tests/interop/test_spark_load.py",
+    "tests/interop/test_tutorials.py",
 )
 """Modules in them whose every test starts what it needs."""
 
