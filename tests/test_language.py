@@ -17,15 +17,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 NOT_YET = (
-    "operator/ballast/candidate",
-    "operator/ballast/coordinator",
-    "operator/ballast/kube",
     "operator/ballast/planner",
-    "operator/ballast/purgatory",
-    "operator/ballast/replication",
     "operator/ballast/spark",
-    "operator/ballast/zk",
-    "operator/ballast/znodes",
 )
 """What is still to be rewritten. Nothing is ever added."""
 
