@@ -64,7 +64,7 @@ def batch(*values: bytes, **fields: Any) -> bytes:
 
 
 class Cluster:
-    """A few brokers; the test tells them who leads, as a controller would."""
+    """A few brokers; the test sends them LeaderAndIsr, as a controller would."""
 
     def __init__(self, loop: SimulatedLoop, properties: Mapping[str, str]) -> None:
         self.loop = loop
@@ -265,7 +265,7 @@ class Cluster:
     # -- a client's part ------------------------------------------------------------------------
 
     async def ask(self, broker_id: int, message: Message, version: int | None = None) -> Any:
-        # Answers of one connection come in order: whoever waits must not hold up the others.
+        # Responses of one connection are ordered: a request that waits must not delay the others.
         key = broker_id, type(message)
         channel = self._channels.get(key)
         if channel is None:

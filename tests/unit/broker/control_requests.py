@@ -1,4 +1,4 @@
-"""What a controller tells brokers, as requests."""
+"""Requests of a controller to brokers."""
 
 from collections.abc import Iterable, Mapping
 from uuid import UUID

@@ -29,7 +29,7 @@ AT_ONCE: dict[str, Any] = {
     "offsets_topic_num_partitions": "1",
     "offsets_topic_replication_factor": "1",
 }
-"""Properties of a cluster with one partition of offsets, whose groups wait for nobody."""
+"""Properties of a cluster with one offsets partition; groups do not wait for more members."""
 
 
 async def coordinate(cluster: Cluster, *brokers: int) -> None:

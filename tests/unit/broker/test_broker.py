@@ -102,7 +102,7 @@ def test_an_expired_session_gives_a_new_epoch_and_fences_the_old_one() -> None:
 
 
 def test_a_leader_serves_whatever_becomes_of_its_session() -> None:
-    """Nobody else may be elected: the leader is the only member of the ISR."""
+    """No other leader can be elected: the leader is the only member of the ISR."""
 
     async def main(cluster: Cluster) -> None:
         await cluster.start(1)

@@ -82,7 +82,7 @@ def test_each_broker_gets_its_commands_in_order_one_at_a_time() -> None:
         for number in range(5):
             channels.send(1, request(number))
             channels.send(2, request(number))
-            channels.send(3, request(number))  # nobody: nothing happens
+            channels.send(3, request(number))  # no broker: nothing happens
         await asyncio.sleep(2.5)
         assert len(epochs(slow)) == 3
         assert epochs(quick) == [0, 1, 2, 3, 4]

@@ -120,7 +120,7 @@ def test_an_unused_buffer_is_given_back() -> None:
     assert buffer.capacity > 3_000_000, "it was used since the last trim"
     feed(buffer, frame(b"x" * 1000))
     buffer.trim()
-    assert buffer.capacity == 0, "far larger than what was used: made anew when bytes come"
+    assert buffer.capacity == 0, "far larger than what was used: replaced when bytes arrive"
     feed(buffer, frame(b"x" * 1000))
     assert buffer.capacity == READ_AHEAD
     buffer.trim()

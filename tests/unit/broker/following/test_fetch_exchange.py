@@ -17,7 +17,7 @@ TIMEOUT_S = 5.0
 
 
 class Follower:
-    """Collects what it is answered; asks on as long as it is told to."""
+    """Collects responses; sends the next request while there are more to send."""
 
     def __init__(self, loop: SimulatedLoop, tasks: asyncio.TaskGroup) -> None:
         self.loop = loop

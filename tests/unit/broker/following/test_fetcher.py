@@ -23,7 +23,7 @@ def test_a_deposed_leader_truncates_what_only_it_has() -> None:
         await cluster.start(1, 2)
         await cluster.lead(P0, 1, [1, 2])
         await cluster.produce(1, P0, batch(b"a", b"b"), acks=-1)
-        # 2 is elected; 1 has not heard of it yet and takes a record that only it will have.
+        # 2 is elected; 1 does not know it yet and appends a record that only 1 will have.
         await cluster.lead(P0, 2, [1, 2], isr=[2], to=[2])
         await cluster.produce(1, P0, batch(b"lost"), acks=1)
         await cluster.produce(2, P0, batch(b"y", b"z", b"w"), acks=1)

@@ -18,7 +18,7 @@ async def led_by_one(cluster: Cluster) -> None:
 
 
 async def depose(cluster: Cluster) -> None:
-    """Have broker 2 lead in the next epoch; broker 1 is told nothing."""
+    """Make broker 2 leader in the next epoch; broker 1 gets no request about it."""
     broker = cluster.brokers.pop(1)
     await cluster.lead(P0, 2, [1, 2, 3], isr=[2, 3], to=[2, 3])
     cluster.brokers[1] = broker
@@ -61,7 +61,7 @@ def test_a_leader_whose_followers_fetch_asks_nobody() -> None:
         counters = cluster.brokers[2].server.counters
         requests = counters.requests
         await asyncio.sleep(5)
-        # Nobody has asked; those that follow it do not ask broker 2 either.
+        # No broker has asked; followers of broker 2 do not ask it either.
         assert counters.requests == requests
 
     simulate(main)

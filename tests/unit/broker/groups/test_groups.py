@@ -51,7 +51,7 @@ def test_a_group_goes_on_under_the_next_coordinator() -> None:
         group = cluster.brokers[2].context.groups.coordinator.group(GROUP)
         assert group is not None
         assert group.state is GroupState.STABLE
-        # Nobody lives on in the old one.
+        # The old coordinator has no group left.
         assert cluster.brokers[1].context.groups.coordinator.groups == ()
 
     simulate(main, **AT_ONCE)

@@ -176,7 +176,7 @@ def test_old_records_go_from_all_replicas() -> None:
 
 
 def test_a_followers_start_follows_its_leaders() -> None:
-    """Only the leader is told of the limit, and the follower still has no older records."""
+    """Only the leader has the limit, and the follower still has no older records."""
 
     async def main(cluster: Cluster) -> None:
         await fill(cluster)

@@ -47,7 +47,7 @@ def is_at(partition: Partition, offset: int) -> bool:
 async def samples_of(
     cluster: Cluster, topic: str, count: int, home: TopicPartition = HOME
 ) -> list[LoadSample]:
-    """Wait until there are so many samples of a topic, and return them."""
+    """Wait until there is this number of samples of a topic, and return them."""
     leader = cluster.states[home][0].leader
     partition = cluster.brokers[leader].replicas.partitions[home]
     for records in range(1, 100):
@@ -156,7 +156,7 @@ def test_the_topic_is_asked_for_and_what_nobody_takes_is_dropped() -> None:
         dropped = broker.context.metrics.dropped_load_samples
         await cluster.until(lambda: dropped.value == 1, 60)
         assert asked[0].topics == (creatable_load_topic(broker.config),)
-        # It goes on by itself once somebody takes them; what was dropped stays lost.
+        # It continues once there is a leader; what was dropped stays lost.
         await cluster.lead(HOME, 1, [1])
         (sample,) = await samples_of(cluster, TOPIC, 1)
         assert sample.end_ms - sample.start_ms == 10_000

@@ -60,7 +60,7 @@ def test_an_in_sync_replica_leads_and_the_damaged_one_is_copied_from_it() -> Non
         replicas = cluster.brokers[1].replicas
         before = events(cluster)
         await cluster.until(lambda: events(cluster) > before)
-        # As a controller that looks into each event tells the role again and again.
+        # A controller that handles each event sends the role again and again.
         for _ in range(10):
             await asyncio.sleep(1)
             if (await cluster.lead(P0, 2, [1, 2], isr=[2]))[1] == 0:

@@ -60,7 +60,7 @@ def test_a_newer_state_of_the_controller_is_not_overwritten() -> None:
     async def main(cluster: Cluster) -> None:
         await cluster.start(1, 2)
         await cluster.lead(P0, 1, [1, 2])
-        # The controller has elected 2; broker 1 has not heard of it and loses its follower.
+        # The controller has elected 2; broker 1 does not know it and loses its follower.
         await cluster.lead(P0, 2, [1, 2], to=[2])
         elected = cluster.state(P0)
         view = cluster.brokers[1].replicas.partitions[P0].view

@@ -56,7 +56,7 @@ def test_waits_may_begin_while_another_is_due_on_the_loop_that_brokers_use() -> 
                 await asyncio.sleep(0)
             for purgatory in purgatories:
                 purgatory.try_complete_else_watch(Wait(1, ended), ("key",), began)
-            assert not ended, "their time is up, but nobody has looked yet"
+            assert not ended, "their time is up, but the timer has not fired yet"
             while len(ended) < len(purgatories):
                 await asyncio.sleep(0)
 

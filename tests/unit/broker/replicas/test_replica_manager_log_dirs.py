@@ -1,4 +1,4 @@
-"""A log directory fails: its replicas are offline, the others go on, the controller is told."""
+"""A log directory fails: its replicas go offline, and the controller is notified."""
 
 import asyncio
 import errno

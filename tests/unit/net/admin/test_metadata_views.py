@@ -1,4 +1,4 @@
-"""A view of Metadata is the same whether it is made anew or from the one before."""
+"""A view of Metadata is the same whether it is built from scratch or from the last one."""
 
 from collections.abc import Mapping
 

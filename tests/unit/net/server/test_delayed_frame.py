@@ -1,4 +1,4 @@
-"""A frame that comes later: who hears of it, and when."""
+"""A frame that is completed later: which callbacks run, and when."""
 
 import asyncio
 

@@ -24,5 +24,5 @@ def test_those_that_wait_try_again_in_their_order_when_there_is_room() -> None:
     memory.give_back(50)
     assert tried == [3, 2]
     memory.give_back(60)
-    assert tried == [3, 2], "each is told once"
+    assert tried == [3, 2], "each is called once"
     assert memory.held == 0

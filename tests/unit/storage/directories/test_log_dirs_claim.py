@@ -1,4 +1,4 @@
-"""Directories whose disk is new: what is missing is known durably before they are anybody's."""
+"""Directories on new disks: the missing replicas are stored before a directory is claimed."""
 
 import errno
 from collections.abc import Callable

@@ -293,7 +293,7 @@ def lower(history: History, log: Log) -> None:
 
 
 def epochs_in(log: Log) -> list[EpochEntry]:
-    """Return the leader epochs as the batches themselves tell them."""
+    """Return the leader epochs in the batches."""
     found: dict[int, int] = {}
     offset = log.log_start_offset
     while offset < log.log_end_offset:

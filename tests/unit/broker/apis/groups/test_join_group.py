@@ -47,10 +47,10 @@ def test_from_version_4_on_members_are_given_an_id_first(version: int, code: int
 def test_a_refusal_names_no_protocol(version: int, name: str | None) -> None:
     async def main(cluster: Cluster) -> None:
         await coordinate(cluster, 1)
-        answer = await cluster.ask(1, join_request("nobody"), version)
+        answer = await cluster.ask(1, join_request("unknown"), version)
         assert answer.error_code == ErrorCode.UNKNOWN_MEMBER_ID
         assert (answer.protocol_name, answer.generation_id) == (name, -1)
-        assert (answer.leader, answer.member_id) == ("", "nobody")
+        assert (answer.leader, answer.member_id) == ("", "unknown")
 
     simulate(main, **AT_ONCE)
 

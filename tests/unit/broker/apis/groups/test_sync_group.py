@@ -25,7 +25,7 @@ def test_every_version(version: int) -> None:
         ({"protocol_name": None}, ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
         ({"protocol_name": "sticky"}, ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
         ({"generation_id": 7}, ErrorCode.ILLEGAL_GENERATION),
-        ({"member_id": "nobody"}, ErrorCode.UNKNOWN_MEMBER_ID),
+        ({"member_id": "unknown"}, ErrorCode.UNKNOWN_MEMBER_ID),
         ({"group_id": ""}, ErrorCode.INVALID_GROUP_ID),
         ({"group_id": "unknown"}, ErrorCode.UNKNOWN_MEMBER_ID),
     ],
