@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ballast.planner.options import Objective, PlanOptions, Strategy
 from ballast.reassign.generate.job_load import JobLoad
-from ballast.spark.load_source import load_samples
+from ballast.spark.load_samples import load_samples
 from ballast.spark.session import local_session
 from ballast.spark.spark_plan import SparkPlan
 

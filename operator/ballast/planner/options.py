@@ -1,4 +1,4 @@
-"""What is asked of a plan: the strategy, and what it may touch."""
+"""The options of a plan: the strategy, and what the plan may change."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,26 +22,26 @@ class Strategy(StrEnum):
     REMOVE_BROKERS = "RemoveBrokers"
     """Takes all replicas off ``brokerIds``; nothing else moves."""
     REBALANCE = "Rebalance"
-    """Makes counts, leaders and bytes level, and brings every partition into order by racks."""
+    """Balances counts, leaders and bytes, and repairs rack violations."""
     SET_REPLICATION_FACTOR = "SetReplicationFactor"
-    """Adds or drops replicas; what stays does not move."""
+    """Adds or drops replicas; replicas that stay do not move."""
     PREFERRED_LEADERS = "PreferredLeaders"
-    """Evens out first replicas; nothing is copied."""
+    """Balances preferred leaders; nothing is copied."""
     REPAIR_RACKS = "RepairRacks"
-    """Moves only what shares a rack that it need not share."""
+    """Moves only replicas that violate the rack rules."""
     REBALANCE_LOG_DIRS = "RebalanceLogDirs"
-    """Evens out the log directories of each broker; nothing moves between brokers."""
+    """Balances the log directories of each broker; nothing moves between brokers."""
     STOCK = "Stock"
-    """What Kafka's ``--generate`` proposes: all topics dealt anew."""
+    """What Kafka's ``--generate`` proposes: all topics assigned from scratch."""
 
 
 class Objective(StrEnum):
-    """``spec.plan.generate.objective``: what is levelled beside numbers of replicas."""
+    """``spec.plan.generate.objective``: what is balanced besides replica counts."""
 
     BYTES = "Bytes"
-    """What the replicas take on disk."""
+    """Bytes of the replicas on disk."""
     BYTES_IN_PER_SECOND = "BytesInPerSecond"
-    """What is written to the replicas."""
+    """Bytes written to the replicas per second."""
 
 
 _NEED_BROKERS = frozenset({Strategy.ADD_BROKERS, Strategy.REMOVE_BROKERS})
@@ -53,20 +53,19 @@ class PlanOptions:
 
     strategy: Strategy
     broker_ids: tuple[int, ...] = ()
-    """The brokers to add or to remove; for other strategies those that may be used, () = all."""
+    """The brokers to add or to remove; for other strategies the brokers to use, () = all."""
     replication_factor: int | None = None
     include: tuple[str, ...] = ()
-    """Regular expressions looked for in topics' names; one must be there. () = all topics."""
+    """Regular expressions; a topic is in scope if one matches part of its name. () = all topics."""
     exclude: tuple[str, ...] = ()
-    """Regular expressions; a topic that has one is left alone."""
+    """Regular expressions; a topic is out of scope if one matches part of its name."""
     max_replica_moves: int | None = None
     max_bytes_to_move: int | None = None
     objective: Objective = Objective.BYTES
     seed: int = 0
-    """Decides between equally good plans."""
+    """Chooses between equally good plans."""
     start_index: int | None = None
-    """For `Strategy.STOCK`: the broker that a topic begins with; None = by the seed, as Kafka draws
-    it for each topic.
+    """For `Strategy.STOCK`: the broker that each topic begins with; None = by the seed, per topic.
     """
 
     def __post_init__(self) -> None:
@@ -97,7 +96,7 @@ class PlanOptions:
             compiled(f"topics.{name}", patterns)
 
     def in_scope(self, columns: ClusterColumns) -> Bools:
-        """Return which partitions the plan may touch."""
+        """Return which partitions the plan may change."""
         include = compiled("topics.include", self.include)
         exclude = compiled("topics.exclude", self.exclude)
         in_scope = np.fromiter(

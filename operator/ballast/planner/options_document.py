@@ -1,6 +1,7 @@
-"""``spec.plan.generate`` as options of a plan: JSON's objects, read with the names of the fields.
+"""Reads ``spec.plan.generate`` as options of a plan, with errors that name the JSON field.
 
-What an engine is, and how large it may be, is not the planner's to read.
+The engine and its resources are not options of the planner and are not read here.
+
 """
 
 from collections.abc import Mapping
@@ -44,7 +45,7 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, rename
 
 
 def read_options(document: Mapping[str, Any]) -> PlanOptions:
-    """Return the options that a document says. Raises `OptionsRejected`, naming the field."""
+    """Return the options of a document. Raises `OptionsRejected`, naming the field."""
     try:
         read = msgspec.convert(document, _Document)
     except msgspec.ValidationError as error:

@@ -1,8 +1,9 @@
-"""Patterns of topics' names: regular expressions as far as any engine looks them up quickly.
+"""Patterns of topic names: regular expressions that any engine matches in polynomial time.
 
-The syntax is what RE2 and Python have in common. A pattern that could take more than a polynomial
-of the name's length in Python is refused: a repeated group in which there is a choice or another
-repetition, a reference to a group, a look ahead or behind. Names have at most 249 characters.
+The syntax is the part that RE2 and Python share. A pattern that could take Python exponential time
+is refused: a repeated group with a choice or another repetition in it, a reference to a group, a
+look-ahead or look-behind. Names have at most 249 characters.
+
 """
 
 import re
@@ -13,7 +14,7 @@ from ballast.planner.errors import OptionsRejected
 MAX_PATTERNS: Final = 32
 MAX_PATTERN_LENGTH: Final = 256
 MAX_REPETITIONS: Final = 6
-"""Of a pattern, without an end: each may multiply the time by the name's length."""
+"""Unbounded repetitions of one pattern: each may multiply the time by the name's length."""
 
 _TOKEN = re.compile(
     r"(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<open>\((?:\?(?:P?<\w+>|[a-zA-Z]*:?))?)"
@@ -24,7 +25,7 @@ _LOOKS = re.compile(r"\(\?(?:[=!(]|<[=!]|P=|P>|>|#)|\\[1-9]")
 
 
 def compiled(option: str, patterns: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """Return the patterns, ready for use. Raises `OptionsRejected`, naming ``option``."""
+    """Return the compiled patterns. Raises `OptionsRejected`, naming ``option``."""
     if len(patterns) > MAX_PATTERNS:
         raise OptionsRejected(option, f"has more than {MAX_PATTERNS} patterns")
     patterns_compiled = []
@@ -49,9 +50,9 @@ def _too_slow(pattern: str) -> str | None:
     if _LOOKS.search(plain):
         return "refers to a group, or looks ahead or behind"
     is_manifold = [False]
-    """Of each group that is open: whether there is a choice or a repetition in it."""
+    """For each open group: whether it contains a choice or a repetition."""
     closed = False
-    """Whether the group that has just ended was manifold."""
+    """Whether the group that ended last contains a choice or a repetition."""
     endless = 0
     for token in _TOKEN.finditer(pattern):
         kind = token.lastgroup

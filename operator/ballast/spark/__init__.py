@@ -1,7 +1,15 @@
-"""The plan job: the pure planner over the blocks of a snapshot, on Spark.
+"""The plan job: the planner of `ballast.planner` for large clusters, on Spark.
 
-DataFrame in, DataFrame out, by ``mapInArrow`` and without shuffles; no rule about placement, and
-no user-defined function per row. The driver holds what each block tells of itself and its share,
-never the cluster: only it reads the snapshot and writes the plan. Only this package imports
-pyspark and pyarrow, and it never touches a broker or ZooKeeper.
+Spark serves as a process pool here. The rows of its DataFrames carry whole blocks: numpy columns,
+pickled into BinaryType cells. Each step is a function over such rows (`block_tasks`) that runs on
+the executors by ``mapInArrow``, without shuffles; between the steps the driver combines the block
+summaries and hands out quotas (`spark_plan`). What Spark adds is memory and cores of several
+machines, and retries of failed tasks. Only the load history is a table as Spark means it
+(`load_rates`): joined, grouped and aggregated with DataFrame operations.
+
+The driver never holds the cluster: it streams the snapshot and the plan, and holds a few numbers
+per broker and block. No rule about placement is here. Only this package imports pyspark and
+pyarrow, and it connects to no broker and no ZooKeeper, except that Spark's Kafka source reads the
+load history.
+
 """

@@ -1,4 +1,4 @@
-"""``python -m ballast.spark``; in the image also a file by itself, for spark-submit."""
+"""``python -m ballast.spark``; in the image also a separate file, for spark-submit."""
 
 from ballast.spark.job import main
 

@@ -1,9 +1,10 @@
-"""The texts of blocks on their way from the driver to whoever computes them: in files.
+"""Distributes the texts of blocks from the driver to the executors, as files.
 
-The driver writes each piece of a text as it comes, and Spark's own file server hands the files to
-the executors: so neither the driver nor a row of a DataFrame ever holds a snapshot. They are in the
-folder of the session's files, which goes when the session ends: until then an executor that is new
-asks for all of them.
+The driver appends each piece of text to its block's file, and Spark's file server sends the files
+to the executors. So neither the driver nor a row of a DataFrame ever holds the snapshot. The files
+are in the session's folder, which is deleted when the session ends; a new executor fetches all of
+them.
+
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +19,7 @@ from pyspark.sql import SparkSession
 
 @dataclass(frozen=True, slots=True)
 class BlockTexts:
-    """Where an executor finds the texts: goes to it with the step that reads them."""
+    """Finds the texts on an executor; pickled with the step that reads them."""
 
     names: Sequence[str]
 
@@ -27,8 +28,10 @@ class BlockTexts:
         return Path(SparkFiles.get(self.names[block])).read_bytes()
 
 
-def hand_out(session: SparkSession, count: int, pieces: Iterable[tuple[int, bytes]]) -> BlockTexts:
-    """Write ``count`` texts, of which each piece names its own, and give them to the session.
+def distribute_texts(
+    session: SparkSession, count: int, pieces: Iterable[tuple[int, bytes]]
+) -> BlockTexts:
+    """Write ``count`` texts from numbered pieces and register them with the session.
 
     Raises what reading the pieces raises.
     """

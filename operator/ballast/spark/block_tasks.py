@@ -1,8 +1,9 @@
-"""What is done with each block, between Arrow batches: the steps of `planner.sharding.steps`.
+"""The steps of `planner.sharding.steps` as functions over Arrow batches, for ``mapInArrow``.
 
-Every function here makes one for ``DataFrame.mapInArrow``. A block that is refused tells it in its
-row, so that the driver raises what this process found. Between two steps columns are packed by
-pickle: what these processes of one job have written for one another.
+Each row is a block; its cells are pickled numpy columns. Only processes of the same job write and
+read them. A step that refuses a block returns the error in the block's row, and the driver raises
+it.
+
 """
 
 import pickle
@@ -42,41 +43,42 @@ Batches = Iterator[pa.RecordBatch]
 Step = Callable[[Batches], Batches]
 Brokers = Sequence[BrokerEntry]
 Texts = Callable[[int], bytes]
-"""Finds the text of a block."""
+"""Returns the text of a block."""
 
 
 def _rows_of(**types: DataType) -> StructType:
-    # Spark reads a schema that is written as a text with the parser of SQL: slowly, the first time.
+    # A schema written as text would start Spark's SQL parser: slow the first time.
     return StructType([StructField(name, kind) for name, kind in types.items()])
 
 
 PLACES = _rows_of(
     topic=StringType(), block=LongType(), first_row=IntegerType(), partitions=IntegerType()
 )
-"""Where in which block the partitions of a topic are."""
-SURVEYED = _rows_of(block=LongType(), columns=BinaryType(), found=BinaryType())
-PLACED = _rows_of(block=LongType(), columns=BinaryType(), rows=BinaryType(), found=BinaryType())
-PLANNED = _rows_of(block=LongType(), lines=BinaryType(), found=BinaryType())
-"""Rows with lines of the plan, in order, and at the end one with what they come to: who is not
-known, and the explanation."""
+"""The block and the rows of each topic's partitions."""
+SUMMARIZED = _rows_of(block=LongType(), columns=BinaryType(), result=BinaryType())
+PLACED = _rows_of(block=LongType(), columns=BinaryType(), rows=BinaryType(), result=BinaryType())
+PLANNED = _rows_of(block=LongType(), lines=BinaryType(), result=BinaryType())
+"""Output rows: plan lines in order, then one summary row per task (unknown broker ids,
+explanation).
+"""
 _PIECE_BYTES = 1024 * 1024
 
 
-def packed(value: object) -> bytes:
+def pickled(value: object) -> bytes:
     """Return a value as bytes."""
     return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
 
 
-def unpacked(data: bytes) -> Any:
-    """Return what `packed` was given. Raises what a block was refused with."""
+def unpickled(data: bytes) -> Any:
+    """Return the value of `pickled`. Raises it if it is the error that refused a block."""
     value = pickle.loads(data)  # noqa: S301 - of this very job
     if isinstance(value, PlannerError):
         raise value
     return value
 
 
-def listing(texts: Texts) -> Step:
-    """Return the step that tells the places of topics."""
+def listing_step(texts: Texts) -> Step:
+    """Return the step that locates topics in blocks."""
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
@@ -96,91 +98,96 @@ def listing(texts: Texts) -> Step:
     return step
 
 
-def surveying(brokers: Brokers, options: PlanOptions, texts: Texts) -> Step:
-    """Return the step that reads and looks at blocks.
+def summarizing_step(brokers: Brokers, options: PlanOptions, texts: Texts) -> Step:
+    """Return the step that reads and summarises blocks.
 
-    It tells a survey, or the ids of brokers nobody told of.
+    Its result is a `BlockSummary`, or the ids of brokers that the snapshot does not list.
     """
 
-    def of_block(columns: ClusterColumns) -> object:
+    def summary_of(columns: ClusterColumns) -> object:
         return unknown_brokers(brokers, columns) or summarize_block(columns, options)
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
-            columns = _tried(_read, row, brokers, texts)
-            read = packed(columns)
-            found = columns if isinstance(columns, PlannerError) else _tried(of_block, columns)
-            yield _batch(block=_value(row, "block"), columns=read, found=packed(found))
+            columns = _result_or_error(_read, row, brokers, texts)
+            is_read = not isinstance(columns, PlannerError)
+            result = _result_or_error(summary_of, columns) if is_read else columns
+            yield _batch(
+                block=_value(row, "block"), columns=pickled(columns), result=pickled(result)
+            )
 
     return step
 
 
-def placing(options: PlanOptions, quotas: Sequence[BlockQuota]) -> Step:
-    """Return the step that finds places; the rows go on, and what came of it is told."""
+def placing_step(options: PlanOptions, quotas: Sequence[BlockQuota]) -> Step:
+    """Return the step that places replicas; its result is a `PlacementSummary`."""
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
             block, columns = _value(row, "block"), _value(row, "columns")
-            found = _tried(place_block, unpacked(columns), options, quotas[block])
-            rows, told = (None, found) if isinstance(found, PlannerError) else found
-            yield _batch(block=block, columns=columns, rows=packed(rows), found=packed(told))
+            result = _result_or_error(place_block, unpickled(columns), options, quotas[block])
+            rows, summary = (None, result) if isinstance(result, PlannerError) else result
+            yield _batch(block=block, columns=columns, rows=pickled(rows), result=pickled(summary))
 
     return step
 
 
-def evening(options: PlanOptions, quotas: Sequence[BlockQuota]) -> Step:
-    """Return the step that finds places once more; the same goes on, and is told."""
+def rebalancing_step(options: PlanOptions, quotas: Sequence[BlockQuota]) -> Step:
+    """Return the step of another turn for bytes; its result is a `PlacementSummary`."""
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
             block, columns = _value(row, "block"), _value(row, "columns")
-            before = unpacked(_value(row, "rows"))
-            rows, told = rebalance_block(unpacked(columns), options, quotas[block], before)
-            yield _batch(block=block, columns=columns, rows=packed(rows), found=packed(told))
+            before = unpickled(_value(row, "rows"))
+            rows, summary = rebalance_block(unpickled(columns), options, quotas[block], before)
+            yield _batch(block=block, columns=columns, rows=pickled(rows), result=pickled(summary))
 
     return step
 
 
-def leading(options: PlanOptions, leader_targets: Sequence[ReplicaTargets | None]) -> Step:
-    """Return the step that brings others to the first places, and writes down what has changed.
+def leading_step(options: PlanOptions, leader_targets: Sequence[ReplicaTargets | None]) -> Step:
+    """Return the step that assigns leaders and writes the plan's lines.
 
-    It tells at its end what its blocks come to together.
+    After its last block it returns the merged explanation.
     """
 
     def step(batches: Batches) -> Batches:
-        block, whole = 0, None
+        block, explanation = 0, None
         for row in _rows(batches):
             block = _value(row, "block")
-            columns, rows = unpacked(_value(row, "columns")), unpacked(_value(row, "rows"))
+            columns, rows = unpickled(_value(row, "columns")), unpickled(_value(row, "rows"))
             replica_targets = leader_targets[block]
             if replica_targets is not None:
                 assign_leaders(columns, options, rows, replica_targets)
             target = Target.of(columns, options.strategy, rows)
             yield from _lines(block, columns, target)
-            told = _told(columns, target, has_details=False)
-            whole = told if whole is None else merge_explanations((whole, told))
-        if whole is not None:
-            # Blocks have been looked at by now, so nobody in them is unknown.
-            yield _batch(block=block, lines=None, found=packed(((), whole)))
+            summary = _explained(columns, target, has_details=False)
+            if explanation is not None:
+                summary = merge_explanations((explanation, summary))
+            explanation = summary
+        if explanation is not None:
+            # The first step has handled unknown brokers by now.
+            yield _batch(block=block, lines=None, result=pickled(((), explanation)))
 
     return step
 
 
-def planning(brokers: Brokers, options: PlanOptions, texts: Texts) -> Step:
-    """Return the step that plans a cluster that is one block."""
+def planning_step(brokers: Brokers, options: PlanOptions, texts: Texts) -> Step:
+    """Return the step that plans a cluster of one block."""
 
     def step(batches: Batches) -> Batches:
         for row in _rows(batches):
-            block, columns = _value(row, "block"), _tried(_read, row, brokers, texts)
+            block, columns = _value(row, "block"), _result_or_error(_read, row, brokers, texts)
             is_read = not isinstance(columns, PlannerError)
-            found = _tried(plan_whole, columns, options) if is_read else columns
-            if isinstance(found, PlannerError):
-                yield _batch(block=block, lines=None, found=packed(found))
+            result = _result_or_error(plan_whole, columns, options) if is_read else columns
+            if isinstance(result, PlannerError):
+                yield _batch(block=block, lines=None, result=pickled(result))
             else:
-                target = Target.of(columns, options.strategy, found)
+                target = Target.of(columns, options.strategy, result)
                 yield from _lines(block, columns, target)
-                told = unknown_brokers(brokers, columns), _told(columns, target, has_details=True)
-                yield _batch(block=block, lines=None, found=packed(told))
+                explanation = _explained(columns, target, has_details=True)
+                summary = unknown_brokers(brokers, columns), explanation
+                yield _batch(block=block, lines=None, result=pickled(summary))
 
     return step
 
@@ -191,24 +198,24 @@ def _read(row: pa.RecordBatch, brokers: Brokers, texts: Texts) -> ClusterColumns
     if "rates" not in row.schema.names:
         return columns
     rates = np.zeros(columns.partitions, np.int64)
-    told = row.column("rates")[0].values
-    if told is not None:
-        rates[told.field("row").to_numpy()] = told.field("rate").to_numpy()
+    row_rates = row.column("rates")[0].values
+    if row_rates is not None:
+        rates[row_rates.field("row").to_numpy()] = row_rates.field("rate").to_numpy()
     return replace(columns, rates=rates)
 
 
 def _lines(block: int, columns: ClusterColumns, target: Target) -> Batches:
     lines = (line.encode() + b"\n" for line in planned_lines(columns, target))
     for piece in _pieces(lines):
-        yield _batch(block=block, lines=piece, found=None)
+        yield _batch(block=block, lines=piece, result=None)
 
 
-def _told(columns: ClusterColumns, target: Target, *, has_details: bool) -> Explanation:
+def _explained(columns: ClusterColumns, target: Target, *, has_details: bool) -> Explanation:
     return explain(columns, target.replicas, log_dirs=target.log_dirs, has_details=has_details)
 
 
 def _pieces(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield lines together, so that there are few rows and none is large."""
+    """Yield lines joined into pieces, so that there are few rows and none is large."""
     some: list[bytes] = []
     size = 0
     for line in lines:
@@ -221,8 +228,8 @@ def _pieces(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield b"".join(some)
 
 
-def _tried(step: Callable[..., object], *given: object) -> Any:
-    """Return what a step returns, or what it refuses with."""
+def _result_or_error(step: Callable[..., object], *given: object) -> Any:
+    """Return the result of a step, or the error that it raises."""
     try:
         return step(*given)
     except PlannerError as error:
@@ -241,7 +248,7 @@ def _value(row: pa.RecordBatch, name: str) -> Any:
 
 
 def _batch(*, block: int, **columns: bytes | None) -> pa.RecordBatch:
-    """Return a batch of one row, which holds the very bytes that are given.
+    """Return a batch of one row with these bytes.
 
     `pyarrow.array` would import pandas first, which takes each process a quarter of a second.
     """
@@ -256,5 +263,5 @@ def _bytes_array(data: bytes) -> pa.Array:
 
 
 def _array(kind: pa.DataType, *buffers: bytes) -> pa.Array:
-    """Return an array of one value, which is there."""
+    """Return an array of one value, which is not null."""
     return pa.Array.from_buffers(kind, 1, [None, *map(pa.py_buffer, buffers)])

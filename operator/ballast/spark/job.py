@@ -1,8 +1,9 @@
-"""The main program of the Spark driver: a snapshot in ConfigMaps → a plan in ConfigMaps.
+"""The main program of the Spark driver: a snapshot in ConfigMaps -> a plan in ConfigMaps.
 
 ``spark-submit …/plan_job.py --namespace N --reassignment R --uid U --plan-name P --attempt A
---options JSON [--load JSON]``. Ends with 0 when the index is written, be it that of a plan or of
-the reason why there is none; with 1 otherwise, and the reason is the last line that it says.
+--options JSON [--load JSON]``. Exits with 0 when the index is written, whether it is that of a plan
+or of the reason why there is none; with 1 otherwise, and its last line is the reason.
+
 """
 
 import argparse
@@ -24,7 +25,7 @@ from ballast.reassign.generate.job_load import JobLoad, JobLoadRejected
 from ballast.spark.api import ApiConfigMaps
 from ballast.spark.chunks import PlanStore, SnapshotChunks, Work
 from ballast.spark.errors import PlanJobFailed
-from ballast.spark.load_source import load_samples
+from ballast.spark.load_samples import load_samples
 from ballast.spark.ports import ConfigMaps
 from ballast.spark.session import submitted_session
 from ballast.spark.spark_plan import SparkPlan
@@ -66,9 +67,9 @@ def run(
     load: str = "",
     partitions_per_block: int = PARTITIONS_PER_BLOCK,
 ) -> str:
-    """Make the plan and write it; return what there is to say of it.
+    """Compute the plan and write it; return a message about it.
 
-    ``load`` is a `JobLoad`, or empty for a plan that goes by nothing but the snapshot.
+    ``load`` is a `JobLoad`, or empty for a plan that uses only the snapshot.
     Raises `PlanJobFailed`, `PlannerError` and `PlanRejected`.
     """
     snapshot = SnapshotChunks(maps, work)

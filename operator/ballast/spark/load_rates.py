@@ -1,9 +1,9 @@
-"""Samples of load, gathered into the rates of each block's partitions.
+"""Rates of each block's partitions from samples of load, as DataFrame operations.
 
-The rules are those of `ballast.model.load_features`, and the numbers those of
-`planner.snapshot.load_rates`, said over columns. Samples are brought together with the places of
-their topics before their partitions are taken apart, so that what is not in the snapshot is left
-out early and what is grouped are numbers.
+The rules are those of `ballast.model.load_features`, and the results equal those of
+`planner.snapshot.load_rates`. Samples are joined with the blocks of their topics before they are
+exploded by partition, so that unknown topics are dropped early and groups are keyed by numbers.
+
 """
 
 from dataclasses import dataclass
@@ -24,22 +24,22 @@ _THOUSANDTHS = 1000.0
 _EARLIER = -2
 _LATER = -1
 _WHOLE = 0
-"""Parts of its partition's time that a sample may be of, beside hours of the day, from 0 on."""
+"""Number of a sample's part of its partition's time; hours of the day count from 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadSamples:
-    """The samples that a plan goes by."""
+    """The samples that a plan uses."""
 
     samples: DataFrame
-    """As `load_samples.samples_of` has them."""
+    """The columns of `load_samples.samples_of`."""
     features: LoadFeatures = AVERAGE
 
 
 def rates_by_block(load: LoadSamples, places: DataFrame) -> DataFrame:
-    """Return ``block`` and ``rates``: the rate of each row of the block that a sample tells of.
+    """Return ``block`` and ``rates``: the rate of each row of the block with samples.
 
-    ``places`` has the columns of `batches.PLACES`. Rates are in bytes per second.
+    ``places`` has the columns of `block_tasks.PLACES`. Rates are in bytes per second.
     """
     counted = (
         load.samples.join(places, "topic")
@@ -90,7 +90,7 @@ def _hour_of_day() -> Column:
 
 
 def _spanned(counted: DataFrame) -> DataFrame:
-    """Return samples with ``last_ms``, and ``span_ms`` before it, of what is cut into halves."""
+    """Return samples with ``last_ms``, and ``span_ms`` before it, which is divided into halves."""
     of_row = Window.partitionBy("block", "row")
     span = F.col("last_ms") - F.min("start_ms").over(of_row)
     pairs_of_days = F.col("all_ms") - F.col("all_ms") % (2 * DAY_MS)
@@ -102,7 +102,7 @@ def _spanned(counted: DataFrame) -> DataFrame:
 
 
 def _half() -> Column:
-    """Return of which half a sample is; null for one before them."""
+    """Return the half of a sample; null for one before both."""
     moment, last, span = F.col("end_ms") - 1, F.col("last_ms"), F.col("span_ms")
     return F.when(2 * moment >= 2 * last - span, F.lit(_LATER)).when(
         moment >= last - span, F.lit(_EARLIER)
@@ -112,7 +112,7 @@ def _half() -> Column:
 def _grown(ahead_ms: int) -> Column:
     rate, span = F.col("rate"), F.col("span_ms")
     gained = F.greatest(F.lit(0.0), F.col("later") - F.col("earlier"))
-    # Spark's greatest passes over what is null: without one of the halves there is no growth.
+    # F.greatest ignores nulls: if one of the halves is missing there is no growth.
     growth = gained * (span + 2 * ahead_ms) / span
     return F.least(rate + growth, MAX_GROWTH * rate)
 
@@ -124,7 +124,7 @@ def _average() -> Column:
 
 
 def _covered_ms(spans: Column) -> Column:
-    """Return how long spans, in the order of their begins, cover together."""
+    """Return the time that spans, sorted by start, cover together."""
     nothing = F.struct(
         F.lit(0).cast("bigint").alias("covered_ms"), F.lit(0).cast("bigint").alias("reached_ms")
     )
@@ -143,12 +143,12 @@ def _covered_ms(spans: Column) -> Column:
 def _percentile(percentile: int) -> Column:
     own = MS_PER_SECOND * F.col("bytes_in") / (F.col("end_ms") - F.col("start_ms"))
     rates = F.array_sort(F.collect_list(own))
-    # The nearest rank is ceil(count * percentile / 100), in whole numbers.
+    # The nearest rank is ceil(count * percentile / 100), in integers.
     rank = F.floor((F.count("*") * percentile + 99) / 100).cast("int")
     return F.element_at(rates, F.greatest(F.lit(1), rank))
 
 
 def _as_planned(rate: Column) -> Column:
-    """Return a rate as the planner has it: a snapshot tells thousandths, and it whole numbers."""
+    """Return a rate as the planner has it: an integer, while a snapshot has thousandths."""
     whole = F.rint(F.rint(rate * _THOUSANDTHS) / _THOUSANDTHS).cast("bigint")
     return whole.alias("rate")

@@ -1,9 +1,21 @@
-"""Records of ``__ballast_load`` as samples: `ballast.model.load_samples`, said over columns."""
+"""The load history: records of ``__ballast_load``, read by Spark's Kafka source as samples.
 
-from pyspark.sql import Column, DataFrame
+The source is no part of PySpark: its jars, which ``requirements/spark-jars.txt`` names, are in the
+image, and elsewhere at the place that ``spark.jars`` names. The format of a record is that of
+`ballast.model.load_samples`, as DataFrame operations.
+"""
+
+import json
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from ballast.model.load_samples import MAX_PARTITIONS_PER_SAMPLE, SAMPLE_VERSION
+from ballast.model.topics import LOAD_TOPIC
+from ballast.reassign.generate.job_load import JobLoad
+from ballast.spark.errors import PlanJobFailed
+from ballast.spark.load_rates import LoadSamples
 
 _AMOUNTS = ("bytesIn", "bytesOut", "produceRequests", "fetchRequests", "bytes")
 _SCHEMA = ", ".join(
@@ -17,11 +29,47 @@ _MAX_NUMBER = 2**31 - 1
 _MAX_TOPIC_LENGTH = 249
 
 
-def samples_of(records: DataFrame) -> DataFrame:
-    """Return the samples among records, which have a ``value``; what is none is passed over.
+def load_samples(session: SparkSession, load: JobLoad) -> LoadSamples:
+    """Return the samples of a period of a cluster's load history.
 
-    The columns are ``topic``, ``start_ms``, ``end_ms``, and ``counted``: of each partition its
-    number and the bytes that were written to it.
+    Records are read when the samples are used. Raises `PlanJobFailed` if Spark has no Kafka source,
+    and Spark's own errors if the brokers do not respond.
+    """
+    # With its admin client the source leaves internal topics out, even if they are named; with a
+    # consumer it reads them. Partitions are named, so that the consumer joins no group.
+    session.conf.set("spark.sql.streaming.kafka.useDeprecatedOffsetFetching", "true")
+    source = (
+        session.read.format("kafka")
+        .option("kafka.bootstrap.servers", load.bootstrap_servers)
+        .option("assign", json.dumps({LOAD_TOPIC: [*range(load.partitions)]}))
+        .option("startingTimestamp", str(load.since_ms))
+        # A partition without a later record yields nothing.
+        .option("startingOffsetsByTimestampStrategy", "latest")
+        .option("endingOffsets", "latest")
+        # Retention may delete records before they are read: then they do not count.
+        .option("failOnDataLoss", "false")
+    )
+    try:
+        records = source.load()
+    except AnalysisException as error:
+        if "data source" not in str(error):
+            raise
+        raise PlanJobFailed(
+            "Spark has no Kafka source to read the history of load with: its jars "
+            "(requirements/spark-jars.txt) are neither in the image nor named by spark.jars"
+        ) from error
+    ends = F.col("end_ms")
+    return LoadSamples(
+        samples=samples_of(records).where((ends > load.since_ms) & (ends <= load.until_ms)),
+        features=load.features,
+    )
+
+
+def samples_of(records: DataFrame) -> DataFrame:
+    """Return the samples in records with a ``value``; other records are skipped.
+
+    The columns are ``topic``, ``start_ms``, ``end_ms``, and ``counted``: the number of each
+    partition and the bytes that were written to it.
     """
     value = F.from_json(F.col("value").cast("string"), _SCHEMA)
     read = records.select(value.alias("sample")).select("sample.*")

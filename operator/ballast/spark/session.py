@@ -1,4 +1,4 @@
-"""The Spark session: the only place that makes one."""
+"""The Spark session; only this module creates one."""
 
 import os
 import sys
@@ -20,9 +20,9 @@ _SOURCE_ROOT = str(Path(ballast.__path__[0]).parent)
 
 @contextmanager
 def local_session(cores: str = "*") -> Iterator[SparkSession]:
-    """Give a session of this machine alone, on so many of its cores; it ends with the block.
+    """Yield a session on this machine alone, with this number of cores; it ends with the block.
 
-    It listens on the loopback address only, and shows no page.
+    It listens on the loopback address only, and has no web page.
     """
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = (
@@ -31,13 +31,13 @@ def local_session(cores: str = "*") -> Iterator[SparkSession]:
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.memory", "1g")
-        # Java computes little here, and not for long: to compile it well costs more than it brings,
-        # as does collecting garbage while it still loads classes.
+        # Java computes little here, and not for long: better compilation or garbage collection
+        # during class loading costs more than it saves.
         .config(
             "spark.driver.extraJavaOptions",
             "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m",
         )
-        # What computes is the Python beside: the same as here, with the same program.
+        # The Python workers compute; they run the same program as this process.
         .config("spark.executorEnv.PYTHONPATH", _SOURCE_ROOT)
     )
     with _running(builder) as session:
@@ -46,7 +46,7 @@ def local_session(cores: str = "*") -> Iterator[SparkSession]:
 
 @contextmanager
 def submitted_session() -> Iterator[SparkSession]:
-    """Give the session that spark-submit has set up; it ends with the block."""
+    """Yield the session that spark-submit has set up; it ends with the block."""
     with _running(_builder()) as session:
         yield session
 
@@ -57,12 +57,12 @@ def _builder() -> SparkSession.Builder:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.python.daemon.module", "ballast.spark.daemon")
-        # By TCP, most tasks wait 40 ms for a packet that waits to be acknowledged.
+        # Over TCP, most tasks wait 40 ms for a delayed acknowledgement.
         .config("spark.python.unix.domain.socket.enabled", "true")
         # Rows are large: Python computes one while Java writes the next.
         .config("spark.sql.execution.arrow.maxBytesPerBatch", str(_BATCH_BYTES))
-        # What is kept on disk goes to and from Python as it is, and not packed: nearly all of it
-        # is numbers that have nothing in common.
+        # Persisted blocks go to disk and to Python uncompressed: they are numbers that barely
+        # compress.
         .config("spark.sql.cache.serializer", f"{_COLUMNAR}.ArrowCachedBatchSerializer")
         .config("spark.rdd.compress", "false")
     )
@@ -70,7 +70,7 @@ def _builder() -> SparkSession.Builder:
 
 @contextmanager
 def _running(builder: SparkSession.Builder) -> Iterator[SparkSession]:
-    """Give the session. Raises `PlanJobFailed` for whatever Spark fails with."""
+    """Yield the session. Raises `PlanJobFailed` for all errors of Spark."""
     try:
         session = builder.getOrCreate()
         try:

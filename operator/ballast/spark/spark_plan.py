@@ -1,17 +1,18 @@
-"""A plan on Spark: the steps over blocks, and between them what is for the driver to find out.
+"""Runs the planner's per-block steps on executors, by ``mapInArrow``.
 
-::
+Between steps the driver combines the block summaries and broadcasts quotas::
 
-    blocks ──mapInArrow──► surveys ──collect──► quotas ──broadcast──┐
-      ┌───────────────────────┘                                     │
-      └────mapInArrow──► placed ◄───────────────────────────────────┘
-             placed ──collect who leads──► shares ──broadcast──► mapInArrow ──► lines
+    blocks --mapInArrow--> summaries --collect--> quotas --broadcast---+
+      +-----------------------+                                        |
+      +----mapInArrow--> placed <--------------------------------------+
+             placed --collect--> leader targets --broadcast--> mapInArrow --> lines
 
-The same functions in the same order as `ballast.planner.plan`, over the same blocks: so the plan
-is the same, however many executors there are. Where bytes are left uneven, places are found in two
-turns. A task takes some blocks, one by one: what the driver and a task hold does not grow with the
-cluster. A plan that goes by load begins with the rates of each block's partitions, which the
-samples of load are gathered into.
+The functions, their order and the blocks are those of `ballast.planner.plan`, so the plan is the
+same for any number of executors. If bytes remain unbalanced across blocks, there is a second
+placement step. A task handles some blocks, one by one: the memory of the driver and of a task does
+not grow with the cluster. A plan by load starts with the rates of each block's partitions
+(`load_rates`).
+
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,38 +38,39 @@ from ballast.planner.snapshot.blocks_text import Reading, cut_snapshot, with_unk
 from ballast.planner.snapshot.collector import SnapshotCollector
 from ballast.planner.snapshot.columns import BrokerColumns
 from ballast.planner.snapshot.entries import BrokerEntry
-from ballast.spark.block_distribution import hand_out
+from ballast.spark.block_distribution import distribute_texts
 from ballast.spark.block_tasks import (
     PLACED,
     PLACES,
     PLANNED,
-    SURVEYED,
+    SUMMARIZED,
     Step,
-    evening,
-    leading,
-    listing,
-    placing,
-    planning,
-    surveying,
-    unpacked,
+    leading_step,
+    listing_step,
+    placing_step,
+    planning_step,
+    rebalancing_step,
+    summarizing_step,
+    unpickled,
 )
 from ballast.spark.errors import PlanJobFailed
 from ballast.spark.load_rates import LoadSamples, rates_by_block
 
 _BLOCKS_PER_TASK = 8
-"""At most: the driver holds the lines of one task's blocks at a time."""
+"""Per task at most: the driver holds the lines of one task's blocks at a time."""
 
 
 def task_count(blocks: int, cores: int) -> int:
-    """Return how many tasks share so many blocks: all cores get as many, and no task many."""
+    """Return the number of tasks for this number of blocks: the same number for each core."""
     rounds = -(-blocks // (cores * _BLOCKS_PER_TASK))
     return min(blocks, cores * rounds)
 
 
 class SparkPlan:
-    """A plan that has been computed: what it comes to, and its lines, which wait on disk.
+    """A computed plan: its explanation, and its lines, which are persisted on disk.
 
-    Used as a context: what waits is given up at its end. Raises `PlannerError` as the planner does.
+    A context manager: the persisted data is released at its end. Raises `PlannerError` as the
+    planner does.
     """
 
     def __init__(
@@ -80,45 +82,45 @@ class SparkPlan:
         load: LoadSamples | None = None,
         partitions_per_block: int = PARTITIONS_PER_BLOCK,
     ) -> None:
-        """``load`` takes the place of the rates that the snapshot may tell.
+        """``load`` replaces the rates of the snapshot.
 
-        Raises `PlanJobFailed` when there is none.
+        Raises `PlanJobFailed` when it has no sample.
         """
         self._session = session
         self._options = options
-        self._kept = ExitStack()
+        self._persisted = ExitStack()
         with ExitStack() as on_failure:
-            on_failure.enter_context(self._kept)
+            on_failure.enter_context(self._persisted)
             snapshot = cut_snapshot(read, partitions_per_block)
             self._brokers: Sequence[BrokerEntry] = snapshot.brokers
             self._count = snapshot.count
             _set_up(session, has_samples=load is not None)
             self._tasks = task_count(snapshot.count, session.sparkContext.defaultParallelism)
             with ThreadPoolExecutor(1) as beside:
-                # The first DataFrame of a session takes Java a second or two: meanwhile the texts
-                # are written.
+                # Java needs a second or two for the first DataFrame of a session; the texts are
+                # written meanwhile.
                 blocks = beside.submit(self._blocks)
-                self._texts = hand_out(session, snapshot.count, snapshot.pieces)
+                self._texts = distribute_texts(session, snapshot.count, snapshot.pieces)
             self._planned = self._keep(self._plan(blocks.result(), load))
-            self.explanation: Explanation = self._explained()
+            self.explanation: Explanation = self._merged_explanation()
             on_failure.pop_all()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._kept.close()
+        self._persisted.close()
 
     @property
     def brokers(self) -> BrokerColumns:
-        """The brokers, as the explanation counts them."""
+        """The brokers, at the indices that the explanation uses."""
         return SnapshotCollector(self._brokers).columns().brokers
 
     def lines(self) -> Iterator[bytes]:
-        """Yield the lines of the plan, without line feeds; one part of them is held at a time."""
+        """Yield the lines of the plan, without line feeds; only one task's lines are in memory."""
         rows = self._planned.where(F.col("lines").isNotNull()).select("block", "lines")
         last = 0
-        # Of a query, Spark 4.3 keeps each part that was read; of its RDD it does not.
+        # A query in Spark 4.3 keeps each part that was read; its RDD does not.
         for row in rows.rdd.toLocalIterator(prefetchPartitions=True):
             if row.block < last:
                 raise PlanJobFailed(f"block {row.block} of the plan came after block {last}")
@@ -133,79 +135,82 @@ class SparkPlan:
         if load is not None:
             blocks = self._with_rates(blocks, load)
         if self._count == 1:
-            return blocks.mapInArrow(planning(self._brokers, self._options, self._texts), PLANNED)
-        surveyed, surveys = self._surveys(blocks)
-        quotas = assign_quotas(self.brokers, self._options, surveys)
-        placed, told = self._told(surveyed, placing(self._options, quotas))
-        again = redistribute_excess_bytes(quotas, [one.byte_loads for one in told])
-        if again is not None:
-            placed, told = self._told(placed, evening(self._options, again))
-        step = leading(self._options, self._shares([one.leaders for one in told]))
+            step = planning_step(self._brokers, self._options, self._texts)
+            return blocks.mapInArrow(step, PLANNED)
+        summarized, block_summaries = self._summaries(blocks)
+        quotas = assign_quotas(self.brokers, self._options, block_summaries)
+        placed, summaries = self._place(summarized, placing_step(self._options, quotas))
+        new_quotas = redistribute_excess_bytes(quotas, [one.byte_loads for one in summaries])
+        if new_quotas is not None:
+            placed, summaries = self._place(placed, rebalancing_step(self._options, new_quotas))
+        step = leading_step(self._options, self._leader_targets([one.leaders for one in summaries]))
         return placed.mapInArrow(step, PLANNED)
 
-    def _told(self, frame: DataFrame, step: Step) -> tuple[DataFrame, list[PlacementSummary]]:
+    def _place(self, frame: DataFrame, step: Step) -> tuple[DataFrame, list[PlacementSummary]]:
         placed = self._keep(frame.mapInArrow(step, PLACED))
         return placed, self._collected(placed)
 
     def _with_rates(self, blocks: DataFrame, load: LoadSamples) -> DataFrame:
-        """Return the blocks with the rates of their partitions, in order as before."""
-        places = blocks.mapInArrow(listing(self._texts), PLACES)
+        """Return the blocks with the rates of their partitions, in the same order."""
+        places = blocks.mapInArrow(listing_step(self._texts), PLACES)
         rates = rates_by_block(load, places)
         task = F.floor(F.col("block") * self._tasks / self._count).cast("int")
         joined = blocks.join(rates, "block", "left").repartitionById(self._tasks, task)
-        told = self._keep(joined.sortWithinPartitions("block"))
-        if told.where(F.col("rates").isNotNull()).isEmpty():
+        summaries = self._keep(joined.sortWithinPartitions("block"))
+        if summaries.where(F.col("rates").isNotNull()).isEmpty():
             raise PlanJobFailed(
-                "the history of load has no sample of that time that tells of any topic: there is "
-                "nothing to plan by"
+                "the load history has no sample of any topic in that period: there is nothing to "
+                "plan by"
             )
-        return told
+        return summaries
 
-    def _surveys(self, blocks: DataFrame) -> tuple[DataFrame, list[BlockSummary]]:
-        """Return the blocks as they were read, and what they tell.
+    def _summaries(self, blocks: DataFrame) -> tuple[DataFrame, list[BlockSummary]]:
+        """Return the blocks as they were read, and their summaries.
 
-        They are read once more when they name brokers that nobody told of.
+        They are read again if they name brokers that the snapshot does not list.
         """
-        surveyed, found = self._looked_at(blocks)
-        unknown = {i for one in found if isinstance(one, list) for i in one}
+        summarized, results = self._summarize(blocks)
+        unknown = {i for summary in results if isinstance(summary, list) for i in summary}
         if unknown:
             self._brokers = with_unknown_brokers(self._brokers, unknown)
-            surveyed, found = self._looked_at(blocks)
-        return surveyed, found
+            summarized, results = self._summarize(blocks)
+        return summarized, results
 
-    def _looked_at(self, blocks: DataFrame) -> tuple[DataFrame, list[Any]]:
-        step = surveying(self._brokers, self._options, self._texts)
-        surveyed = self._keep(blocks.mapInArrow(step, SURVEYED))
-        return surveyed, self._collected(surveyed)
+    def _summarize(self, blocks: DataFrame) -> tuple[DataFrame, list[Any]]:
+        step = summarizing_step(self._brokers, self._options, self._texts)
+        summarized = self._keep(blocks.mapInArrow(step, SUMMARIZED))
+        return summarized, self._collected(summarized)
 
-    def _explained(self) -> Explanation:
-        told = self._planned.where(F.col("found").isNotNull())
-        found = self._collected(told)
+    def _merged_explanation(self) -> Explanation:
+        summaries = self._planned.where(F.col("result").isNotNull())
+        results = self._collected(summaries)
         self._brokers = with_unknown_brokers(
-            self._brokers, {i for unknown, _ in found for i in unknown}
+            self._brokers, {i for unknown, _ in results for i in unknown}
         )
-        return merge_explanations([told for _, told in found])
+        return merge_explanations([summaries for _, summaries in results])
 
-    def _shares(self, led: Sequence[LeaderCounts | None]) -> Sequence[ReplicaTargets | None]:
-        known = [one for one in led if one is not None]
-        if len(known) < len(led):
-            return [None] * len(led)
+    def _leader_targets(
+        self, leaders: Sequence[LeaderCounts | None]
+    ) -> Sequence[ReplicaTargets | None]:
+        present = [counts for counts in leaders if counts is not None]
+        if len(present) < len(leaders):
+            return [None] * len(leaders)
         situation = block_view(without_partitions(self.brokers), self._options)
-        return block_leader_targets(situation, known)
+        return block_leader_targets(situation, present)
 
     def _keep(self, frame: DataFrame) -> DataFrame:
-        kept = frame.persist(StorageLevel.DISK_ONLY)
-        self._kept.callback(kept.unpersist)
-        return kept
+        persisted = frame.persist(StorageLevel.DISK_ONLY)
+        self._persisted.callback(persisted.unpersist)
+        return persisted
 
     def _collected(self, frame: DataFrame) -> list[Any]:
-        """Return what each block has found, in order. Raises what the first was refused with."""
-        rows = frame.select("block", "found").collect()
-        return [unpacked(bytes(row.found)) for row in sorted(rows, key=lambda row: row.block)]
+        """Return the result of each block, in order. Raises the error of a refused block."""
+        rows = frame.select("block", "result").collect()
+        return [unpickled(bytes(row.result)) for row in sorted(rows, key=lambda row: row.block)]
 
 
 def _set_up(session: SparkSession, *, has_samples: bool) -> None:
-    """Leave out what Spark does for tables with many rows, but for samples of load."""
+    """Switch off what Spark does for tables with many rows; samples of load need it."""
     session.conf.set("spark.sql.adaptive.enabled", has_samples)
     session.conf.set("spark.sql.codegen.wholeStage", has_samples)
     session.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if has_samples else "NO_CODEGEN")

@@ -18,12 +18,12 @@ from ballast.reassign.plan.lines import PlanLine  # noqa: E402
 from ballast.spark.block_tasks import (  # noqa: E402
     Step,
     Texts,
-    leading,
-    listing,
-    packed,
-    planning,
-    surveying,
-    unpacked,
+    leading_step,
+    listing_step,
+    pickled,
+    planning_step,
+    summarizing_step,
+    unpickled,
 )
 
 BROKERS = [BrokerEntry(id=n) for n in (1, 2, 3)]
@@ -48,55 +48,55 @@ def ran(step: Step, **columns: Any) -> list[dict[str, Any]]:
 
 
 def test_a_block_tells_of_itself() -> None:
-    (row,) = ran(surveying(BROKERS, ADD, texts(TEXT)))
+    (row,) = ran(summarizing_step(BROKERS, ADD, texts(TEXT)))
     assert row["block"] == 4
-    found = unpacked(row["found"])
-    assert isinstance(found, BlockSummary)
-    assert found.totals.replica_counts.tolist() == [3, 3, 0]
+    result = unpickled(row["result"])
+    assert isinstance(result, BlockSummary)
+    assert result.totals.replica_counts.tolist() == [3, 3, 0]
 
 
 def test_or_of_brokers_that_nobody_told_of() -> None:
-    (row,) = ran(surveying(BROKERS[:1], ADD, texts(TEXT)))
-    assert unpacked(row["found"]) == [2]
+    (row,) = ran(summarizing_step(BROKERS[:1], ADD, texts(TEXT)))
+    assert unpickled(row["result"]) == [2]
 
 
 def test_what_is_refused_is_raised_where_it_is_read() -> None:
-    (row,) = ran(surveying(BROKERS, ADD, texts(b'7 {"topic":"t","replicas":[[1,1]]}\n')))
+    (row,) = ran(summarizing_step(BROKERS, ADD, texts(b'7 {"topic":"t","replicas":[[1,1]]}\n')))
     with pytest.raises(SnapshotRejected, match=r"line 7: replicas\[0\]: names a broker twice"):
-        unpacked(row["found"])
+        unpickled(row["result"])
     away = PlanOptions(strategy=Strategy.REMOVE_BROKERS, broker_ids=(1, 2))
-    (row,) = ran(planning(BROKERS, away, texts(TEXT)))
+    (row,) = ran(planning_step(BROKERS, away, texts(TEXT)))
     with pytest.raises(Infeasible) as caught:
-        unpacked(row["found"])
+        unpickled(row["result"])
     assert caught.value.total == 3
 
 
 def test_one_block_is_planned_at_once() -> None:
-    lines, told = ran(planning(BROKERS, ADD, texts(TEXT)))
+    lines, summary = ran(planning_step(BROKERS, ADD, texts(TEXT)))
     line = PlanLine.decode(lines["lines"].removesuffix(b"\n"))
-    unknown, explanation = unpacked(told["found"])
+    unknown, explanation = unpickled(summary["result"])
     assert not unknown
     assert explanation.replica_moves == sum(3 in target for target in line.targets) == 2
 
 
 def test_a_block_tells_where_its_topics_are() -> None:
     text = b'2 {"topic":"u","replicas":[[1],[2]]}\n' + TEXT
-    assert ran(listing(texts(text))) == [
+    assert ran(listing_step(texts(text))) == [
         {"topic": "t", "block": 4, "first_row": 0, "partitions": 3},
         {"topic": "u", "block": 4, "first_row": 3, "partitions": 2},
     ]
 
 
 @pytest.mark.parametrize(
-    ("told", "rates"), [([{"row": 2, "rate": 7}], [0, 0, 7]), (None, [0, 0, 0])]
+    ("summary", "rates"), [([{"row": 2, "rate": 7}], [0, 0, 7]), (None, [0, 0, 0])]
 )
-def test_rates_that_come_with_a_block_are_those_of_its_rows(told: Any, rates: list[int]) -> None:
+def test_rates_that_come_with_a_block_are_those_of_its_rows(summary: Any, rates: list[int]) -> None:
     text = TEXT.replace(b"}", b',"bytesInPerSecond":[1,2,3]}')
-    step = surveying(BROKERS, ADD, texts(text))
-    (row,) = ran(step, rates=pa.array([told], RATES))
-    assert unpacked(row["columns"]).rates.tolist() == rates
+    step = summarizing_step(BROKERS, ADD, texts(text))
+    (row,) = ran(step, rates=pa.array([summary], RATES))
+    assert unpickled(row["columns"]).rates.tolist() == rates
     (row,) = ran(step)
-    assert unpacked(row["columns"]).rates.tolist() == [1, 2, 3]
+    assert unpickled(row["columns"]).rates.tolist() == [1, 2, 3]
 
 
 def test_a_task_tells_what_its_blocks_come_to_together() -> None:
@@ -105,16 +105,16 @@ def test_a_task_tells_what_its_blocks_come_to_together() -> None:
 
     def batches() -> Iterator[Any]:
         for block, rows in enumerate(places):
-            row = {"block": block, "columns": packed(columns), "rows": packed(np.array(rows))}
+            row = {"block": block, "columns": pickled(columns), "rows": pickled(np.array(rows))}
             yield pa.RecordBatch.from_pylist([row])
 
-    step = leading(ADD, [None] * len(places))
-    first, third, told = (row for batch in step(batches()) for row in batch.to_pylist())
-    assert [(row["block"], row["found"]) for row in (first, third)] == [(0, None), (2, None)]
+    step = leading_step(ADD, [None] * len(places))
+    first, third, summary = (row for batch in step(batches()) for row in batch.to_pylist())
+    assert [(row["block"], row["result"]) for row in (first, third)] == [(0, None), (2, None)]
     targets = PlanLine.decode(first["lines"].removesuffix(b"\n")).targets
     assert targets == ((2, 3), (3, 1))
-    unknown, explanation = unpacked(told["found"])
-    assert (told["lines"], list(unknown)) == (None, [])
+    unknown, explanation = unpickled(summary["result"])
+    assert (summary["lines"], list(unknown)) == (None, [])
     assert (explanation.partitions, explanation.replica_moves) == (3, 3)
     assert not list(step(iter(())))
 

@@ -13,7 +13,9 @@ from ballast.model.load_samples import (
     decode_sample,
     encode_sample,
 )
-from ballast.spark.load_samples import samples_of
+from ballast.reassign.generate.job_load import JobLoad
+from ballast.spark.errors import PlanJobFailed
+from ballast.spark.load_samples import load_samples, samples_of
 from tests.fakes.load_samples import made_sample
 from tests.unit.spark.loads import BEGIN_MS, records
 from tests.unit.spark.local import ON_SPARK
@@ -70,3 +72,10 @@ def test_samples_are_what_the_model_says(session: SparkSession) -> None:
     assert {(row.topic, row.start_ms, row.end_ms) for row in found} == {
         ("t", SAMPLE.start_ms, SAMPLE.end_ms)
     }
+
+
+def test_without_its_jars_it_is_said_what_is_missing(session: SparkSession) -> None:
+    """With them, tests/interop/test_spark_load.py reads."""
+    load = JobLoad(bootstrap_servers="127.0.0.1:1", partitions=1, since_ms=0, until_ms=1)
+    with pytest.raises(PlanJobFailed, match=r"no Kafka source .*requirements/spark-jars\.txt"):
+        load_samples(session, load)

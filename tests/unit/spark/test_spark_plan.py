@@ -84,10 +84,10 @@ def test_the_plan_is_that_of_one_process(
     columns = read_snapshot([text])
     targets = plan_targets(columns, options, partitions_per_block=BLOCK)
     expected = plan_text(columns, targets)
-    told = explanation_document(columns.brokers, explain(columns, targets, has_details=False))
+    summaries = explanation_document(columns.brokers, explain(columns, targets, has_details=False))
     with SparkPlan(session, pieces(text), options, partitions_per_block=BLOCK) as plan:
         assert b"".join(line + b"\n" for line in plan.lines()) == expected
-        assert explanation_document(plan.brokers, plan.explanation) == told
+        assert explanation_document(plan.brokers, plan.explanation) == summaries
 
 
 def test_bytes_that_blocks_leave_uneven_are_evened_out_as_by_one_process(
@@ -101,10 +101,10 @@ def test_bytes_that_blocks_leave_uneven_are_evened_out_as_by_one_process(
     quotas = assign_quotas(
         columns.brokers, LEVEL, [summarize_block(block, LEVEL) for block in blocks]
     )
-    told = [
+    summaries = [
         place_block(block, LEVEL, quota)[1] for block, quota in zip(blocks, quotas, strict=True)
     ]
-    assert redistribute_excess_bytes(quotas, [one.byte_loads for one in told]) is not None
+    assert redistribute_excess_bytes(quotas, [one.byte_loads for one in summaries]) is not None
     expected = plan_text(columns, plan_targets(columns, LEVEL, partitions_per_block=BLOCK))
     text = b"".join(written(columns))
     with SparkPlan(session, pieces(text), LEVEL, partitions_per_block=BLOCK) as plan:
@@ -180,12 +180,12 @@ def test_log_directories_are_levelled_as_by_one_process(session: SparkSession, b
     table = plan_targets(columns, options, partitions_per_block=block)
     expected = plan_text(columns, table, Strategy.REBALANCE_LOG_DIRS)
     assert expected
-    told = explanation_document(
+    summaries = explanation_document(
         columns.brokers, explain(columns, columns.replicas, log_dirs=table, has_details=False)
     )
     with SparkPlan(session, pieces(text), options, partitions_per_block=block) as plan:
         assert b"".join(line + b"\n" for line in plan.lines()) == expected
-        assert explanation_document(plan.brokers, plan.explanation) == told
+        assert explanation_document(plan.brokers, plan.explanation) == summaries
 
 
 def test_lines_that_were_read_are_not_kept(session: SparkSession) -> None:

@@ -1,4 +1,4 @@
-"""A plan's changes put onto the cluster that it was made for."""
+"""Applies the changes of a plan to the cluster that it was computed for."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,8 +14,8 @@ from ballast.planner.snapshot.columns import NOWHERE, ClusterColumns, ids_of, pa
 def applied(columns: ClusterColumns, changes: Iterable[Change]) -> Target:
     """Return the cluster after the changes.
 
-    Raises `PlanStale` when a partition or replica is not where the plan begins, or a broker or
-    directory is not known.
+    Raises `PlanStale` if a partition or replica is not where the plan begins, or if a broker or
+    directory is unknown.
     """
     return _Applying(columns).run(changes)
 
@@ -61,7 +61,8 @@ class _Applying:
     def _move_within(self, row: int, name: str, moved: LogDirChange) -> None:
         broker_id, before, after = moved
         if before is None or after is None:
-            # One that comes or goes with its replica: what it weighs, its broker says.
+            # A directory change of a replica that is added or removed: its broker accounts for the
+            # bytes.
             return
         broker = self._places.get(broker_id, NOWHERE)
         paths = self._columns.brokers.log_dirs[broker] if broker >= 0 else ()

@@ -1,8 +1,9 @@
-"""How many different sets of brokers hold a partition: of a cluster, or of blocks that are added.
+"""Copysets: how many different sets of brokers hold a partition, in a cluster or over blocks.
 
-What is kept of the sets has a bound: the least of their hashes (k minimum values, Bar-Yossef et al.
-2002). As long as no set was left out, their number is exact; else it is told from how densely the
-least lie, to about one in a hundred.
+Memory is bounded: only the smallest hashes of the sets are kept (k minimum values, Bar-Yossef et
+al. 2002). As long as no set is dropped the number is exact; otherwise it is estimated from the
+density of the smallest hashes, to about one percent.
+
 """
 
 from collections.abc import Sequence
@@ -22,11 +23,11 @@ class Copysets:
     """The sets of brokers that hold some partitions."""
 
     hashes: npt.NDArray[np.uint64]
-    """The least hashes of the sets, ascending, at most `MAX_HASHES`."""
+    """The smallest hashes of the sets, ascending, at most `MAX_HASHES`."""
 
     @property
     def count(self) -> int:
-        """How many different sets there are."""
+        """Number of different sets."""
         if len(self.hashes) < MAX_HASHES:
             return len(self.hashes)
         return round((MAX_HASHES - 1) * _SPACE / float(self.hashes[-1]))
@@ -36,12 +37,12 @@ def copysets(rows: Shorts) -> Copysets:
     """Return the sets in rows of brokers."""
     hashes = np.zeros(len(rows), np.uint64)
     for column in np.sort(rows, axis=1).T:
-        # Padding comes first, and counts for nothing: rows may have any width.
+        # Padding comes first and does not count: rows may have any width.
         mixed = noise(0, (hashes + column.astype(np.uint64)).view(np.int64))
         hashes = np.where(column >= 0, mixed, hashes)
     return Copysets(hashes=np.unique(hashes)[:MAX_HASHES])
 
 
 def all_copysets(parts: Sequence[Copysets]) -> Copysets:
-    """Return the sets of all parts."""
+    """Return the union of the sets of all parts."""
     return Copysets(hashes=np.unique(np.concatenate([one.hashes for one in parts]))[:MAX_HASHES])

@@ -1,9 +1,10 @@
-"""What a plan comes to: moves and bytes beside the least, levels before and after, racks, time.
+"""The cost and the result of a plan: moves and bytes, balance before and after, racks, time.
 
-The least: whoever ends with the same number of replicas on each broker has to copy at least what
-the brokers gain; the same goes for bytes. A new replica is fetched from its partition's leader, so
-that a throttle bounds what each broker sends and what it receives: no plan ends before the busiest
-of them is through (`Explanation.seconds_at_least`).
+Each cost stands beside its lower bound: any plan with the same number of replicas on each broker at
+the end copies at least what brokers gain, and the same holds for bytes. A new replica fetches from
+its partition's leader, so a throttle bounds what each broker sends and receives. No plan ends
+before the busiest broker is done (`Explanation.seconds_at_least`).
+
 """
 
 from dataclasses import dataclass
@@ -32,34 +33,34 @@ _MAX_TABLED_BROKERS = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """How level something is over the brokers in service."""
+    """How evenly an amount is spread over the brokers in service."""
 
     least: int
     most: int
     mean: float
     deviation: float
-    """Standard deviation over mean; 0 = all have the same."""
+    """Standard deviation over mean; 0 = all are equal."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BrokerLoads:
-    """What each broker has, by index."""
+    """Amounts by broker index."""
 
     replicas: Ints
     leaders: Ints
     size_bytes: Ints
-    """0 where sizes are not known."""
+    """0 where sizes are unknown."""
     bytes_in_per_second: Ints
-    """What is written to the broker, its own and as a follower; 0 where not known."""
+    """Writes to the broker, as leader and as follower; 0 where unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Flows:
-    """What has to be copied."""
+    """Copies between brokers."""
 
     replicas_in: Ints
     replicas_out: Ints
-    """Replicas that a broker gives up."""
+    """Replicas removed from a broker."""
     bytes_in: Ints
     bytes_sent: Ints
     """Bytes that new replicas fetch from a broker as the leader."""
@@ -71,36 +72,36 @@ class Flows:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Explanation:
-    """One plan on one cluster."""
+    """The cost and result of one plan for one cluster."""
 
     partitions: int
-    """That change at all."""
+    """Partitions that change."""
     leader_changes: int
     replica_moves: int
     replica_moves_least: int
     bytes_to_move: int
     bytes_to_move_least: int
     rack_violations: tuple[int, int]
-    """Replicas that share a rack though they need not: before, after."""
+    """Replicas that violate the rack rules: before, after."""
     sets: tuple[Copysets, Copysets]
-    """The sets of brokers that hold a partition: before, after."""
+    """Copysets: before, after."""
     several_moves: int
-    """Partitions of which more than one replica is copied."""
+    """Partitions of which several replicas are copied."""
     before: BrokerLoads
     after: BrokerLoads
     flows: Flows
     in_service: Bools
     log_dirs: LogDirMoves | None = None
-    """What is copied inside of brokers; None = the plan names no directory."""
+    """Copies inside of brokers; None = the plan names no directory."""
 
     @property
     def copysets(self) -> tuple[int, int]:
-        """Different sets of brokers that hold a partition: losing one set loses data."""
+        """Number of different sets of brokers that hold a partition: losing one set loses data."""
         before, after = self.sets
         return before.count, after.count
 
     def spread(self, amounts: Ints) -> Spread:
-        """Return how level amounts by broker are, over the brokers in service."""
+        """Return the spread of amounts by broker, over the brokers in service."""
         some = amounts[self.in_service] if self.in_service.any() else np.zeros(1, np.int64)
         mean = float(some.mean())
         return Spread(
@@ -111,19 +112,19 @@ class Explanation:
         )
 
     def seconds_at_least(self, throttle_bytes_per_second: int) -> float:
-        """Return how long copying takes at least when each broker may send and get so much."""
+        """Return the least time in seconds if each broker sends and receives at most this rate."""
         busiest = max(self.flows.bytes_in.max(initial=0), self.flows.bytes_sent.max(initial=0))
         if self.log_dirs is not None:
             busiest = max(busiest, self.log_dirs.bytes_within.max(initial=0))
         return float(busiest) / throttle_bytes_per_second
 
     def batches_at_least(self, max_concurrent_moves_per_broker: int) -> int:
-        """Return into how many batches the moves fall at least with so many per broker at once."""
+        """Return the least number of batches with at most this number of moves per broker."""
         return -(-int(self.weighing.max(initial=0)) // max_concurrent_moves_per_broker)
 
     @property
     def weighing(self) -> Ints:
-        """By broker: moves that weigh on it, since it gains, loses or copies a replica."""
+        """By broker: moves that add, remove or copy a replica there."""
         weighing = self.flows.replicas_in + self.flows.replicas_out
         return weighing if self.log_dirs is None else weighing + self.log_dirs.by_broker
 
@@ -135,10 +136,10 @@ def explain(
     log_dirs: Shorts | None = None,
     has_details: bool = True,
 ) -> Explanation:
-    """Return what the plan from a cluster as it is to ``targets`` comes to.
+    """Return the explanation of the plan from ``columns`` to ``targets``.
 
-    ``log_dirs`` are the directories of a plan that names them. Without details, who copies to whom
-    is left out.
+    ``log_dirs`` are the directories of a plan that names them. Without details, the table of
+    sources and destinations is left out.
     """
     moving = changed_log_dirs(columns, log_dirs)
     within = None if log_dirs is None else log_dir_moves(columns, log_dirs, moving)
@@ -186,7 +187,7 @@ def _flows(
     ends = rows[lines, places].astype(np.int64)
     leaders = origins[:, 0] if columns.leaders is None else columns.leaders
     sources = leaders[lines].astype(np.int64)
-    # Without a leader nothing is copied before there is one: most likely the preferred.
+    # Without a leader nothing is copied before there is one: most likely the preferred replica.
     sources = np.where(sources < 0, origins[lines, 0], sources)
     amounts = np.ones(len(lines), np.int64) if columns.sizes is None else columns.sizes[lines]
     known = np.zeros(len(lines), np.int64) if columns.sizes is None else amounts

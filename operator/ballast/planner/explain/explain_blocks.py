@@ -1,4 +1,4 @@
-"""The explanations of blocks added up to that of the plan."""
+"""Merges the explanations of blocks into that of the plan."""
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
@@ -12,9 +12,9 @@ from ballast.planner.explain.explain_log_dirs import whole_log_dir_moves
 
 
 def merge_explanations(blocks: Iterable[Explanation]) -> Explanation:
-    """Return what all blocks come to together, of which there is one at least.
+    """Return the explanation of all blocks, of which there is at least one.
 
-    One is added after the other: as many as there are, two are held at a time.
+    Blocks are added one after the other, so that only two explanations are in memory.
     """
     return reduce(lambda one, other: _together((one, other)), blocks)
 

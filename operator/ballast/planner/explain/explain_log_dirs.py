@@ -1,4 +1,4 @@
-"""What a plan comes to inside of brokers: what their log directories copy from one to another."""
+"""The part of an explanation about copies between the log directories of one broker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,34 +17,34 @@ from ballast.planner.snapshot.columns import ClusterColumns
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LogDirMoves:
-    """Of some partitions; directories are all brokers', one broker after another."""
+    """Of some partitions; directories are those of all brokers, one broker after another."""
 
     by_broker: Ints
     """Replicas that are copied to another directory of their broker."""
     bytes_within: Ints
-    """By broker: what that comes to."""
+    """By broker: bytes of these replicas."""
     before: Ints
     """Bytes in each directory."""
     after: Ints
     owners: Ints
     """The broker of each directory."""
     shares: Floats
-    """Of what its broker holds, what each directory should have."""
+    """Each directory's fair share of its broker's bytes."""
 
     @property
     def replicas(self) -> int:
-        """How many replicas are copied."""
+        """Number of copied replicas."""
         return int(self.by_broker.sum())
 
     @property
     def bytes_least(self) -> int:
-        """What any plan that ends with the same bytes in each directory has to copy."""
+        """Lower bound of the copied bytes of any plan with the same bytes in each directory."""
         return int(np.maximum(self.after - self.before, 0).sum())
 
     def fullest(self, amounts: Ints) -> float:
-        """Return how full the fullest directory is, where 1 is its share of its broker's bytes.
+        """Return the load of the fullest directory, where 1 is its share of its broker's bytes.
 
-        Of ``amounts``, which are `before` or `after`; 1 where nothing is held.
+        ``amounts`` are `before` or `after`; 1 for an empty cluster.
         """
         whole = np.bincount(self.owners, amounts, minlength=1)[self.owners] * self.shares
         in_use = whole > 0
@@ -52,7 +52,7 @@ class LogDirMoves:
 
 
 def log_dir_moves(columns: ClusterColumns, log_dirs: Shorts, moving: Bools) -> LogDirMoves:
-    """Return what it comes to when the replicas that are ``moving`` go to ``log_dirs``."""
+    """Return the copies if the replicas that are ``moving`` go to ``log_dirs``."""
     brokers = columns.brokers
     sizes = np.zeros(columns.partitions, np.int64) if columns.sizes is None else columns.sizes
     amounts = np.broadcast_to(sizes[:, None], columns.replicas.shape)
@@ -73,7 +73,7 @@ def log_dir_moves(columns: ClusterColumns, log_dirs: Shorts, moving: Bools) -> L
 
 
 def whole_log_dir_moves(blocks: Sequence[LogDirMoves | None]) -> LogDirMoves | None:
-    """Return what all blocks come to; None where no plan names a directory."""
+    """Return the sum over blocks; None where no plan names a directory."""
     moves = [block for block in blocks if block is not None]
     if not moves:
         return None

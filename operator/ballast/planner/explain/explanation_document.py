@@ -1,4 +1,4 @@
-"""What is told of a plan beside its moves, as documents: how good it is, or why there is none."""
+"""Documents about a plan: its explanation, or the reason why there is none."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ MAX_MESSAGE = 512
 
 
 def explanation_document(brokers: BrokerColumns, explanation: Explanation) -> dict[str, Any]:
-    """Return what a plan comes to: whole numbers only, and what is not known left out."""
+    """Return the explanation as a document of integers; unknown values are left out."""
     levels = {
         "replicas": (explanation.before.replicas, explanation.after.replicas),
         "leaders": (explanation.before.leaders, explanation.after.leaders),
@@ -62,7 +62,7 @@ def explanation_document(brokers: BrokerColumns, explanation: Explanation) -> di
 
 
 def infeasible_document(error: PlannerError) -> dict[str, Any]:
-    """Return why there is no plan: which rule, which partitions, what would make it feasible."""
+    """Return the reason for an infeasible plan: the rule, the partitions, a remedy."""
     message = str(error)[:MAX_MESSAGE]
     if isinstance(error, Infeasible):
         return {

@@ -1,4 +1,4 @@
-"""What a plan is to bring about: where replicas shall be, or in which log directories."""
+"""The target of a plan: the replicas of every partition, or their log directories."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ LogDirChange = tuple[int, str | None, str | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Target:
-    """A cluster as it shall be."""
+    """A cluster after a plan."""
 
     replicas: Shorts
     """As `ClusterColumns.replicas`, of any width."""
@@ -25,7 +25,7 @@ class Target:
 
     @classmethod
     def of(cls, columns: ClusterColumns, strategy: Strategy, table: Shorts) -> "Target":
-        """Return what the table means that was planned for a strategy."""
+        """Return the target for a table that was planned with a strategy."""
         if strategy is Strategy.REBALANCE_LOG_DIRS:
             return cls(replicas=columns.replicas, log_dirs=table)
         return cls(replicas=table)
@@ -45,7 +45,7 @@ class Change:
 
 
 def changes(columns: ClusterColumns, target: Target, *, rows_at_once: int) -> Iterator[Change]:
-    """Yield what changes: topics in order, at most ``rows_at_once`` of one topic at a time."""
+    """Yield the changes: topics in order, at most ``rows_at_once`` partitions at a time."""
     changed = changed_rows(columns.replicas, target.replicas)
     moving = changed_log_dirs(columns, target.log_dirs)
     if target.log_dirs is not None:

@@ -84,7 +84,7 @@ def log_dir_targets(view: ClusterView, blocks: Sequence[LogDirLoads]) -> list[Lo
     Raises `OptionsRejected` when the snapshot names the directory of no replica.
     """
     if not any(block.replica_counts.any() for block in blocks):
-        raise OptionsRejected("strategy", "needs a snapshot that tells the replicas' log dirs")
+        raise OptionsRejected("strategy", "needs a snapshot with the replicas' log dirs")
     counts_replicas = not any(block.directory_bytes.any() for block in blocks)
     directory_bytes = [
         block.replica_counts if counts_replicas else block.directory_bytes for block in blocks

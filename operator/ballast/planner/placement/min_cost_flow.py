@@ -82,7 +82,7 @@ class ResidualNetwork:
                 cycle = self._cycle_among(entry)
                 if cycle:
                     return cycle
-        raise AssertionError("who is still improved after so many rounds stands on a cycle")
+        raise AssertionError("a node that still improves after that many rounds is on a cycle")
 
     def push(self, cycle: list[int]) -> None:
         """Send one unit round a cycle."""

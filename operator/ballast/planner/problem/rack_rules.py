@@ -70,7 +70,7 @@ class RackRules:
 
     def usage(self, rows: Shorts) -> Ints:
         """Return how many replicas of each row are in each rack; only if `is_tabled`."""
-        assert self.is_tabled, "a table of so many racks would not fit"
+        assert self.is_tabled, "with that many racks there is no table"
         usage = np.zeros(len(rows) * self.count, np.int64)
         for column in rows.T:
             occupied = np.flatnonzero(column >= 0)

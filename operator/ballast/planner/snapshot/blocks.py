@@ -1,8 +1,9 @@
-"""Cuts a cluster into blocks that are planned one by one, wherever that may be.
+"""Cuts a cluster into blocks that can be planned independently.
 
-A block is a run of topics, in the order of their names, with about as many partitions as any other.
-Which topics are in which block follows from the lengths of the topics alone, and a block holds
-nothing that depends on the others: so it is the same in this process and on another machine.
+A block is a run of topics in the order of their names, and all blocks have about the same number of
+partitions. The boundaries follow from the lengths of the topics alone, so they are the same in
+every process.
+
 """
 
 from dataclasses import replace
@@ -14,14 +15,14 @@ from ballast.planner.snapshot.columns import BrokerColumns, ClusterColumns
 
 PARTITIONS_PER_BLOCK = 100_000
 MAX_BLOCKS = 64
-"""What is held of each block while the shares are found has a bound, whatever the cluster."""
+"""Bounds the memory for block summaries, whatever the size of the cluster."""
 
 
 def block_boundaries(lengths: Ints, partitions_per_block: int = PARTITIONS_PER_BLOCK) -> Ints:
     """Return the topic that each block begins with, and the number of topics at the end.
 
     ``lengths`` are the numbers of partitions of the topics, in the order of their names. A topic is
-    never cut. There is one block at least.
+    never divided. There is at least one block.
     """
     assert partitions_per_block > 0, "a block holds something"
     total = int(lengths.sum())
@@ -30,7 +31,7 @@ def block_boundaries(lengths: Ints, partitions_per_block: int = PARTITIONS_PER_B
     ideal = total * np.arange(1, count, dtype=np.int64) // count
     after = np.searchsorted(ends, ideal)
     before = np.where(after > 0, ends[after - 1], 0) if len(ends) else after
-    # The end of the topic or its beginning: whatever is nearer.
+    # The end or the start of the topic, whichever is nearer.
     cuts = after + (ends[after] - ideal < ideal - before) if len(ends) else after
     return np.unique(np.concatenate([[0], cuts, [len(lengths)]])).astype(np.int64)
 
@@ -60,7 +61,7 @@ def extract_block(columns: ClusterColumns, first: int, last: int) -> ClusterColu
 
 
 def without_partitions(brokers: BrokerColumns) -> ClusterColumns:
-    """Return a cluster of brokers on which there is nothing."""
+    """Return a cluster of these brokers without partitions."""
     return ClusterColumns(
         brokers=brokers,
         topics=(),

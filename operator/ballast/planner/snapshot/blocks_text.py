@@ -1,8 +1,9 @@
-"""A snapshot cut into the texts of its blocks, read twice as a stream; neither is ever held.
+"""Cuts a snapshot into the texts of its blocks, streaming it twice; it is never in memory whole.
 
-First only the names and lengths of the topics are looked at, which say what the blocks are; then
-each line goes to its block. A block's text is compressed: a number and a line of the snapshot in
-each of its lines, so that what is wrong in one can be named by where it stands.
+The first pass reads the names and lengths of the topics, which determine the blocks. The second one
+sends each line to its block. A block's text is compressed. Each of its lines is a line number and a
+line of the snapshot, so that errors name the line of the snapshot.
+
 """
 
 import zlib
@@ -21,10 +22,11 @@ from ballast.planner.snapshot.lines import collect, open_snapshot, skim
 _LEVEL = 1
 _WINDOW_BITS = 12
 _MEMORY_LEVEL = 5
-"""32 KiB for each block that is being written, instead of zlib's usual 256: all are at once."""
+"""32 KiB for each block that is being written, instead of zlib's usual 256: all are open at once.
+"""
 
 Reading = Callable[[], Iterable[bytes]]
-"""Opens a snapshot anew: its bytes, in pieces."""
+"""Opens a snapshot from its start: its bytes, in pieces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,7 @@ class SnapshotBlocks:
     brokers: tuple[BrokerEntry, ...]
     count: int
     pieces: Iterator[tuple[int, bytes]]
-    """What is to be added to the text of which block, in whatever order it comes; to be read once.
+    """Pairs of block number and text to append, in any order; can be read once.
     Raises `SnapshotRejected`.
     """
 
@@ -77,15 +79,15 @@ def block_topics(text: bytes) -> list[tuple[str, int]]:
 
 
 def unknown_brokers(brokers: Sequence[BrokerEntry], block: ClusterColumns) -> list[int]:
-    """Return the ids of brokers that the block names and the snapshot does not know."""
-    known = np.fromiter((broker.id for broker in brokers), np.int64, len(brokers))
-    return [int(broker_id) for broker_id in np.setdiff1d(block.brokers.ids, known)]
+    """Return the ids of brokers that the block names and the snapshot does not list."""
+    listed = np.fromiter((broker.id for broker in brokers), np.int64, len(brokers))
+    return [int(broker_id) for broker_id in np.setdiff1d(block.brokers.ids, listed)]
 
 
 def with_unknown_brokers(
     brokers: Sequence[BrokerEntry], ids: Iterable[int]
 ) -> tuple[BrokerEntry, ...]:
-    """Return the brokers, and those that are not there: they get nothing, and hold nothing up."""
+    """Return the brokers and unknown ones, which are cordoned and have no capacity."""
     capacity = 0 if any(broker.capacity_bytes is not None for broker in brokers) else None
     return (
         *brokers,

@@ -1,8 +1,9 @@
-"""A cluster in columns: what planning works on, for ten million partitions as for ten.
+"""A cluster in columns: the planner's input, for ten partitions or ten million.
 
 Brokers are in the order of their ids, topics in that of their names, partitions in that of topic
-and number: so the same cluster gives the same columns, however it was written down. A broker is
-named by its index; -1 fills the rows of partitions with fewer replicas than others.
+and number. So the same cluster gives the same columns, however it was written down. A broker is
+identified by its index; -1 fills the rows of partitions with fewer replicas than others.
+
 """
 
 from dataclasses import dataclass
@@ -26,9 +27,9 @@ class BrokerColumns:
     """Number of the rack, in the order of their names; -1 = not known."""
     rack_names: tuple[str, ...]
     capacity_bytes: Ints | None
-    """None unless every broker tells it."""
+    """None unless all brokers have one."""
     cordoned: Bools
-    """Brokers that must get no new replica: they are to go, or they are not there."""
+    """Brokers that must not receive replicas: they are to be removed, or they are unknown."""
     log_dirs: tuple[tuple[str, ...], ...]
     """Paths, by broker; empty where they are not known."""
     log_dir_bytes: tuple[tuple[int, ...], ...]
@@ -36,12 +37,12 @@ class BrokerColumns:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of brokers."""
         return len(self.ids)
 
     @property
     def has_racks(self) -> bool:
-        """Whether racks count: as in Kafka, only when every broker has one."""
+        """Whether racks count: as in Kafka, only if every broker has one."""
         return bool(self.rack_names) and not bool((self.racks[~self.cordoned] < 0).any())
 
     def index(self, broker_id: int) -> int | None:
@@ -71,7 +72,7 @@ class ClusterColumns:
 
     @property
     def partitions(self) -> int:
-        """How many there are."""
+        """Number of partitions."""
         return len(self.replicas)
 
     @cached_property
@@ -102,13 +103,13 @@ def ids_of(ids: Ints, row: Shorts) -> tuple[int, ...]:
 
 
 def changed_rows(replicas: Shorts, targets: Shorts) -> Bools:
-    """Return which rows are not the same; the two may have different widths."""
+    """Return which rows differ; the two tables may have different widths."""
     width = max(replicas.shape[1], targets.shape[1])
     return row_any(pad_to_width(replicas, width) != pad_to_width(targets, width))
 
 
 def pad_to_width(replicas: Shorts, width: int) -> Shorts:
-    """Return the rows with at least so many columns."""
+    """Return the rows with at least ``width`` columns."""
     lack = width - replicas.shape[1]
     if lack <= 0:
         return replicas

@@ -1,4 +1,4 @@
-"""The objects in the lines of ``ballast-snapshot/v1``: brokers and topics, as they are written."""
+"""The objects in the lines of ``ballast-snapshot/v1``: brokers and topics."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ class BrokerEntry(
     capacity_bytes: _Amount | None = None
     log_dirs: Annotated[tuple[_Path, ...], msgspec.Meta(max_length=1000)] = ()
     log_dir_bytes: Annotated[tuple[_Amount, ...], msgspec.Meta(max_length=1000)] = ()
-    """Capacities of ``log_dirs``, in their order; none = they are alike."""
+    """Capacities of ``log_dirs``, in their order; empty = they are equal."""
     cordoned: bool = False
 
 

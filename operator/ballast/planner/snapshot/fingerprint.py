@@ -1,8 +1,8 @@
-"""What of a cluster decides whether there is a plan: its brokers, and where replicas are.
+"""The part of a cluster that decides whether a plan exists: its brokers and its replicas.
 
-Sizes, rates and leaders decide how good a plan is, never whether there is one. They change all the
-time: a cluster in which nothing else has changed need not be looked at again for a plan that could
-not be made.
+Sizes, rates and leaders decide how good a plan is, but never whether there is one. They change all
+the time. A cluster with the same fingerprint needs no second attempt at an infeasible plan.
+
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from ballast.planner.snapshot.entries import BrokerEntry, TopicEntry
 
 
 def layout_digest(brokers: Sequence[BrokerEntry], topics: Iterable[TopicEntry]) -> str:
-    """Return ``sha256:…`` of the layout; brokers by id and topics by name, each in order."""
+    """Return ``sha256:…`` of the layout: brokers by id and topics by name, each in order."""
     encode = msgspec.json.Encoder().encode
     digest = hashlib.sha256(encode(brokers))
     for topic in topics:

@@ -1,6 +1,6 @@
 """``ballast-snapshot/v1``: a cluster at one moment as JSON lines, read and written line by line.
 
-The first line has the format and the brokers; then comes one line per topic, in any order::
+The first line has the format and the brokers; then there is one line per topic, in any order::
 
     {"format":"ballast-snapshot/v1","brokers":[{"id":1,"rack":"a"},{"id":2,"rack":"b"}]}
     {"topic":"orders","replicas":[[1,2],[2,1]],"bytes":[10,20]}
@@ -8,8 +8,8 @@ The first line has the format and the brokers; then comes one line per topic, in
 Of a broker all but ``id``, of a topic all but ``topic`` and ``replicas`` may be left out. A list
 has one item per partition; ``logDirs`` of a topic has, per partition, the path of each replica, or
 null where it is not known. ``logDirBytes`` of a broker are the capacities of its ``logDirs``. A
-replica on a broker that is not among the brokers is on one that is not there: it is known, without
-a rack, and gets nothing.
+broker that only replicas name is not running: it has no rack and receives nothing.
+
 """
 
 import zlib
@@ -99,7 +99,7 @@ def _decode(decoder: msgspec.json.Decoder[_Entry], line: bytes, number: int) -> 
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines, without line feeds; empty ones are passed over."""
+    """Yield the lines, without line feeds or empty lines."""
     rest = b""
     for piece in pieces:
         *lines, rest = (rest + piece).split(b"\n")
@@ -111,7 +111,7 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _unzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the text, in pieces of bounded size; gzip is known by its first two bytes."""
+    """Yield the text in pieces of bounded size; gzip is recognised by its first two bytes."""
     pieces = iter(pieces)
     first = b""
     while len(first) < 2 and (piece := next(pieces, b"")):

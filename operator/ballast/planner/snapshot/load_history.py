@@ -1,7 +1,8 @@
-"""Samples of load, gathered into rates of partitions.
+"""Collects samples of load and computes rates of partitions from them.
 
-A partition may have been led by several brokers. Time that no sample covers, because a broker could
-not write it, counts as if it had not been. What is kept takes 28 bytes per partition and sample.
+Several brokers may have led a partition. Time that no sample covers, because a broker could not
+write it, does not count. A sample takes 28 bytes per partition.
+
 """
 
 from array import array
@@ -27,7 +28,7 @@ class _Rows:
 
 
 class LoadHistory:
-    """What is known of a while: samples go in, rates come out."""
+    """The samples of a period: `add` collects them, `rates` computes rates."""
 
     def __init__(self) -> None:
         self._topics: dict[str, _Rows] = {}
@@ -35,7 +36,7 @@ class LoadHistory:
         self._last_ms = 0
 
     def add(self, sample: LoadSample) -> None:
-        """Take in a sample."""
+        """Add a sample."""
         rows = self._topics.setdefault(sample.topic, _Rows())
         count = len(sample.partitions)
         rows.partitions.extend(sample.partitions)
@@ -48,12 +49,12 @@ class LoadHistory:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no sample was taken in."""
+        """Whether there is no sample."""
         return not self._topics
 
     @property
     def span_ms(self) -> int:
-        """From the begin of the first sample to the end of the last."""
+        """The time from the start of the first sample to the end of the last."""
         return 0 if self._first_ms is None else self._last_ms - self._first_ms
 
     def bytes_in_per_second(
@@ -61,7 +62,7 @@ class LoadHistory:
     ) -> list[float]:
         """Return the rate of each of a topic's partitions: by default the average.
 
-        Of a partition that no sample tells of, 0.
+        0 for a partition without samples.
         """
         rows = self._topics.get(topic)
         if rows is None:

@@ -1,7 +1,8 @@
-"""Samples of one topic's partitions, as the rates of `ballast.model.load_features`.
+"""Computes the rates of `ballast.model.load_features` from samples of one topic's partitions.
 
-Sums are of whole numbers, exact up to 2**53, so that their order does not matter; what follows are
-the same few operations on floats that Spark does.
+Sums are of integers, exact up to 2**53, so that their order does not matter. The floating-point
+operations after them are the same as on Spark.
+
 """
 
 from dataclasses import dataclass
@@ -21,16 +22,16 @@ from ballast.planner.arrays import Bools, Floats, Ints
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Samples:
-    """Columns, a row per sample of one group; a group is a partition, or an hour of one."""
+    """Columns with a row per sample of one group; a group is a partition, or an hour of one."""
 
     groups: Ints
     starts_ms: Ints
     ends_ms: Ints
-    """Each after its start."""
+    """Each is after its start."""
     bytes_in: Ints
 
     def of(self, rows: Bools) -> "Samples":
-        """Return some of the samples."""
+        """Return a part of the samples."""
         return Samples(
             groups=self.groups[rows],
             starts_ms=self.starts_ms[rows],
@@ -42,7 +43,7 @@ class Samples:
 def partition_rates(samples: Samples, partitions: int, features: LoadFeatures) -> Floats:
     """Return bytes per second of the partitions 0 … ``partitions`` - 1, the samples' groups.
 
-    Of a partition that no sample tells of, 0.
+    0 for a partition without samples.
     """
     if features.by_hour_of_day:
         rates = _busiest_hours(samples, partitions, features.percentile)
@@ -74,7 +75,7 @@ def _busiest_hours(samples: Samples, partitions: int, percentile: int | None) ->
 
 
 def _growth(samples: Samples, partitions: int, ahead_ms: int) -> Floats:
-    """Return by how much each rate grows until so long after the partition's last sample."""
+    """Return the factor of each rate's growth until ``ahead_ms`` after the last sample."""
     lasts = np.zeros(partitions, np.int64)
     np.maximum.at(lasts, samples.groups, samples.ends_ms)
     first_occurrences = lasts.copy()
@@ -88,7 +89,7 @@ def _growth(samples: Samples, partitions: int, ahead_ms: int) -> Floats:
     earlier, later = samples.of(is_earlier), samples.of(is_later)
     gained = np.maximum(0.0, _averages(later, partitions) - _averages(earlier, partitions))
     gained[np.bincount(earlier.groups, minlength=partitions) == 0] = 0
-    # The middles of the halves are half a span apart, and it goes on from the middle of both.
+    # The middles of the halves are half a span apart; growth is extrapolated from the centre.
     grown: Floats = gained * (spans + 2 * ahead_ms) / np.maximum(1, spans)
     return grown
 
@@ -100,12 +101,12 @@ def _averages(samples: Samples, groups: int) -> Floats:
 
 
 def _covered_ms(samples: Samples, groups: int) -> Ints:
-    """Return how long each group's samples cover together, what overlaps counted once."""
+    """Return the time that each group's samples cover; overlaps count once."""
     if not len(samples.groups):
         return np.zeros(groups, np.int64)
     origin = int(samples.starts_ms.min())
     stride = int(samples.ends_ms.max()) - origin + 1
-    # Each group gets a stretch of its own on one line of time: then one pass does for all.
+    # Each group gets its own section of one time axis: then one pass handles all groups.
     order = np.lexsort((samples.starts_ms, samples.groups))
     shift = samples.groups[order] * stride - origin
     starts, ends = samples.starts_ms[order] + shift, samples.ends_ms[order] + shift
@@ -116,7 +117,7 @@ def _covered_ms(samples: Samples, groups: int) -> Ints:
 
 
 def _ranked(samples: Samples, groups: int, percentile: int) -> Floats:
-    """Return each group's percentile by the nearest rank; 0 where there is nothing."""
+    """Return each group's percentile by the nearest rank; 0 for an empty group."""
     own = MS_PER_SECOND * samples.bytes_in / (samples.ends_ms - samples.starts_ms)
     ordered = own[np.lexsort((own, samples.groups))]
     counts = np.bincount(samples.groups, minlength=groups)
