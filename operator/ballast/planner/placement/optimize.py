@@ -211,25 +211,25 @@ def _fill(
     apart = RackRules.of(
         None, problem.retainers | problem.receivers, int(problem.factors.max(initial=0))
     )
-    surplus_left = np.zeros(rows.size, np.bool_)
-    surplus_left[unplaced] = True
+    is_unplaced = np.zeros(rows.size, np.bool_)
+    is_unplaced[unplaced] = True
     vacancies = Vacancies(
-        rows=rows, unassigned=surplus_left.reshape(rows.shape), factors=problem.factors
+        rows=rows, unassigned=is_unplaced.reshape(rows.shape), factors=problem.factors
     )
     unplaced = assign_vacancies(
         vacancies, _deficits(problem, rows, replica_targets), problem.receivers, apart, problem.seed
     )
-    broker_bytes = count_by_index(rows, len(problem.low))
+    replica_counts = count_by_index(rows, len(problem.low))
     width = rows.shape[1]
     for row_id, place in zip(
         (unplaced // width).tolist(), (unplaced % width).tolist(), strict=True
     ):
         free_receivers = np.setdiff1d(np.flatnonzero(problem.receivers), rows[row_id])
         broker = int(
-            free_receivers[np.argmin((broker_bytes - replica_targets.target)[free_receivers])]
+            free_receivers[np.argmin((replica_counts - replica_targets.target)[free_receivers])]
         )
         rows[row_id, place] = broker
-        broker_bytes[broker] += 1
+        replica_counts[broker] += 1
 
 
 def _deficits(problem: PlacementProblem, rows: Shorts, replica_targets: ReplicaTargets) -> Ints:
@@ -262,9 +262,9 @@ def _improve(problem: PlacementProblem, rows: Shorts, targets: BalanceTargets) -
         _solve_exactly(problem, rows, row_ids, problem.receivers, targets)
         return
     for number in range(_MAX_MENDINGS):
-        broker_bytes = count_by_index(rows, len(problem.low))
-        outside = (broker_bytes > replica_targets.high) | (
-            problem.receivers & (broker_bytes < replica_targets.low)
+        replica_counts = count_by_index(rows, len(problem.low))
+        outside = (replica_counts > replica_targets.high) | (
+            problem.receivers & (replica_counts < replica_targets.low)
         )
         if not outside.any():
             return
@@ -285,19 +285,21 @@ def _some_brokers(problem: PlacementProblem, outside: Bools, number: int) -> Boo
 
 
 def _is_minimal(problem: PlacementProblem, rows: Shorts, replica_targets: ReplicaTargets) -> bool:
-    broker_bytes = count_by_index(rows, len(problem.low))
-    if bool(((broker_bytes > replica_targets.high) | (broker_bytes < replica_targets.low)).any()):
+    replica_counts = count_by_index(rows, len(problem.low))
+    if bool(
+        ((replica_counts > replica_targets.high) | (replica_counts < replica_targets.low)).any()
+    ):
         return False
     # Where bytes are balanced too, that may be worth moves.
     if problem.sizes is None and count_moves(rows, problem.origins) > moves_lower_bound(
         problem, replica_targets
     ):
         return False
-    free_receivers = np.zeros(rows.shape, np.bool_)
+    is_fixed = np.zeros(rows.shape, np.bool_)
     changed = np.flatnonzero(row_any((rows != problem.origins) | problem.unassigned))
-    weights = np.zeros(len(broker_bytes))
+    weights = np.zeros(len(replica_counts))
     return not problem.rules.excess(
-        rows[changed], problem.factors[changed], weights, free_receivers[changed]
+        rows[changed], problem.factors[changed], weights, is_fixed[changed]
     ).any()
 
 
@@ -309,7 +311,7 @@ def _solve_exactly(
     targets: BalanceTargets,
 ) -> None:
     part = rows[row_ids]
-    broker_bytes = count_by_index(rows, len(problem.low))
+    replica_counts = count_by_index(rows, len(problem.low))
 
     scale = np.rint(_WEIGHT_SCALE / np.maximum(problem.weights, 1 / _WEIGHT_SCALE)).astype(np.int64)
 
@@ -328,7 +330,7 @@ def _solve_exactly(
         receivers=receivers,
         retainers=problem.retainers,
         repairs_racks=problem.repairs_racks,
-        other_counts=broker_bytes - count_by_index(part, len(broker_bytes)),
+        other_counts=replica_counts - count_by_index(part, len(replica_counts)),
         marginal_cost=marginal_cost,
         rules=problem.rules,
     )
