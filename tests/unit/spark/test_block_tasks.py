@@ -126,13 +126,13 @@ import sys, zlib
 import pyarrow
 from ballast.planner.options import PlanOptions, Strategy
 from ballast.planner.snapshot.entries import BrokerEntry
-from ballast.spark.block_tasks import planning, surveying
+from ballast.spark.block_tasks import planning_step, summarizing_step
 
 row = pyarrow.RecordBatch.from_arrays(
     [pyarrow.Array.from_buffers(pyarrow.int64(), 1, [None, pyarrow.py_buffer(bytes(8))])], ["block"]
 )
 told = [BrokerEntry(id=n) for n in (1, 2, 3)], PlanOptions(strategy=Strategy.REBALANCE)
-for step in (surveying, planning):
+for step in (summarizing_step, planning_step):
     assert list(step(*told, lambda block: zlib.compress({TEXT!r}))(iter([row])))
 print("pandas" in sys.modules)
 """

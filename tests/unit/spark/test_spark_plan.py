@@ -151,7 +151,7 @@ def test_tasks_take_some_blocks_each_and_all_cores_as_many(
 def test_a_plan_by_load_needs_samples(session: SparkSession) -> None:
     samples = [sample for sample in drawn_samples(3, 2) if sample.topic == "elsewhere"]
     load = LoadSamples(samples=samples_of(records(session, samples)))
-    with pytest.raises(PlanJobFailed, match="no sample of that time"):
+    with pytest.raises(PlanJobFailed, match="no sample of any topic in that period"):
         SparkPlan(session, pieces(snapshot_text()), BY_LOAD, load=load)
 
 

@@ -68,7 +68,7 @@ def test_numbers_are_levelled_where_sizes_are_not_known() -> None:
 
 
 def test_without_directories_there_is_no_plan() -> None:
-    with pytest.raises(OptionsRejected, match="strategy: needs a snapshot that tells"):
+    with pytest.raises(OptionsRejected, match="strategy: needs a snapshot with"):
         plan_targets(unracked(2, [[0, 1]]), options())
 
 
