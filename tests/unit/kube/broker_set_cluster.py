@@ -1,6 +1,6 @@
 """A Kubernetes with brokers in its pods, for tests of the reconciler of a BrokerSet.
 
-`House.live` plays the StatefulSet controller, the kubelets and the brokers: it makes and deletes
+`Environment.live` plays the StatefulSet controller, kubelets and brokers: it creates and deletes
 pods, replaces those of an old revision one by one while all others are ready, and lets brokers
 start, catch up and stop.
 """

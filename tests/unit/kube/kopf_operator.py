@@ -29,7 +29,7 @@ from ballast.kube.runtime.work_queue import WorkQueue
 
 MOVE = ObjectKey("partitionreassignments", "a", "move")
 SET = ObjectKey("brokersets", "a", "one")
-TENDED = {resource.plural: resource for resource in (PARTITION_REASSIGNMENTS, BROKER_SETS)}
+KINDS = {resource.plural: resource for resource in (PARTITION_REASSIGNMENTS, BROKER_SETS)}
 FOLLOWED = (*OWNED, CONFIG_MAPS)
 WAIT_S = 30.0
 OPTIONS = OperatorOptions(
@@ -45,7 +45,7 @@ OPTIONS = OperatorOptions(
 
 
 def no_cluster(bootstrap_servers: str) -> ClosableAdmin:
-    raise AssertionError(f"nobody asks {bootstrap_servers}")
+    raise AssertionError(f"no client is opened for {bootstrap_servers}")
 
 
 def of_kmock(resource: Resource) -> kmock.resource:
@@ -60,7 +60,7 @@ class Environment:
         self.url = ""
         self.queue = WorkQueue()
         self.seen: list[tuple[str, str]] = []
-        # kopf waits for the kind of namespaces, though it is told to look at none.
+        # kopf waits for the kind of namespaces, though its settings name none.
         self.declare(Resource(group="", version="v1", plural="namespaces", kind="Namespace"))
         for resource in FOLLOWED:
             self.declare(resource)
@@ -76,9 +76,9 @@ class Environment:
 
     def put(self, key: ObjectKey, **metadata: Any) -> None:
         """Store an object as it is."""
-        self.server.objects[of_kmock(TENDED[key.plural]), key.namespace, key.name] = {
+        self.server.objects[of_kmock(KINDS[key.plural]), key.namespace, key.name] = {
             "apiVersion": "ballast.dev/v1alpha1",
-            "kind": TENDED[key.plural].kind,
+            "kind": KINDS[key.plural].kind,
             "metadata": {
                 "namespace": key.namespace,
                 "name": key.name,
@@ -106,7 +106,7 @@ class Environment:
         return [request for request in self.server if request.method == method]
 
     def is_watched(self, resource: Resource) -> bool:
-        """Whether somebody follows what becomes of objects of a kind."""
+        """Whether objects of a kind are watched."""
         watches = (request for request in self.requests("GET") if "watch" in request.params)
         return any(request.url.path.endswith(f"/{resource.plural}") for request in watches)
 
@@ -115,11 +115,11 @@ class Environment:
             while not condition():
                 await asyncio.sleep(0.01)
 
-    async def tend(
+    async def run_reconciler(
         self, operator: OperatorContext, key: ObjectKey, stopped: Callable[[], bool]
     ) -> None:
         """Note each look at an object; clean up when it is being deleted."""
-        resource = TENDED[key.plural]
+        resource = KINDS[key.plural]
         self.seen.append(("begun", key.name))
         while not stopped():
             try:
@@ -139,12 +139,12 @@ class Environment:
         return f"/apis/ballast.dev/v1alpha1/namespaces/{key.namespace}/{key.plural}/{key.name}"
 
     def _object(self, key: ObjectKey) -> Any:
-        return self.server.objects[of_kmock(TENDED[key.plural]), key.namespace, key.name]
+        return self.server.objects[of_kmock(KINDS[key.plural]), key.namespace, key.name]
 
 
 @asynccontextmanager
 async def served() -> AsyncIterator[tuple[Environment, LoopThread]]:
-    """Serve, and make the thread that tends; both of our kinds are not declared yet."""
+    """Serve, and create the leader's thread; Ballast's kinds are not declared yet."""
     async with kmock.KubernetesEmulator() as server, kmock.Server(server) as listening:
         env = Environment(server)
         env.url = str(listening.url).rstrip("/")
@@ -155,7 +155,10 @@ async def served() -> AsyncIterator[tuple[Environment, LoopThread]]:
             admin_for=no_cluster,
             metrics=OperatorMetrics(),
             queue=env.queue,
-            reconcilers={PARTITION_REASSIGNMENTS: env.tend, BROKER_SETS: env.tend},
+            reconcilers={
+                PARTITION_REASSIGNMENTS: env.run_reconciler,
+                BROKER_SETS: env.run_reconciler,
+            },
         )
         yield (
             env,
@@ -164,10 +167,10 @@ async def served() -> AsyncIterator[tuple[Environment, LoopThread]]:
 
 
 @asynccontextmanager
-async def tended(*prepare: Callable[[Environment], None]) -> AsyncIterator[Environment]:
+async def leading(*prepare: Callable[[Environment], None]) -> AsyncIterator[Environment]:
     """Reconcile what ``prepare`` puts on the server, and end in order."""
     async with served() as (env, thread):
-        for resource in TENDED.values():
+        for resource in KINDS.values():
             env.declare(resource)
         for step in prepare:
             step(env)

@@ -6,7 +6,7 @@ import pytest
 
 from ballast.kube.api.resources import CONFIG_MAPS
 from ballast.kube.kopf_loop import KINDS_RETRY_S
-from tests.unit.kube.kopf_operator import MOVE, TENDED, of_kmock, served, tended
+from tests.unit.kube.kopf_operator import KINDS, MOVE, leading, of_kmock, served
 
 
 async def test_kopf_begins_when_the_kinds_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -15,7 +15,7 @@ async def test_kopf_begins_when_the_kinds_are_served(monkeypatch: pytest.MonkeyP
         thread.start()
         await env.until(lambda: len(env.requests("GET")) >= 2)
         assert not thread.has_ended
-        for resource in TENDED.values():
+        for resource in KINDS.values():
             env.declare(resource)
         env.put(MOVE)
         await env.until(lambda: ("begun", "move") in env.seen)
@@ -34,7 +34,7 @@ async def test_it_can_be_stopped_before_it_has_begun() -> None:
 
 
 async def test_plans_in_config_maps_wake_their_reassignments() -> None:
-    async with tended(lambda env: env.put(MOVE)) as env:
+    async with leading(lambda env: env.put(MOVE)) as env:
         await env.until(lambda: ("begun", "move") in env.seen)
         patch = {"metadata": {"generation": 2}, "spec": {"plan": {"configMapRef": {"name": "p"}}}}
         await env.change(MOVE, patch)

@@ -22,9 +22,9 @@ from ballast.zk.client import ClientFactory, ZooKeeperClient
 from tests.fakes.zookeeper import FakeZooKeeper
 from tests.fakes.zookeeper_client import FakeClient
 from tests.unit.kube.kopf_operator import (
+    KINDS,
     OPTIONS,
     SET,
-    TENDED,
     WAIT_S,
     Environment,
     no_cluster,
@@ -70,7 +70,10 @@ class Runner:
             random=Random(1),
             admin_for=no_cluster,
             zookeeper_for=self._zookeeper_for,
-            reconcilers={PARTITION_REASSIGNMENTS: env.tend, BROKER_SETS: env.tend},
+            reconcilers={
+                PARTITION_REASSIGNMENTS: env.run_reconciler,
+                BROKER_SETS: env.run_reconciler,
+            },
             exit_at_once=exit_at_once,
         )
         self.options = OPTIONS
@@ -112,7 +115,7 @@ class Runner:
 
 
 def make_one(env: Environment) -> None:
-    for resource in (*TENDED.values(), LEASES):
+    for resource in (*KINDS.values(), LEASES):
         env.declare(resource)
     env.put(SET)
     hold(env, "")
@@ -129,7 +132,7 @@ def hold(env: Environment, holder: str) -> None:
 async def acted(
     runner: Runner, act: Callable[[Runner], Coroutine[Any, Any, None]] | None = None
 ) -> None:
-    """Run a process; once it tends, let something happen, and await its end."""
+    """Run a process; once it reconciles, run a script, and wait for its end."""
     async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(runner.run())
         await runner.env.until(lambda: ("begun", "one") in runner.env.seen or running.done())
@@ -161,13 +164,13 @@ async def test_told_to_end_it_does_not_wait_for_a_cluster_that_does_not_answer(
         make_one(env)
         runner = Runner(env)
 
-        async def tend(
+        async def run_reconciler(
             _operator: OperatorContext, key: ObjectKey, _stopped: Callable[[], bool]
         ) -> None:
             env.seen.append(("begun", key.name))
             await asyncio.Event().wait()
 
-        manager = {PARTITION_REASSIGNMENTS: tend, BROKER_SETS: tend}
+        manager = {PARTITION_REASSIGNMENTS: run_reconciler, BROKER_SETS: run_reconciler}
         runner.machinery = replace(runner.machinery, reconcilers=manager)
         loop = asyncio.get_running_loop()
         told_at = loop.time()
@@ -202,7 +205,7 @@ async def test_every_replica_runs_candidates_but_only_the_holder_tends() -> None
 SHORT = LeaseTiming(duration_s=3.0, renew_deadline_s=2.0, retry_s=0.05)
 
 
-async def test_candidates_outlive_a_lost_lease_and_tending_is_taken_up_again() -> None:
+async def test_candidates_outlive_a_lost_lease_and_reconciling_is_taken_up_again() -> None:
     async with served() as (env, _):
         make_one(env)
         zookeeper = {"connect": "zk:2181", "sessionTimeoutSeconds": 6}
@@ -225,7 +228,7 @@ async def test_candidates_outlive_a_lost_lease_and_tending_is_taken_up_again() -
         assert runner.lease["holderIdentity"] == ""
 
 
-async def test_tenders_that_do_not_leave_in_time_end_the_process() -> None:
+async def test_reconcilers_that_do_not_leave_in_time_end_the_process() -> None:
     async with served() as (env, _):
         make_one(env)
         runner = Runner(env)
@@ -249,7 +252,7 @@ async def test_tenders_that_do_not_leave_in_time_end_the_process() -> None:
         assert runner.exits == [EXIT_LEASE_LOST]
 
 
-async def test_tenders_that_fail_are_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_reconcilers_that_fail_are_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ballast.kube.process.PAUSES_S", (0.01,))
     async with served() as (env, _):
         make_one(env)

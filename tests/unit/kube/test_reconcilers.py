@@ -1,4 +1,4 @@
-"""Every object is tended when there is something to do, and by one at a time."""
+"""An object has at most one reconciler, which runs while there is something to do."""
 
 import asyncio
 from collections.abc import Callable
@@ -23,7 +23,7 @@ WAIT_S = 30.0
 
 @dataclass
 class Visits:
-    """A reconciler that notes what happens to it, and returns when it is told to."""
+    """A reconciler that records its calls, and returns when the test says so."""
 
     begun: list[ObjectKey] = field(default_factory=list)
     enqueued: list[ObjectKey] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Visits:
     """Whether reconcilers wait for something that never comes, until they are cancelled."""
     running: int = 0
 
-    async def tend(
+    async def run_reconciler(
         self, operator: OperatorContext, key: ObjectKey, stopped: Callable[[], bool]
     ) -> None:
         self.begun.append(key)
@@ -55,7 +55,7 @@ class Visits:
 
 
 def no_cluster(bootstrap_servers: str) -> ClosableAdmin:
-    raise AssertionError(f"nobody asks {bootstrap_servers}")
+    raise AssertionError(f"no client is opened for {bootstrap_servers}")
 
 
 class Environment:
@@ -76,8 +76,11 @@ class Environment:
             broker_image="ballast:dev",
             cluster_domain="cluster.local",
         )
-        tend = {PARTITION_REASSIGNMENTS: self.visits.tend, BROKER_SETS: self.visits.tend}
-        self.manager = ReconcilerManager(operator, tend, tasks)
+        run_reconciler = {
+            PARTITION_REASSIGNMENTS: self.visits.run_reconciler,
+            BROKER_SETS: self.visits.run_reconciler,
+        }
+        self.manager = ReconcilerManager(operator, run_reconciler, tasks)
 
     def see(self, key: ObjectKey = MOVE, kind: str = "MODIFIED", **metadata: Any) -> None:
         """Let an event come."""
@@ -103,7 +106,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_events_wake_the_tender_when_something_else_than_the_status_has_changed() -> None:
+async def test_events_wake_the_reconciler_when_something_else_than_the_status_has_changed() -> None:
     async with asyncio.TaskGroup() as tasks:
         env = Environment(tasks)
         env.see(kind="ADDED")
@@ -120,7 +123,7 @@ async def test_events_wake_the_tender_when_something_else_than_the_status_has_ch
     assert env.visits.begun == [MOVE]
 
 
-async def test_stopping_lets_every_tender_leave_and_none_begin() -> None:
+async def test_stopping_lets_every_reconciler_leave_and_none_begin() -> None:
     async with asyncio.TaskGroup() as tasks:
         env = Environment(tasks)
         daemon = env.daemon()
@@ -133,7 +136,7 @@ async def test_stopping_lets_every_tender_leave_and_none_begin() -> None:
     assert env.visits.begun == [MOVE]
 
 
-async def test_a_tender_that_waits_for_its_cluster_is_cancelled_in_time(
+async def test_a_reconciler_that_waits_for_its_cluster_is_cancelled_in_time(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("ballast.kube.reconcilers.STOP_TIMEOUT_S", 0.05)
@@ -169,27 +172,27 @@ async def test_a_timeout_of_its_own_is_a_failure_like_any_other(
 
 
 @pytest.mark.parametrize(
-    ("metadata", "is_tended"),
+    ("metadata", "is_reconciled"),
     [
         ({}, True),
         ({"deletionTimestamp": "t"}, False),
         ({"deletionTimestamp": "t", "finalizers": [CLEANUP_FINALIZER]}, True),
         ({"deletionTimestamp": "t", "finalizers": [OLD_FINALIZER]}, False),
-        ({"deletionTimestamp": "t", "finalizers": ["somebody/else"]}, False),
+        ({"deletionTimestamp": "t", "finalizers": ["example.com/other"]}, False),
     ],
 )
 async def test_what_there_is_when_the_operator_comes_up(
-    metadata: dict[str, Any], is_tended: bool
+    metadata: dict[str, Any], is_reconciled: bool
 ) -> None:
     async with asyncio.TaskGroup() as tasks:
         env = Environment(tasks)
         env.see(kind="ADDED", **metadata)
         await settle()
-        assert env.visits.begun == [MOVE] * is_tended
+        assert env.visits.begun == [MOVE] * is_reconciled
         await env.manager.stop()
 
 
-async def test_a_tender_that_has_returned_is_started_again_for_a_new_generation() -> None:
+async def test_a_reconciler_that_has_returned_is_started_again_for_a_new_generation() -> None:
     async with asyncio.TaskGroup() as tasks:
         env = Environment(tasks)
         env.visits.is_done = True
@@ -209,7 +212,7 @@ async def test_a_tender_that_has_returned_is_started_again_for_a_new_generation(
     assert env.visits.begun == [MOVE, MOVE, MOVE]
 
 
-async def test_a_generation_that_came_while_the_tender_was_leaving_is_tended() -> None:
+async def test_a_generation_that_came_while_the_reconciler_was_leaving_is_reconciled() -> None:
     async with asyncio.TaskGroup() as tasks:
         env = Environment(tasks)
         env.see(kind="ADDED")
@@ -220,7 +223,7 @@ async def test_a_generation_that_came_while_the_tender_was_leaving_is_tended() -
     assert env.visits.begun == [MOVE, MOVE]
 
 
-async def test_an_object_made_again_while_the_tender_was_leaving_is_tended() -> None:
+async def test_an_object_made_again_while_the_reconciler_was_leaving_is_reconciled() -> None:
     async with asyncio.TaskGroup() as tasks:
         env = Environment(tasks)
         env.see(kind="ADDED")
@@ -249,7 +252,7 @@ async def test_the_next_of_the_same_name_waits_for_the_one_before() -> None:
 @pytest.mark.parametrize(
     "failure", [ValueError("a bug"), asyncio.CancelledError()], ids=["a bug", "another's end"]
 )
-async def test_a_tender_that_fails_is_started_again(failure: BaseException) -> None:
+async def test_a_reconciler_that_fails_is_started_again(failure: BaseException) -> None:
     async with asyncio.TaskGroup() as tasks:
         env = Environment(tasks)
         env.visits.failure, env.visits.failures = failure, 2

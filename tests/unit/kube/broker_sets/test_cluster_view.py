@@ -22,7 +22,7 @@ P0 = TopicPartition("orders", 0)
 
 
 class CountingAdmin(FakeAdmin):
-    """Counts what is asked for rarely, and may refuse to tell its defaults."""
+    """Counts rare requests, and may refuse to describe its defaults."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         super().__init__(cluster)
@@ -43,7 +43,7 @@ class CountingAdmin(FakeAdmin):
 
     async def default_broker_configs(self, names: Collection[str]) -> Mapping[str, str]:
         if self.hides_defaults:
-            raise ClusterUnavailable("not told")
+            raise ClusterUnavailable("refused")
         return await super().default_broker_configs(names)
 
 

@@ -119,7 +119,7 @@ async def test_without_rights_to_nodes_the_rest_goes_on() -> None:
 
 
 class WithoutNodes(FakeKubernetes):
-    """An API server that lets nobody read nodes."""
+    """An API server that refuses every read of nodes."""
 
     async def list(
         self,
@@ -160,7 +160,7 @@ async def test_a_roll_goes_one_by_one_and_waits_at_min_isr() -> None:
     await env.loop.reconcile_once()
     env.edit(image="ballast:2")
     await env.settle(20)
-    # Two of three are in sync, and two are needed: nobody may go.
+    # Two of three are in sync, and two are needed: no broker may stop.
     assert env.partition() == 3
     assert env.budget() == 0
     assert {ordinal: pod["metadata"]["uid"] for ordinal, pod in env.pods().items()} == uids
@@ -369,7 +369,7 @@ async def test_brokers_that_do_not_answer_leave_gates_and_size_as_they_are() -> 
     assert env.condition("Available") == ("Unknown", "ClusterUnknown")
 
 
-async def test_tending_ends_with_the_set_or_the_process() -> None:
+async def test_reconciling_ends_with_the_set_or_the_process() -> None:
     env = Environment()
     context = env.context()
     key = KEY

@@ -51,7 +51,7 @@ async def test_an_ensemble_that_does_not_answer_changes_nothing() -> None:
             "StaleMetadata",
             id="an earlier set has left topics there",
         ),
-        pytest.param(None, "ZooKeeperDisconnected", id="nobody answers"),
+        pytest.param(None, "ZooKeeperDisconnected", id="no answer"),
     ],
 )
 async def test_a_new_set_is_not_made_on_a_path_that_is_not_its_own(

@@ -1,4 +1,4 @@
-"""An operator that dies at each of its writes is followed by one that comes to the same end."""
+"""An operator that is killed at any of its writes is followed by one with the same outcome."""
 
 from typing import Any
 

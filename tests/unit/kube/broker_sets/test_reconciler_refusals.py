@@ -31,7 +31,7 @@ class FixedVolumes(FakeKubernetes):
 
 
 class WithoutPolicies(FakeKubernetes):
-    """Nobody may see or write network policies."""
+    """The rights to network policies are missing."""
 
     async def list(
         self,

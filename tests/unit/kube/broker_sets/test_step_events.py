@@ -26,7 +26,7 @@ def status(**conditions: tuple[str, str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         ({}, {"Ready": ("False", "BrokersNotReady")}, []),
         ({}, {"Ready": ("True", "Ready")}, [("Ready", False)]),
@@ -57,10 +57,10 @@ def status(**conditions: tuple[str, str]) -> dict[str, Any]:
 def test_turns_of_conditions_are_told(
     before: dict[str, tuple[str, str]],
     after: dict[str, tuple[str, str]],
-    told: list[tuple[str, bool]],
+    expected: list[tuple[str, bool]],
 ) -> None:
     recorded = condition_events(status(**before), status(**after))
-    assert [(event.reason, event.is_warning) for event in recorded] == told
+    assert [(event.reason, event.is_warning) for event in recorded] == expected
 
 
 @pytest.mark.parametrize(

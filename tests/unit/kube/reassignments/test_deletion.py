@@ -12,7 +12,7 @@ THROTTLED = {"throttle": {"rate": "1Ki"}, "maxConcurrentMovesPerBroker": 1}
 
 
 async def moving(policy: str = "Cancel", **spec: Any) -> Environment:
-    """Return a house in which a throttled move is under way and has just been deleted."""
+    """Return the environment of a throttled move that has just been deleted."""
     env = Environment()
     for partition in env.cluster.partitions.values():
         partition.sizes = {broker: 20 * size for broker, size in partition.sizes.items()}

@@ -1,4 +1,4 @@
-"""A plan that is too large for one memory runs in pieces, whoever is killed at whatever write."""
+"""A plan that is too large for memory runs in pieces, also if the operator is killed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ def _pieces_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan_source, "EXECUTABLE_PARTITIONS", 1)
 
 
-def house_with(crash_point: CrashPoint | None = None, **spec: Any) -> Environment:
+def environment_with(crash_point: CrashPoint | None = None, **spec: Any) -> Environment:
     env = Environment(crash_point=crash_point)
     for document in chunked(PLAN)[1]:
         document["metadata"]["namespace"] = NAMESPACE
@@ -103,7 +103,7 @@ def test_killed_at_any_write_it_comes_to_the_same_end(name: str) -> None:
 
 def lived(name: str, crash_point: CrashPoint | None) -> Environment:
     script, spec, outcome = SCENARIOS[name]
-    env = house_with(crash_point, **spec)
+    env = environment_with(crash_point, **spec)
     env.events = script
     over: Callable[[Environment], bool] = is_gone if outcome is None else has_ended
     if name == "rolled back after the end":
@@ -137,7 +137,7 @@ def check(name: str, env: Environment, text: str) -> None:
 
 
 async def test_the_whole_is_shown_while_a_piece_runs() -> None:
-    env = house_with()
+    env = environment_with()
     loop, shown = env.loop(), set()
     while not has_ended(env):
         await env.reconcile(loop, 1)
@@ -151,7 +151,7 @@ async def test_the_whole_is_shown_while_a_piece_runs() -> None:
 
 
 async def test_others_may_begin_between_two_pieces() -> None:
-    env = house_with()
+    env = environment_with()
     loop, places = env.loop(), []
     while not has_ended(env):
         await env.reconcile(loop, 1)
@@ -162,7 +162,7 @@ async def test_others_may_begin_between_two_pieces() -> None:
 
 
 async def test_a_later_piece_that_contradicts_the_cluster_waits_for_a_person() -> None:
-    env = house_with()
+    env = environment_with()
     loop = env.loop()
     last = max(TARGETS)
 
@@ -181,7 +181,7 @@ async def test_a_later_piece_that_contradicts_the_cluster_waits_for_a_person() -
 
 
 async def test_a_plan_that_was_exchanged_is_not_run() -> None:
-    env = house_with()
+    env = environment_with()
     documents = chunked(Plan.of(dict.fromkeys(TARGETS, (2, 3, 4)), ORIGINS))[1]
 
     def exchange(h: Environment) -> None:
@@ -197,7 +197,7 @@ async def test_a_plan_that_was_exchanged_is_not_run() -> None:
 
 
 async def test_a_piece_of_another_plan_is_not_read() -> None:
-    env = house_with()
+    env = environment_with()
     piece = Piece(source="plan", plan_digest="sha256:0", partitions=4, size=1, number=0)
     with pytest.raises(PlanNotReadable, match="holds another plan"):
         await load_piece(env.api, NAMESPACE, piece)

@@ -1,4 +1,4 @@
-"""One reassignment of a broker set at a time, in order, whoever looks when."""
+"""One reassignment of a broker set runs at a time, in order."""
 
 import itertools
 import random

@@ -295,7 +295,7 @@ async def test_a_later_incarnation_is_left_alone() -> None:
     assert len(env.crash_point.effects) == effects
     await env.until(has_ended, late)
     assert env.reassignment().controller_epoch == 6, (
-        "what nobody has written for a minute is taken over"
+        "an object without a write for a minute is taken over"
     )
 
 
@@ -338,7 +338,7 @@ async def test_an_outage_of_the_cluster_is_reported_and_waited_out() -> None:
     assert env.notes().count("ControllerUnavailable") == 1
 
 
-async def test_tending_ends_when_the_object_is_gone_or_the_process_stops() -> None:
+async def test_reconciling_ends_when_the_object_is_gone_or_the_process_stops() -> None:
     env = Environment()
     env.put(ttlSecondsAfterFinished=1)
     async with asyncio.timeout(20):

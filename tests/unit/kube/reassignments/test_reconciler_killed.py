@@ -1,4 +1,4 @@
-"""Whoever is killed at any write, to the API server or the cluster, comes to the same end."""
+"""An operator that is killed at any write, to API server or cluster, has the same outcome."""
 
 from collections.abc import Callable
 from typing import Any
@@ -100,7 +100,7 @@ def test_killed_after_any_write_it_comes_to_the_same_end() -> None:
 
 
 def lived(name: str, at: int | None, *, after: bool = False) -> Environment:
-    """Return the house after the scenario; throttles are as they were."""
+    """Return the environment after the scenario; throttles are as they were."""
     script, options, outcome = SCENARIOS[name]
     env = Environment(crash_point=CrashPoint(at=at, after=after))
     env.cluster.topic_configs["t"] = {LEADER_REPLICAS: "0:1,7:7"}

@@ -38,7 +38,7 @@ def conditions(
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         ({}, conditions("Planning"), [ObjectEvent(reason="Accepted", message="sha256:1")]),
         (
@@ -101,6 +101,6 @@ def conditions(
     ],
 )
 def test_each_turn_is_told_once(
-    before: Conditions, after: Conditions, told: list[ObjectEvent]
+    before: Conditions, after: Conditions, expected: list[ObjectEvent]
 ) -> None:
-    assert list(condition_events(before, after)) == told
+    assert list(condition_events(before, after)) == expected

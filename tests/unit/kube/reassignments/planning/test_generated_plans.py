@@ -1,4 +1,4 @@
-"""The plan of an attempt: chunks, then the index; written again by whoever follows."""
+"""The plan of an attempt: chunks, then the index; written again by the next process."""
 
 import zlib
 

@@ -66,15 +66,17 @@ async def run_job(env: Environment) -> None:
     """Do what the last job would do: read the snapshot, write the plan."""
     job = jobs(env)[-1]
     words = job["spec"]["arguments"]
-    told = dict(zip(words[::2], words[1::2], strict=True))
-    labels = f"ballast.dev/reassignment=grow,ballast.dev/snapshot={told['--attempt']}"
+    arguments = dict(zip(words[::2], words[1::2], strict=True))
+    labels = f"ballast.dev/reassignment=grow,ballast.dev/snapshot={arguments['--attempt']}"
     chunks = await env.api.list(CONFIG_MAPS, NAMESPACE, labels=labels)
     texts = [base64.b64decode(chunk["binaryData"]["snapshot.jsonl.gz"]) for chunk in chunks]
     made = make_plan(
-        PlannerRequest(options=msgspec.json.decode(told["--options"]), chunks=tuple(texts))
+        PlannerRequest(options=msgspec.json.decode(arguments["--options"]), chunks=tuple(texts))
     )
     owner = env.reassignment("grow")
-    attempt = Attempt(owner=owner, plan=told["--plan-name"], number=int(told["--attempt"]))
+    attempt = Attempt(
+        owner=owner, plan=arguments["--plan-name"], number=int(arguments["--attempt"])
+    )
     digest = chunks[0]["metadata"]["annotations"]["ballast.dev/snapshot-digest"]
     await write_plan_chunks(env.api, attempt, made, digest)
     set_state(env, "COMPLETED")
@@ -128,13 +130,13 @@ async def test_a_job_reads_the_history_of_load_by_itself() -> None:
     snapshot = read_snapshot([base64.b64decode(chunk["binaryData"]["snapshot.jsonl.gz"])])
     assert snapshot.rates is None
     words = jobs(env)[0]["spec"]["arguments"]
-    told = JobLoad.decode(words[words.index("--load") + 1])
-    assert told.bootstrap_servers == BOOTSTRAP
-    assert told.partitions == 1
-    assert told.features == LoadFeatures(percentile=95, by_hour_of_day=True, growth_seconds=60)
-    assert told.until_ms - told.since_ms == 600_000
+    arguments = JobLoad.decode(words[words.index("--load") + 1])
+    assert arguments.bootstrap_servers == BOOTSTRAP
+    assert arguments.partitions == 1
+    assert arguments.features == LoadFeatures(percentile=95, by_hour_of_day=True, growth_seconds=60)
+    assert arguments.until_ms - arguments.since_ms == 600_000
     based_on = env.reassignment("grow").status["planning"]["basedOn"]["time"]
-    assert milliseconds(based_on) == told.until_ms
+    assert milliseconds(based_on) == arguments.until_ms
 
 
 @pytest.mark.parametrize(
@@ -175,7 +177,7 @@ async def test_a_wrong_image_is_seen_long_before_the_deadline() -> None:
     await env.until(lambda env: env.reason("Planned", "grow") == "False ImagePull", loop)
     assert env.clock.seconds - began < 30
     assert jobs(env) == []
-    # Whoever installs the right image starts the operator anew.
+    # A user who installs the right image restarts the operator.
     env.spark = SparkSettings(image="spark:2")
     loop = env.loop("grow")
     await until_job(env, loop)

@@ -1,4 +1,4 @@
-"""What is told of a plan, and what is read of what somebody else may have written."""
+"""The explanation of a plan, and how input that cannot be trusted is read."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Whoever is killed at any write while a plan is made, the same plan is made and carried out."""
+"""An operator is killed at any write while a plan is made: the same plan is made and executed."""
 
 from ballast.reassign.state.conditions import LifecycleState
 from tests.fakes.cluster_admin import FakeCluster
