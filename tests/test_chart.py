@@ -111,7 +111,7 @@ def test_every_value_is_in_the_schema() -> None:
 def test_every_metric_that_rules_and_dashboards_name_exists() -> None:
     texts = [path.read_text() for path in (ROOT / "operator").rglob("*metrics*.py")]
     known = set(re.findall(r"ballast_[a-z_]+", "\n".join(texts)))
-    gauges = "\n".join(path.read_text() for path in BROKER.glob("*gauges*.py"))
+    gauges = "\n".join(path.read_text() for path in BROKER.rglob("*gauges*.py"))
     own = re.findall(r'^ +"([a-z_]+)",$', gauges, re.MULTILINE)
     known |= {f"ballast_broker_{name}" for name in own}
     known |= {f"ballast_zookeeper_{name}" for name in re.findall(r'"([a-z_]+)"', MEMBER)}
