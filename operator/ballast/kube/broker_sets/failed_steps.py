@@ -46,5 +46,5 @@ def with_refusals(
 
 
 def _progressing(status: Status) -> Mapping[ConditionType, Any]:
-    known = conditions_from_documents(ConditionType, status.get("conditions"))
-    return {kind: known[kind] for kind in (ConditionType.PROGRESSING,) if kind in known}
+    conditions = conditions_from_documents(ConditionType, status.get("conditions"))
+    return {kind: conditions[kind] for kind in (ConditionType.PROGRESSING,) if kind in conditions}

@@ -52,9 +52,9 @@ class StepDelays:
         """Return after how many seconds the next step may be tried again; None when none waits."""
         return min((max(0.0, d.until - now) for d in self._delays.values()), default=None)
 
-    def keep_only(self, wanted: tuple[Step, ...]) -> None:
+    def keep_only(self, steps: tuple[Step, ...]) -> None:
         """Forget the steps that are no longer decided."""
-        keys = {_key(step) for step in wanted}
+        keys = {_key(step) for step in steps}
         self._delays = {key: delay for key, delay in self._delays.items() if key in keys}
 
 

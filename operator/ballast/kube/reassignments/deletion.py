@@ -113,8 +113,8 @@ async def _assignments(session: ReassignmentSession, clean_up: _CleanUp) -> Assi
     memory = clean_up.memory
     if memory.piece is None:
         return Assignments.of_plan(memory.plan)
-    wanted = requested_intent(clean_up.settings)
-    return await session.pieces.load(clean_up.reassignment.namespace, None, memory, wanted)
+    intent = requested_intent(clean_up.settings)
+    return await session.pieces.load(clean_up.reassignment.namespace, None, memory, intent)
 
 
 async def _step(session: ReassignmentSession, clean_up: _CleanUp) -> Result:

@@ -43,7 +43,7 @@ def large_plan_findings(
     settings: Settings, summary: PlanSummary
 ) -> dict[ConditionType, Finding] | None:
     """Return the findings for a plan that has not begun, None when it may run."""
-    found = {
+    findings = {
         ConditionType.ACCEPTED: Finding(
             status=_TRUE, reason="Valid", message=f"{summary.partitions} partitions"
         ),
@@ -53,22 +53,22 @@ def large_plan_findings(
     }
     end = _ENDS.get(settings.desired_state)
     if end is not None:
-        found[ConditionType.PROGRESSING] = Finding(status=_FALSE, reason=end.value)
-        found[ConditionType.SUCCEEDED] = Finding(status=_FALSE, reason=end.value)
-        return found
+        findings[ConditionType.PROGRESSING] = Finding(status=_FALSE, reason=end.value)
+        findings[ConditionType.SUCCEEDED] = Finding(status=_FALSE, reason=end.value)
+        return findings
     refusal = _unapproved(settings.approval, summary)
-    found[ConditionType.APPROVED] = refusal or _approved(settings.approval)
+    findings[ConditionType.APPROVED] = refusal or _approved(settings.approval)
     if refusal is not None:
         state, waits = LifecycleState.AWAITING_APPROVAL, refusal
     elif settings.desired_state is DesiredState.PAUSED:
         state, waits = LifecycleState.PAUSED, Finding(status=_FALSE, reason="Paused")
     else:
         return None
-    found[ConditionType.PROGRESSING] = waits
-    found[ConditionType.SUCCEEDED] = Finding(
+    findings[ConditionType.PROGRESSING] = waits
+    findings[ConditionType.SUCCEEDED] = Finding(
         status=_UNKNOWN, reason=state.value, message=waits.message
     )
-    return found
+    return findings
 
 
 def _approved(approval: Approval) -> Finding:

@@ -34,14 +34,14 @@ class PieceLoader:
         self._last: Assignments | None = None
 
     async def load(
-        self, namespace: str, plan: LoadedPlan | None, memory: PersistedState | None, wanted: Intent
+        self, namespace: str, plan: LoadedPlan | None, memory: PersistedState | None, intent: Intent
     ) -> Assignments:
         """Return the piece to be executed: the first one of ``plan``, when none has begun.
 
         Raises `PlanNotReadable` and `KubernetesError`.
         """
         if memory is not None:
-            piece = piece_to_run(memory, wanted)
+            piece = piece_to_run(memory, intent)
         else:
             assert plan is not None, "nothing is remembered"
             assert plan.summary is not None, "a large plan"

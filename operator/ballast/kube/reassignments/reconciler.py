@@ -184,8 +184,8 @@ class PartitionReassignmentReconciler(ObjectReconciler):
                 status = {**reassignment.status, **large_plan_status(plan, plan.summary)}
                 return self._report(reassignment, findings, IDLE_REQUEUE_S, status=status)
         if plan.summary is not None or (memory is not None and memory.piece is not None):
-            wanted = requested_intent(manifest.settings)
-            piece = await self._session.pieces.load(reassignment.namespace, plan, memory, wanted)
+            intent = requested_intent(manifest.settings)
+            piece = await self._session.pieces.load(reassignment.namespace, plan, memory, intent)
             plan = replace(plan, assignments=piece)
             # The approval of the whole plan is the approval of each of its pieces.
             manifest = replace(manifest, settings=replace(manifest.settings, approval=Approval()))

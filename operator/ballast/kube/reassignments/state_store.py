@@ -144,24 +144,24 @@ class ConfigMapStore:
 
     async def _read_index(self) -> _Index | None:
         try:
-            found = await self._api.get(CONFIG_MAPS, self._owner.namespace, self._index_name)
+            config_map = await self._api.get(CONFIG_MAPS, self._owner.namespace, self._index_name)
         except NotFound:
             return None
-        if not _is_owned_by(found, self._owner.uid):
-            await self._delete_previous_owners(found)
+        if not _is_owned_by(config_map, self._owner.uid):
+            await self._delete_index_of_namesake(config_map)
             return None
-        return _parse_index(found)
+        return _parse_index(config_map)
 
-    async def _delete_previous_owners(self, found: Document) -> None:
+    async def _delete_index_of_namesake(self, config_map: Document) -> None:
         """Delete the index of a reassignment of the same name that is gone; leave anything else."""
-        owners = found["metadata"].get("ownerReferences", ())
+        owners = config_map["metadata"].get("ownerReferences", ())
         if not any(owner.get("kind") == PARTITION_REASSIGNMENTS.kind for owner in owners):
             raise StateMismatch(f"ConfigMap {self._index_name} has another owner: remove it")
-        await self._delete(self._index_name, uid=found["metadata"]["uid"])
+        await self._delete(self._index_name, uid=config_map["metadata"]["uid"])
 
     async def _read_part(self, part: StoredObject) -> bytes:
-        found = await self._api.get(CONFIG_MAPS, self._owner.namespace, part.name)
-        content = _binary(found, _DOCUMENT)
+        config_map = await self._api.get(CONFIG_MAPS, self._owner.namespace, part.name)
+        content = _binary(config_map, _DOCUMENT)
         if _digest(content) != part.digest:
             raise StateMismatch(f"ConfigMap {part.name} holds something else")
         return content
@@ -234,13 +234,13 @@ class ConfigMapStore:
         """Delete what saves that were killed have left: no later index can name it."""
         if not index.parts and index.generation == 1:
             return
-        found = await self._api.list(
+        config_maps = await self._api.list(
             CONFIG_MAPS, self._owner.namespace, labels=f"{STATE_OF}={self._owner.name}"
         )
         named = {self._index_name, *(part.name for part in index.parts)}
         left = [
             document["metadata"]["name"]
-            for document in found
+            for document in config_maps
             if document["metadata"]["name"] not in named
             and _is_owned_by(document, self._owner.uid)
             and _generation(document["metadata"]["labels"].get(GENERATION)) <= index.generation
@@ -262,9 +262,9 @@ class ConfigMapStore:
             return
 
 
-def _parse_index(found: Document) -> _Index:
-    name = found["metadata"]["name"]
-    data = found.get("data") or {}
+def _parse_index(config_map: Document) -> _Index:
+    name = config_map["metadata"]["name"]
+    data = config_map.get("data") or {}
     if data.get("format") != _FORMAT:
         raise StateMismatch(f"ConfigMap {name} is not in the format {_FORMAT}")
     try:
@@ -273,21 +273,21 @@ def _parse_index(found: Document) -> _Index:
             for part in json.loads(data["parts"])
         )
         return _Index(
-            version=str(found["metadata"]["resourceVersion"]),
+            version=str(config_map["metadata"]["resourceVersion"]),
             generation=int(data["generation"]),
             digest=str(data["digest"]),
             parts=parts,
-            inline=b"" if parts else _binary(found, _DOCUMENT),
+            inline=b"" if parts else _binary(config_map, _DOCUMENT),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise StateMismatch(f"ConfigMap {name} cannot be read: {error}") from error
 
 
-def _binary(found: Document, key: str) -> bytes:
+def _binary(config_map: Document, key: str) -> bytes:
     try:
-        return base64.b64decode((found.get("binaryData") or {})[key], validate=True)
+        return base64.b64decode((config_map.get("binaryData") or {})[key], validate=True)
     except (KeyError, TypeError, binascii.Error) as error:
-        raise StateMismatch(f"ConfigMap {found['metadata']['name']} cannot be read") from error
+        raise StateMismatch(f"ConfigMap {config_map['metadata']['name']} cannot be read") from error
 
 
 def _pack(document: Mapping[str, object]) -> bytes:

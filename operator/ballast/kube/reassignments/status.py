@@ -112,17 +112,17 @@ def waiting(
 
     ``accepted`` is the new verdict on the condition Accepted, None = no change.
     """
-    found = {
+    findings = {
         ConditionType.PROGRESSING: Finding(status=_FALSE, reason=reason, message=message),
     }
     has_begun = "startTime" in reassignment.status
     if accepted is False and not has_begun:
-        found[ConditionType.ACCEPTED] = Finding(status=_FALSE, reason=reason, message=message)
+        findings[ConditionType.ACCEPTED] = Finding(status=_FALSE, reason=reason, message=message)
     if not has_begun:
-        found[ConditionType.SUCCEEDED] = Finding(
+        findings[ConditionType.SUCCEEDED] = Finding(
             status=_UNKNOWN, reason=LifecycleState.PENDING.value, message=message
         )
-    return found
+    return findings
 
 
 def stalled(reason: str, message: str) -> dict[ConditionType, Finding]:

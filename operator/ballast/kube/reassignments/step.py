@@ -92,8 +92,8 @@ async def run_step(session: ReassignmentSession, inputs: ReconcileInputs) -> Res
     turn, visit = await _visit(session, inputs)
     piece = inputs.plan.assignments.piece
     memory = None if piece is None else await inputs.reconciler.load_state()
-    wanted = requested_intent(inputs.manifest.settings)
-    if memory is not None and memory.piece == piece and has_more_pieces(memory, wanted):
+    intent = requested_intent(inputs.manifest.settings)
+    if memory is not None and memory.piece == piece and has_more_pieces(memory, intent):
         # The next reconciliation takes the next piece; what is cached belongs to this one.
         session.forget()
         return Result(requeue_after_s=REQUEUE_NOW)

@@ -39,9 +39,9 @@ class Question:
     is_bound: bool
     """The set has a cluster, and this may be another one: nothing is written."""
 
-    def may_take(self, found: Ensemble) -> bool:
+    def may_take(self, ensemble: Ensemble) -> bool:
         """Whether what is there may become the claimant's, if no set of another name has it."""
-        return not self.is_bound and not (self.is_new and found.has_topics)
+        return not self.is_bound and not (self.is_new and ensemble.has_topics)
 
 
 AskEnsemble = Callable[[Question], Awaitable[EnsembleAnswer]]
@@ -76,21 +76,21 @@ async def _ask(factory: ClientFactory, question: Question) -> EnsembleAnswer:
     client, claimant = factory(), question.claimant
     try:
         await client.start()
-        found = await ensembles.look(client)
-        owner = found.owner
-        if owner is None and question.may_take(found):
+        ensemble = await ensembles.look(client)
+        owner = ensemble.owner
+        if owner is None and question.may_take(ensemble):
             owner = await ensembles.claim(client, claimant)
         elif owner is not None and owner.is_namesake(claimant) and owner != claimant:
-            if question.may_take(found):
+            if question.may_take(ensemble):
                 await ensembles.inherit(client, claimant)
             owner = claimant
     finally:
         await client.close()
     is_other = owner is not None and not owner.is_namesake(claimant)
     return EnsembleAnswer(
-        cluster_id=found.cluster_id,
+        cluster_id=ensemble.cluster_id,
         other_owner=f"{owner.namespace}/{owner.name}" if owner and is_other else None,
-        has_topics=found.has_topics,
+        has_topics=ensemble.has_topics,
     )
 
 

@@ -77,9 +77,9 @@ class PlanGenerator:
         planning = await self._remembered(request)
         try:
             if planning.attempt and not planning.reason:
-                found = await find_index(self._api, request.attempt(planning.attempt))
-                if found is not None:
-                    return await self._planned(request, planning, found)
+                index = await find_index(self._api, request.attempt(planning.attempt))
+                if index is not None:
+                    return await self._planned(request, planning, index)
             return await self._next(request, planning)
         except AttemptFailed as error:
             return await self._fail(request, planning, error)
@@ -117,21 +117,21 @@ class PlanGenerator:
             case Next.WAIT:
                 is_infeasible = planning.reason == INFEASIBLE
                 then = f"tried again at {timestamp(when_ms)}"
-                found = failed(
+                findings = failed(
                     planning,
                     _FOR_ANOTHER_LAYOUT if is_infeasible else then,
                     needs_help=is_infeasible,
                 )
                 delay_s = (when_ms - now_ms) / 1000
-                return AttemptInProgress(findings=found, planning=planning, delay_s=delay_s)
+                return AttemptInProgress(findings=findings, planning=planning, delay_s=delay_s)
             case Next.GIVE_UP:
                 then = (
                     f"{planning.failures} attempts have failed: put it right, then change anything "
                     "in spec, such as desiredState to Paused and back"
                 )
-                found = failed(planning, then, needs_help=True)
+                findings = failed(planning, then, needs_help=True)
                 return AttemptInProgress(
-                    findings=found, planning=planning, delay_s=FINISHED_RESYNC_S
+                    findings=findings, planning=planning, delay_s=FINISHED_RESYNC_S
                 )
 
     async def _begin(self, request: PlanRequest, planning: Planning) -> AttemptInProgress:
@@ -187,23 +187,23 @@ class PlanGenerator:
     # -- the plan ------------------------------------------------------------------------------
 
     async def _planned(
-        self, request: PlanRequest, planning: Planning, found: StoredIndex
+        self, request: PlanRequest, planning: Planning, index: StoredIndex
     ) -> LoadedPlan | AttemptInProgress:
         """Return the plan of the present attempt; a new attempt when it cannot run any more."""
-        if found.infeasible is not None:
-            raise AttemptFailed(INFEASIBLE, infeasible_words(found.infeasible))
+        if index.infeasible is not None:
+            raise AttemptFailed(INFEASIBLE, infeasible_words(index.infeasible))
         if not request.is_approved and _is_stale(request.reassignment):
             return await self._replan(request, planning)
         try:
-            plan = await self._plans.load(request.reassignment, _source(found.name))
-            _check_basis(planning, found)
+            plan = await self._plans.load(request.reassignment, _source(index.name))
+            _check_basis(planning, index)
         except PlanNotReadable as error:
             if request.is_approved:
                 raise
             raise AttemptFailed(PLAN_MISSING, str(error)) from error
         if "digest" not in (request.reassignment.status.get("plan") or {}):
             self._note(planning, "ok")
-        details = _details(request, planning, found)
+        details = _details(request, planning, index)
         if plan.summary is not None or plan.assignments.targets:
             return replace(plan, details=details)
         digest = plan.objects[0].digest
@@ -235,9 +235,9 @@ class PlanGenerator:
         return remembered_plan(request.memory)
 
 
-def _details(request: PlanRequest, planning: Planning, found: StoredIndex) -> dict[str, Any]:
+def _details(request: PlanRequest, planning: Planning, index: StoredIndex) -> dict[str, Any]:
     """Return the fields of ``status.plan`` that only a generated plan has."""
-    summary = read_explanation(found.summary)
+    summary = read_explanation(index.summary)
     rate = request.settings.execution.throttle_bytes_per_second
     seconds = expected_seconds(summary, rate)
     if seconds is not None:
@@ -259,12 +259,12 @@ def _source(index: str) -> PlanConfigMap:
     return PlanConfigMap(name=index, key=INDEX_KEY)
 
 
-def _check_basis(planning: Planning, found: StoredIndex) -> None:
+def _check_basis(planning: Planning, index: StoredIndex) -> None:
     basis = planning.basis
-    if basis is None or not found.snapshot_digest:
+    if basis is None or not index.snapshot_digest:
         return
-    if found.snapshot_digest != basis.snapshot_digest:
-        raise PlanNotReadable(f"ConfigMap {found.name} was made from another snapshot")
+    if index.snapshot_digest != basis.snapshot_digest:
+        raise PlanNotReadable(f"ConfigMap {index.name} was made from another snapshot")
 
 
 def _is_stale(reassignment: ReassignmentObject) -> bool:
