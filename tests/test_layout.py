@@ -33,6 +33,7 @@ WITHOUT_UNIT_TESTS = {
     "coordinator/requests.py",
     "kube/runtime/context.py",
     "kube/api/ports.py",
+    "model/settings/controller_config.py",
     *(
         f"model/settings/{group}.py"  # rows of the table, which test_table.py looks at
         for group in (

@@ -12,9 +12,10 @@ from ballast.broker.config.config import BrokerConfig
 from ballast.broker.errors import StartupRefused
 from ballast.candidate.candidate import Candidate
 from ballast.candidate.options import CandidateOptions
-from ballast.controller.state.options import ControllerConfig, ControllerOptions
+from ballast.controller.state.options import ControllerOptions
 from ballast.model.ids import NO_LEADER, TopicPartition
 from ballast.model.leadership import LeaderAndIsr
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.replication.partition import LeaderView
 from ballast.storage.errors import StorageError

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ballast.controller.state.options import ControllerConfig, ControllerOptions
+from ballast.controller.state.options import ControllerOptions
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.net.controller_channels import ControllerChannelOptions
 from ballast.net.server.limits import ServerLimits
 from ballast.znodes.owner import Owner
@@ -11,7 +12,6 @@ from ballast.znodes.owner import Owner
 __all__ = [
     "CandidateOptions",
     "ControllerChannelOptions",
-    "ControllerConfig",
     "ControllerOptions",
     "ServerLimits",
     "channel_options",

@@ -5,7 +5,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
-from ballast.controller.state.options import ControllerConfig, ControllerOptions
+from ballast.controller.state.options import ControllerOptions
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.protocol.messages.admin.create_topics import CreatableTopic, CreateTopicsRequest
 from ballast.zk.client import SetData
 from ballast.znodes import owner

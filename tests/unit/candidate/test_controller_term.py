@@ -2,7 +2,8 @@
 
 import asyncio
 
-from ballast.controller.state.options import ControllerConfig, ControllerOptions
+from ballast.controller.state.options import ControllerOptions
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.net.client.channel import BrokerChannel
 from ballast.protocol.error_codes import ErrorCode
 from ballast.protocol.messages.admin.create_topics import CreatableTopic, CreateTopicsRequest

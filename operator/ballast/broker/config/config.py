@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from ballast.broker.config.sections import BrokerLogConfig, GroupConfig, LoadConfig
 from ballast.broker.config.synonyms import with_synonyms
-from ballast.controller.state.options import ControllerConfig
 from ballast.model.brokers import Endpoint
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.model.settings.fields import parse_settings, rows_of, setting
 from ballast.model.settings.keys import ConfigError, ConfigKey
 from ballast.model.settings.table import BROKER_SETTINGS

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ballast.controller.state.options import ControllerConfig
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.model.settings.fields import parse_settings, rows_of, setting
 
 _UNKNOWN: Final = "It is not a property of a controller."

@@ -6,8 +6,9 @@ from hashlib import sha256
 from typing import Any, Final
 
 from ballast.brokersets.steps.ensemble import accepted_of
-from ballast.candidate.options import ControllerConfig, ControllerOptions, channel_options
+from ballast.candidate.options import ControllerOptions, channel_options
 from ballast.model.settings.addresses import zookeeper_of
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.model.settings.fields import parse_settings
 from ballast.model.settings.values import INT_MAX
 from ballast.znodes.owner import Owner

@@ -6,7 +6,7 @@ import pytest
 
 from ballast.broker.config.config import BrokerConfig
 from ballast.cli.servers.candidate_config import CandidateConfig
-from ballast.controller.state.options import ControllerConfig
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.model.settings.fields import rows_of
 from ballast.model.settings.keys import ConfigError
 from tests.unit.broker.config.test_config import REQUIRED

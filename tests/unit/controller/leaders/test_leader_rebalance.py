@@ -8,9 +8,10 @@ from ballast.controller.state.events import (
     AutoPreferredReplicaLeaderElection,
     ZkPartitionReassignment,
 )
-from ballast.controller.state.options import ControllerConfig, ControllerOptions
+from ballast.controller.state.options import ControllerOptions
 from ballast.controller.state.states import Replica
 from ballast.model.ids import TopicPartition
+from ballast.model.settings.controller_config import ControllerConfig
 from tests.fakes.controller_cluster import ControllerCluster
 
 DUE = AutoPreferredReplicaLeaderElection()

@@ -7,10 +7,11 @@ from ballast.controller.machines.elections import ElectionStrategy
 from ballast.controller.machines.leader_and_isr_updater import LeaderAndIsrUpdater
 from ballast.controller.machines.partition_states import PartitionStateMachine
 from ballast.controller.state.events import TopicChange
-from ballast.controller.state.options import ControllerConfig, ControllerOptions
+from ballast.controller.state.options import ControllerOptions
 from ballast.controller.state.states import PartitionState
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import NO_LEADER, TopicPartition
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.model.topics import TopicAssignment
 from tests.fakes.broker_channels import describe_control_request
 from tests.fakes.controller_cluster import ControllerCluster

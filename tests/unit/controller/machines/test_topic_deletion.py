@@ -8,9 +8,10 @@ from ballast.controller.state.events import (
     StopReplicaAnswered,
     TopicDeletion,
 )
-from ballast.controller.state.options import ControllerConfig, ControllerOptions
+from ballast.controller.state.options import ControllerOptions
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.ids import TopicPartition
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.model.topics import TopicAssignment
 from tests.fakes.controller_cluster import ControllerCluster
 

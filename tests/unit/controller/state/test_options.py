@@ -1,6 +1,7 @@
 """The controller's defaults are Kafka's, and its options change while it runs."""
 
-from ballast.controller.state.options import ControllerConfig, ControllerOptions
+from ballast.controller.state.options import ControllerOptions
+from ballast.model.settings.controller_config import ControllerConfig
 
 
 def test_defaults() -> None:

@@ -7,10 +7,11 @@ from uuid import UUID
 import pytest
 
 from ballast.controller.errors import RequestRefused
-from ballast.controller.state.options import ControllerConfig, ControllerOptions
+from ballast.controller.state.options import ControllerOptions
 from ballast.controller.topics.new_topics import NewTopic, plan_topic
 from ballast.model.assignments import ReplicaAssignment
 from ballast.model.brokers import Endpoint, RegisteredBroker
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.model.topics import TopicAssignment
 
 OPTIONS = ControllerOptions(config=ControllerConfig(num_partitions=2, default_replication_factor=3))

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from ballast.candidate.options import ControllerConfig
 from ballast.kube.candidates.candidate_specs import (
     FIRST_CANDIDATE_ID,
     CandidateSpec,
     Cordons,
     candidate_id_of,
 )
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.znodes.owner import Owner
 
 MINIMAL = {"zookeeper": {"connect": "zk-0:2181,zk-1:2181"}}

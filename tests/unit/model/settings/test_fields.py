@@ -12,8 +12,8 @@ import pytest
 from ballast.broker.config.config import BrokerConfig
 from ballast.broker.config.sections import BrokerLogConfig, GroupConfig, LoadConfig
 from ballast.cli.servers.candidate_config import CandidateConfig
-from ballast.controller.state.options import ControllerConfig
 from ballast.coordinator.ports import GroupOptions
+from ballast.model.settings.controller_config import ControllerConfig
 from ballast.model.settings.fields import default_of, parse_settings, rows_of, setting
 from ballast.model.settings.keys import ConfigError
 from ballast.model.settings.table import BROKER_SETTINGS, CANDIDATE_SETTINGS, TOPIC_SETTINGS
