@@ -67,8 +67,8 @@ class TestElection:
             elections = [Election(c, i, ("h", 1), lambda: 0) for i, c in enumerate((first, second))]
             outcomes = await asyncio.gather(*(e.run_for_controller() for e in elections))
             assert sorted(type(outcome).__name__ for outcome in outcomes) == [
-                "ElectionWon",
                 "ElectionLost",
+                "ElectionWon",
             ]
 
 
