@@ -64,7 +64,6 @@ class GroupOffsets:
 
     @property
     def committed(self) -> Mapping[TopicPartition, CommittedOffset]:
-        """The committed offsets by partition."""
         return MappingProxyType(
             {name: stored.committed for name, stored in self._committed.items()}
         )

@@ -95,7 +95,6 @@ class Rebalances:
         self._delays.member_changed(group, member.member_id)
 
     def remove_pending_member(self, group: Group, member_id: str) -> None:
-        """Remove a pending member id."""
         group.pending_members.discard(member_id)
         self._delays.member_changed(group, member_id)
         if group.state is GroupState.PREPARING_REBALANCE:

@@ -52,7 +52,6 @@ Key: TypeAlias = OffsetKey | GroupKey
 
 
 def offset_record(group_id: str, name: TopicPartition, committed: CommittedOffset) -> Record:
-    """Return the record of a committed offset."""
     expires = committed.expire_timestamp_ms
     value = OffsetCommitValue(
         offset=committed.offset,
@@ -100,7 +99,6 @@ def group_record(group: Group, assignments: Mapping[str, bytes]) -> Record:
 
 
 def group_tombstone(group_id: str) -> Record:
-    """Return the tombstone of a group."""
     return _group_key(group_id), None
 
 

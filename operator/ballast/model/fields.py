@@ -112,7 +112,6 @@ class Reader:
         return default
 
     def boolean(self, name: str, default: bool) -> bool:
-        """Return a boolean, or the default."""
         value = self._fields.get(name, default)
         if isinstance(value, bool):
             return value

@@ -65,7 +65,6 @@ _PIECE_BYTES = 1024 * 1024
 
 
 def pickled(value: object) -> bytes:
-    """Return a value as bytes."""
     return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
 
 

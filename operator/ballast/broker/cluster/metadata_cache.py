@@ -69,7 +69,6 @@ class MetadataCache:
         return min(self._brokers, default=NO_LEADER)
 
     def partition(self, partition: TopicPartition) -> PartitionMetadata | None:
-        """Return the metadata of one partition."""
         return self._topics.get(partition.topic, {}).get(partition.partition)
 
     def is_led(self, topic: str, count: int) -> bool:

@@ -73,7 +73,6 @@ def pod_template(
 
 
 def _first_context(*contexts: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the first context that is set."""
     return next(dict(context) for context in contexts if context is not None)
 
 

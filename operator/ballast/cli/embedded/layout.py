@@ -113,7 +113,6 @@ class ClusterLayout:
         )
 
     def broker_properties(self, broker_id: int) -> dict[str, str]:
-        """Return the properties of a broker."""
         name = f"broker-{broker_id}"
         return {
             "broker.id": str(broker_id),
@@ -129,7 +128,6 @@ class ClusterLayout:
         }
 
     def controller_properties(self, candidate_id: int) -> dict[str, str]:
-        """Return the properties of a controller candidate."""
         return {
             "controller.id": str(candidate_id),
             "controller.listener": f"{HOST}:{self.controller_port(candidate_id)}",

@@ -94,7 +94,6 @@ class Supervisor:
         return name in self._children
 
     def child(self, name: str) -> Child:
-        """Return the child of that name."""
         return self._children[name]
 
     async def _end(self, child: Child, how: signal.Signals, grace_s: float = 5.0) -> None:

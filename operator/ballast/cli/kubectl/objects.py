@@ -56,12 +56,10 @@ class Reassignment:
 
     @property
     def name(self) -> str:
-        """Its name."""
         return clean(at(self.document, "metadata", "name"))
 
     @property
     def broker_set(self) -> str:
-        """The broker set that it is for."""
         return clean(at(self.document, "spec", "brokerSetRef", "name"))
 
     @property

@@ -64,7 +64,6 @@ def elect_reassigned(
 def elect_preferred(
     replicas: Sequence[int], isr: Sequence[int], live: Collection[int]
 ) -> ElectionResult | None:
-    """Elect the preferred replica."""
     leader = _first(replicas[:1], live, isr)
     return None if leader is None else ElectionResult(leader=leader, isr=tuple(isr))
 

@@ -242,7 +242,6 @@ class ControllerContext:
         return topic_partition in self._being_reassigned
 
     def topic_name(self, topic_id: UUID) -> str | None:
-        """Return the topic of that id."""
         return next((t.topic for t in self.topics.values() if t.topic_id == topic_id), None)
 
     def topic_ids(self, topics: Iterable[str]) -> Mapping[str, UUID]:
@@ -288,7 +287,6 @@ class ControllerContext:
     def set_partition_states(
         self, partitions: Iterable[TopicPartition], state: PartitionState
     ) -> None:
-        """Set the state of partitions."""
         _set_all(self.partition_states, partitions, state, PartitionState.NON_EXISTENT)
 
     def set_replica_state(self, replica: Replica, state: ReplicaState) -> None:
@@ -296,7 +294,6 @@ class ControllerContext:
         self.set_states_on(replica.broker_id, (replica.topic_partition,), state)
 
     def set_replica_states(self, replicas: Iterable[Replica], state: ReplicaState) -> None:
-        """Set the state of replicas."""
         for broker_id, partitions in by_broker(replicas).items():
             self.set_states_on(broker_id, partitions, state)
 

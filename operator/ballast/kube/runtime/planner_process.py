@@ -135,7 +135,6 @@ async def run_planner_process(request: PlannerRequest) -> PlannerResult:
 
 
 def make_plan(request: PlannerRequest) -> PlannerResult:
-    """Make a plan."""
     try:
         columns = read_snapshot(_texts(request.chunks))
         options = read_options(request.options)

@@ -40,7 +40,6 @@ class LeaderCounts:
 
 
 def count_leaders(view: ClusterView, rows: Shorts) -> LeaderCounts:
-    """Return the leaders of the rows of a view."""
     count = view.columns.brokers.count
     open_rows = rows[_changeable(view, rows)]
     return LeaderCounts(

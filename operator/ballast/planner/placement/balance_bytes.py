@@ -112,7 +112,6 @@ class _Search:
         return [(broker, other) if is_giver else (other, broker) for other in others.tolist()]
 
     def _best(self, broker: int, pairs: list[tuple[int, int]]) -> _Change | None:
-        """Return the best change for a broker."""
         best_change: tuple[float, _Change] | None = None
         for source, receiver in pairs:
             candidate = self._best_between(source, receiver, broker)

@@ -37,7 +37,6 @@ class FlowNetwork:
         return number
 
     def residual(self) -> "ResidualNetwork":
-        """Return the residual network."""
         return ResidualNetwork(
             np.array(self._sources, np.int64),
             np.array(self._ends, np.int64),

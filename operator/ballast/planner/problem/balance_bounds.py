@@ -60,7 +60,6 @@ class RackConstraints:
 
     @classmethod
     def of(cls, problem: PlacementProblem) -> "RackConstraints":
-        """Return the constraints of a problem."""
         return cls(
             weights=problem.weights, rules=problem.rules, repairs_racks=problem.repairs_racks
         )

@@ -82,7 +82,6 @@ def summarize_block(block: ClusterColumns, options: PlanOptions) -> BlockSummary
 
 
 def sum_summaries(summaries: Sequence[BlockSummary]) -> BlockSummary:
-    """Return the sum of the summaries of all blocks."""
     shortages = [block.shortage for block in summaries if block.shortage]
     all_totals = [block.totals for block in summaries]
     return BlockSummary(

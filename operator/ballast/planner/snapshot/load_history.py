@@ -36,7 +36,6 @@ class LoadHistory:
         self._last_ms = 0
 
     def add(self, sample: LoadSample) -> None:
-        """Add a sample."""
         rows = self._topics.setdefault(sample.topic, _Rows())
         count = len(sample.partitions)
         rows.partitions.extend(sample.partitions)

@@ -195,12 +195,10 @@ class OffsetIndex:
         self._base_offset = base_offset
 
     def entry(self, number: int) -> OffsetEntry:
-        """Return an entry by number."""
         relative, position = self.file.row(number)
         return OffsetEntry(self._base_offset + relative, position)
 
     def last(self) -> OffsetEntry | None:
-        """Return the last entry."""
         return self.entry(self.file.count - 1) if self.file.count else None
 
     def append(self, last_offset: int, position: int) -> None:

@@ -86,11 +86,9 @@ class AdminZnodes:
         await self._writer.apply((Delete(preferred_replica_election.PATH),))
 
     async def delete_isr_notifications(self, names: Collection[str]) -> None:
-        """Delete notifications by name."""
         await self._writer.apply([Delete(isr_changes.path(name)) for name in sorted(names)])
 
     async def delete_log_dir_events(self, names: Collection[str]) -> None:
-        """Delete events by name."""
         await self._writer.apply([Delete(log_dir_events.path(name)) for name in sorted(names)])
 
     async def _watched(self, path: str, watch: Watch) -> bytes | None:

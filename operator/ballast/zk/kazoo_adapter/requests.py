@@ -145,7 +145,6 @@ class GetRequest(_Read):
     type = _GET_DATA
 
     def deserialize(self, data: bytes, offset: int) -> tuple[bytes, Stat]:
-        """Return data and stat."""
         content, offset = _read_buffer(data, offset)
         return content, _read_stat(data, offset)[0]
 
@@ -156,7 +155,6 @@ class ExistsRequest(_Read):
     type = 3
 
     def deserialize(self, data: bytes, offset: int) -> Stat:
-        """Return the stat."""
         return _read_stat(data, offset)[0]
 
 
@@ -205,7 +203,6 @@ class WriteRequest(NamedTuple):
 
     @classmethod
     def of(cls, operation: Create | SetData | Delete) -> "WriteRequest":
-        """Return the request for an operation."""
         return cls(operation, _write_operation(operation)[0])
 
     def serialize(self) -> bytes:

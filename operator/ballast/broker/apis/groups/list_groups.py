@@ -20,7 +20,6 @@ from ballast.protocol.messages.groups.list_groups import (
 def handle(
     context: BrokerContext, request: ListGroupsRequest, _info: RequestInfo
 ) -> ListGroupsResponse:
-    """List the groups."""
     coordinator = context.groups.coordinator
     is_loading = coordinator.is_loading
     return ListGroupsResponse(

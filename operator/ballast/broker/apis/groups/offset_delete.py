@@ -22,7 +22,6 @@ from ballast.protocol.messages.groups.offset_delete import (
 def handle(
     context: BrokerContext, request: OffsetDeleteRequest, _info: RequestInfo
 ) -> OffsetDeleteResponse:
-    """Delete the offsets."""
     known = [
         name
         for topic in request.topics

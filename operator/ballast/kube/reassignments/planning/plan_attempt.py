@@ -52,7 +52,6 @@ class PlanRequest:
         return self.settings.approval.plan_digest is not None
 
     def attempt(self, number: int) -> Attempt:
-        """Return an attempt by its number."""
         name = plan_name(self.reassignment.name, self.reassignment.uid, number)
         return Attempt(owner=self.reassignment, plan=name, number=number)
 
