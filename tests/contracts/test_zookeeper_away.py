@@ -1,6 +1,7 @@
 """What becomes of sessions when ZooKeeper is killed or stopped, on the fake and on the real one."""
 
 import asyncio
+import contextlib
 import random
 import signal
 import socket
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.contract
 
 SESSION_TIMEOUT_S = 4.0
 """Longer than a new server and a client need to find each other on a busy machine."""
+FREEZES = {"fake": 1, "real": 4}
+"""ZooKeeper's thread that ends sessions may lose the race against a client that connects again."""
 TICK_S = 0.5
 """ZooKeeper ends sessions in steps of a tick."""
 
@@ -170,13 +173,18 @@ async def test_a_server_that_stood_still_for_longer_than_the_timeout_ends_sessio
     async with running(kind, tmp_path) as server:
         owner = Owner(server.client())
         await owner.begin()
-        server.freeze()
-        await owner.until_silent_for(2 * TICK_S)
-        assert SessionEvent.EXPIRED not in owner.events
-        server.thaw()
+        for _ in range(FREEZES[kind]):
+            server.freeze()
+            await owner.until_silent_for(2 * TICK_S)
+            assert SessionEvent.EXPIRED not in owner.events
+            server.thaw()
+            with contextlib.suppress(SessionExpired):
+                await owner.client.wait_connected()
+            if owner.events[-1] is SessionEvent.EXPIRED:
+                break
+        assert owner.events[-1] is SessionEvent.EXPIRED
         with pytest.raises(SessionExpired):
             await owner.client.wait_connected()
-        assert owner.events[-1] is SessionEvent.EXPIRED
         successor = server.client()
         await successor.start()
         assert await successor.exists("/e") is None

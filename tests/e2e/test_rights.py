@@ -31,6 +31,7 @@ from tests.e2e.installation import (
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1500)]
 
 NAME = "rights"
+OLD_FINALIZER = "ballast.dev/operator"
 NO_IMAGE = "nowhere.invalid/none:none"
 STEP_S = 240.0
 WAKE_S = 4.0
@@ -176,7 +177,8 @@ def first_set() -> Document:
         zookeeper={"connect": f"{RELEASE}-zookeeper:2181", "chroot": f"/{NAME}"},
         rack={"topologyKey": "kubernetes.io/hostname"},
     )
-    document["metadata"]["name"] = NAME
+    # A release before this one left its finalizer, which kopf removes.
+    document["metadata"] |= {"name": NAME, "finalizers": [OLD_FINALIZER]}
     return document
 
 
