@@ -379,7 +379,7 @@ def test_the_scale_subresource_shows_pods_and_selector(namespace: Namespace) -> 
     [
         ("preassign.spec.execution.throttle.rate", "Bytes per second"),
         ("preassign.status.conditions", "The reason of Succeeded is the lifecycle state"),
-        ("bset.spec.template.pod.affinity.podAntiAffinity", "Which other pods are near"),
+        ("bset.spec.template.pod.affinity.podAntiAffinity", "Which other pods are to be near"),
         ("bset.status.brokers.state", "Decommissioned"),
     ],
 )
